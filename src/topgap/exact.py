@@ -1,0 +1,158 @@
+"""How a number that a user hands in is read, without rounding.
+
+There are two readings, and they differ for floats on purpose:
+
+- a *parameter* (ε, resolution, sensitivity) is something a person wrote down, so the float `0.1`
+  means the decimal 0.1, that is 1/10;
+- an *answer* is something a computer computed, so a float means the dyadic number it stores; the
+  double nearest to 0.3 lies a little below 3/10, and rounds down to 2/10.
+"""
+
+import numbers
+import reprlib
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from topgap.errors import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError
+
+Number: TypeAlias = "int | float | str | Decimal | Fraction | np.integer | np.floating"
+"""What may stand for an exact parameter."""
+
+# NumPy counts a time span among its integers, and Python a bool; neither is a number here.
+_NOT_NUMBERS = (bool, np.bool_, np.timedelta64)
+
+# Larger numbers are slips or attacks: Decimal("1e999999999") alone would fill the memory.
+_MOST_PARAMETER_DIGITS = 1_000
+_MOST_ANSWER_EXPONENT = 10_000
+
+
+def is_whole(value: object) -> bool:
+    """Whether `value` is an integer by type: an int or NumPy's, and no bool."""
+    return isinstance(value, int | np.integer) and not isinstance(value, _NOT_NUMBERS)
+
+
+def read_parameter(value: Number, name: str) -> Fraction:
+    """Return the exact positive rational that a person means by `value`.
+
+    Args:
+        value: An int, Fraction, Decimal, float, or a string such as `"1/3"` or `"0.25"`.
+        name: What the parameter is called in the error sentence.
+
+    Returns:
+        The value; a float counts as its shortest decimal.
+
+    Raises:
+        ParameterTypeError: `value` is of another type; bools are refused too.
+        ParameterError: `value` is NaN, infinite, zero, negative, unreadable or absurdly long.
+
+    >>> read_parameter(0.1, "epsilon")
+    Fraction(1, 10)
+    >>> read_parameter("1/3", "epsilon")
+    Fraction(1, 3)
+    """
+    if isinstance(value, _NOT_NUMBERS):
+        raise ParameterTypeError(f"{name} must be a number, not a {type(value).__name__}.")
+    if isinstance(value, numbers.Rational):
+        # int() because a Fraction of NumPy integers would overflow silently.
+        exact = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, Decimal):
+        exact = _read_decimal(value, name)
+    elif isinstance(value, float | np.floating):
+        exact = _read_decimal(Decimal(str(value)), name)
+    elif isinstance(value, str):
+        exact = _read_text(value, name)
+    else:
+        raise ParameterTypeError(
+            f"{name} must be an int, float, Decimal, Fraction or a string such as '1/3', "
+            f"not a {type(value).__name__}."
+        )
+    if (
+        max(exact.numerator.bit_length(), exact.denominator.bit_length())
+        > 4 * _MOST_PARAMETER_DIGITS
+    ):
+        raise _too_long(name)
+    if exact == 0:
+        raise ParameterError(f"{name} must be greater than 0, not zero.")
+    if exact < 0:
+        raise ParameterError(f"{name} must be greater than 0, not negative.")
+    return exact
+
+
+def _read_decimal(value: Decimal, name: str) -> Fraction:
+    if value.is_nan():
+        raise ParameterError(f"{name} must be a number greater than 0, not NaN.")
+    if value.is_infinite():
+        raise ParameterError(f"{name} must be a finite number, not infinite.")
+    if abs(value.adjusted()) > _MOST_PARAMETER_DIGITS:
+        raise _too_long(name)
+    return Fraction(value)
+
+
+def _read_text(text: str, name: str) -> Fraction:
+    if len(text) > 2 * _MOST_PARAMETER_DIGITS:
+        raise _too_long(name)
+    try:
+        if "/" in text:
+            return Fraction(text)
+        decimal = Decimal(text)
+    except (ValueError, ZeroDivisionError, InvalidOperation):
+        raise ParameterError(
+            f"{name} must be a number such as '1', '0.25' or '1/3'; "
+            f"{reprlib.repr(text)} cannot be read as one."
+        ) from None
+    return _read_decimal(decimal, name)
+
+
+def _too_long(name: str) -> ParameterError:
+    return ParameterError(
+        f"{name} must have at most {_MOST_PARAMETER_DIGITS} digits before and after the point."
+    )
+
+
+def floor_answer(answer: object, steps_per_unit: int) -> int:
+    """Return ⌊answer · steps_per_unit⌋, computed from the number exactly as it is stored.
+
+    Args:
+        answer: An int, Fraction, Decimal, float or NumPy scalar.
+        steps_per_unit: How many steps of the resolution make 1; that is 1/γ*.
+
+    Returns:
+        The answer, rounded down to a whole number of steps.
+
+    Raises:
+        AnswersTypeError: `answer` is not a real number by type.
+        AnswersError: `answer` is NaN, infinite, or a Decimal with an absurd exponent.
+
+    >>> floor_answer(3, 10), floor_answer(0.3, 10), floor_answer(-0.05, 10)
+    (30, 2, -1)
+    """
+    numerator, denominator = _ratio(answer)
+    return numerator * steps_per_unit // denominator
+
+
+def _ratio(answer: object) -> tuple[int, int]:
+    if isinstance(answer, _NOT_NUMBERS):
+        raise AnswersTypeError(f"Each answer must be a number, not a {type(answer).__name__}.")
+    if isinstance(answer, numbers.Rational):
+        return int(answer.numerator), int(answer.denominator)
+    if isinstance(answer, Decimal) and answer.is_finite():
+        if abs(answer.adjusted()) > _MOST_ANSWER_EXPONENT:
+            raise AnswersError(
+                f"Decimal answers must have at most {_MOST_ANSWER_EXPONENT} digits "
+                "before and after the point."
+            )
+        return answer.as_integer_ratio()
+    if isinstance(answer, Decimal | float | np.floating):
+        try:
+            numerator, denominator = answer.as_integer_ratio()
+        except (ValueError, OverflowError):
+            raise AnswersError(
+                "Every answer must be a finite number; replace or leave out NaN and infinities."
+            ) from None
+        return int(numerator), int(denominator)
+    raise AnswersTypeError(
+        f"Each answer must be an int, float, Decimal or Fraction, not a {type(answer).__name__}."
+    )

@@ -1,0 +1,107 @@
+"""The public parameters of a release: `TopK`, exact and frozen."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from topgap.errors import ParameterError, ParameterTypeError
+from topgap.exact import Number, is_whole, read_parameter
+
+
+@dataclass(frozen=True, init=False, repr=False, slots=True)
+class TopK:
+    """What is released and how private it is: made once, checked once, used often.
+
+    Numbers may be given as int, Fraction, Decimal, a string such as `"1/3"` or `"0.25"`, or a
+    float, which means its shortest decimal: `0.1` is 1/10. They are kept as exact fractions.
+
+    Attributes:
+        k: How many winners are named; at least one more answer than this is needed.
+        epsilon: The privacy loss ε of one release, greater than 0.
+        resolution: Gaps are multiples of this; one divided by an integer.
+        sensitivity: How far one person can move any one answer; a multiple of the resolution.
+        monotonic: Whether one person's arrival moves all answers the same way, as it does for
+            counts when data sets differ by adding or removing a person. Half the noise suffices.
+
+    Raises:
+        ParameterTypeError: A parameter is of a type that is no exact number.
+        ParameterError: A parameter's value cannot be used; the sentence says what to do.
+
+    >>> parameters = TopK(k=10, epsilon=1, monotonic=True)
+    >>> parameters.scale, parameters.rate
+    (Fraction(10, 1), Fraction(1, 100))
+    """
+
+    k: int
+    epsilon: Fraction
+    resolution: Fraction
+    sensitivity: Fraction
+    monotonic: bool
+
+    def __init__(
+        self,
+        k: int,
+        epsilon: Number,
+        *,
+        resolution: Number = "1/10",
+        sensitivity: Number = 1,
+        monotonic: bool = False,
+    ) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("k", _read_k(k))
+        put("epsilon", read_parameter(epsilon, "epsilon"))
+        put("resolution", read_parameter(resolution, "resolution"))
+        put("sensitivity", read_parameter(sensitivity, "sensitivity"))
+        put("monotonic", _read_flag(monotonic, "monotonic"))
+        if self.resolution.numerator != 1:
+            raise ParameterError(
+                f"resolution must be one divided by an integer, such as '1/10'; "
+                f"{self.resolution} is not."
+            )
+        if self.sensitivity % self.resolution != 0:
+            finer = lcm(self.resolution.denominator, self.sensitivity.denominator)
+            raise ParameterError(
+                f"sensitivity must be a multiple of the resolution; "
+                f"for sensitivity {self.sensitivity} take resolution '1/{finer}'."
+            )
+
+    @property
+    def scale(self) -> Fraction:
+        """β, the mean of the exponential noise: 2kΔ/ε, or kΔ/ε when monotonic."""
+        sides = 1 if self.monotonic else 2
+        return sides * self.k * self.sensitivity / self.epsilon
+
+    @property
+    def rate(self) -> Fraction:
+        """ρ = γ*/β: the noise exceeds each further step of the resolution with chance e^−ρ."""
+        return self.resolution / self.scale
+
+    def __repr__(self) -> str:
+        return (
+            f"TopK(k={self.k}, epsilon='{self.epsilon}', resolution='{self.resolution}', "
+            f"sensitivity='{self.sensitivity}', monotonic={self.monotonic})"
+        )
+
+
+def _read_k(k: int) -> int:
+    if not is_whole(k):
+        raise ParameterTypeError(f"k must be a whole number given as an int, not a {_type(k)}.")
+    if k < 1:
+        raise ParameterError("k must be at least 1, the number of winners to name.")
+    if k >= 2**63:
+        raise ParameterError("k must be below 2**63.")
+    return int(k)
+
+
+def _read_flag(flag: bool, name: str) -> bool:
+    if not isinstance(flag, bool | np.bool_):
+        raise ParameterTypeError(f"{name} must be True or False, not a {_type(flag)}.")
+    return bool(flag)
+
+
+def _type(value: object) -> str:
+    return type(value).__name__

@@ -1,0 +1,188 @@
+"""Answers are rounded down exactly as they are stored, and an error never shows one."""
+
+import math
+from array import array
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from checking.mutants import Mutant, mutated
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topgap import AnswersError, AnswersTypeError, TopK, exact
+from topgap.answers import in_steps
+
+TENTHS = TopK(1, 1, resolution="1/10")
+
+EXACT_FLOORS: list[tuple[Any, int]] = [
+    (0, 0),
+    (-7, -70),
+    (10**30, 10**31),
+    (2**53 + 1, 10 * 2**53 + 10),
+    (0.3, 2),  # the double nearest to 0.3 lies below 3/10
+    (0.1, 1),  # and that nearest to 0.1 above 1/10
+    (0.7, 6),  # 0.7 * 10 is 7.0 in floating point
+    (-0.05, -1),
+    (-0.0, 0),
+    (-1e-300, -1),
+    (5e-324, 0),
+    (1e300, 10 * int(1e300)),
+    (2.0**53 + 2, 10 * 2**53 + 20),
+    (Fraction(3, 10), 3),
+    (Fraction(-1, 3), -4),
+    (Decimal("0.3"), 3),
+    (Decimal("-0.35"), -4),
+    (Decimal("1e-400"), 0),
+    (Decimal("-1e-400"), -1),
+    (np.float64(0.3), 2),
+    (np.float32(0.3), 3),  # the nearest float32 lies above 3/10
+    (np.float16(0.3), 3),
+    (np.longdouble(0.5), 5),
+    (np.int8(-128), -1280),
+    (np.int64(2**63 - 1), 10 * (2**63 - 1)),
+    (np.uint64(2**64 - 1), 10 * (2**64 - 1)),
+    (Fraction(np.int64(2**62)), 10 * 2**62),  # type: ignore[call-overload]
+]
+
+
+@pytest.mark.parametrize(("answer", "steps"), EXACT_FLOORS)
+def test_an_answer_is_rounded_down_exactly(answer: Any, steps: int) -> None:
+    assert in_steps([answer, 0], TENTHS) == [steps, 0]
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        Mutant(
+            "in floats",
+            "return numerator * steps_per_unit // denominator",
+            "import math; return math.floor(float(answer) * steps_per_unit)",
+        ),
+        Mutant(
+            "towards zero",
+            "return numerator * steps_per_unit // denominator",
+            "return int(Fraction(numerator * steps_per_unit, denominator))",
+        ),
+        Mutant(
+            "to the nearest",
+            "return numerator * steps_per_unit // denominator",
+            "return round(Fraction(numerator * steps_per_unit, denominator))",
+        ),
+        Mutant(
+            "by the shortest decimal",
+            "numerator, denominator = _ratio(answer)",
+            "numerator, denominator = _ratio(Decimal(str(answer)))",
+        ),
+        Mutant(
+            "in NumPy's integers",
+            "return int(answer.numerator), int(answer.denominator)",
+            "return answer.numerator, answer.denominator",
+        ),
+    ],
+    ids=lambda mutant: mutant.name,
+)
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_the_floor_cases_catch_wrong_roundings(mutant: Mutant) -> None:
+    floor_answer = mutated(exact, mutant).floor_answer
+
+    def floor_or_error(answer: Any) -> object:
+        try:
+            return floor_answer(answer, 10)
+        except (OverflowError, ValueError) as error:
+            return error
+
+    assert any(floor_or_error(answer) != steps for answer, steps in EXACT_FLOORS)
+
+
+@given(
+    st.integers() | st.fractions() | st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(1, 10**9),
+)
+def test_the_floor_is_that_of_the_exact_number(answer: Any, steps_per_unit: int) -> None:
+    exactly = Fraction(answer) * steps_per_unit
+    assert exact.floor_answer(answer, steps_per_unit) == math.floor(exactly)
+
+
+@pytest.mark.parametrize(
+    ("answers", "steps"),
+    [
+        ([3, 1, 2], [30, 10, 20]),
+        ((3, 1, 2), [30, 10, 20]),
+        (range(3), [0, 10, 20]),
+        (array("q", [3, 1, 2]), [30, 10, 20]),
+        (np.array([3, 1, 2]), [30, 10, 20]),
+        (np.array([3, 1, 200], dtype=np.uint8)[::-1], [2000, 10, 30]),
+        (np.array([3.5, 1, 2], dtype=np.float16), [35, 10, 20]),
+        (np.array([3, 0.5, 2], dtype=np.longdouble), [30, 5, 20]),
+        (np.array([3, Fraction(1, 2), Decimal(2)], dtype=object), [30, 5, 20]),
+        (np.ma.masked_array([3, 1, 2], mask=[False] * 3), [30, 10, 20]),
+    ],
+)
+def test_sequences_and_arrays_of_numbers_are_taken(answers: Any, steps: list[int]) -> None:
+    assert in_steps(answers, TENTHS) == steps
+    assert all(type(step) is int for step in in_steps(answers, TENTHS))
+
+
+SECRET = 987654321
+
+
+@pytest.mark.parametrize(
+    ("answers", "error", "word"),
+    [
+        ([], AnswersError, "empty"),
+        (np.array([]), AnswersError, "empty"),
+        ([SECRET], AnswersError, "at least 2"),
+        ([[SECRET, 1], [2, 3]], AnswersError, "one-dimensional"),
+        ([np.array([SECRET]), np.array([1])], AnswersError, "one-dimensional"),
+        (np.array([[SECRET, 1]]), AnswersError, "one-dimensional"),
+        (np.array(SECRET), AnswersError, "one-dimensional"),
+        (np.int64(SECRET), AnswersError, "one-dimensional"),
+        (np.ma.masked_array([SECRET, 1, 2], mask=[False, True, False]), AnswersError, "masked"),
+        ([SECRET, np.ma.masked], AnswersError, "one-dimensional"),
+        ([SECRET, float("nan")], AnswersError, "finite"),
+        ([SECRET, float("-inf")], AnswersError, "finite"),
+        ([SECRET, Decimal("NaN")], AnswersError, "finite"),
+        ([SECRET, Decimal("sNaN")], AnswersError, "finite"),
+        ([SECRET, Decimal("Infinity")], AnswersError, "finite"),
+        (np.array([SECRET, np.nan]), AnswersError, "finite"),
+        ([SECRET, np.float32("inf")], AnswersError, "finite"),
+        ([SECRET, Decimal("1e999999999")], AnswersError, "digits"),
+        ([SECRET, Decimal("1e-999999999")], AnswersError, "digits"),
+        ([SECRET, None], AnswersTypeError, "NoneType"),
+        ([SECRET, "1"], AnswersTypeError, "str"),
+        ([SECRET, True], AnswersTypeError, "bool"),
+        ([SECRET, 1j], AnswersTypeError, "complex"),
+        ([SECRET, np.timedelta64(1)], AnswersTypeError, "timedelta64"),
+        (np.array([SECRET, 1], dtype="m8[ns]"), AnswersTypeError, "timedelta64"),
+        (np.array([SECRET, 1], dtype="M8[s]"), AnswersTypeError, "datetime64"),
+        (np.array([SECRET, 1], dtype=complex), AnswersTypeError, "complex"),
+        (np.array([True, False]), AnswersTypeError, "bool"),
+        (np.array(["987654321", "1"]), AnswersTypeError, "numbers"),
+        ("987654321", AnswersTypeError, "str"),
+        (b"987654321", AnswersTypeError, "bytes"),
+        ({SECRET, 1}, AnswersTypeError, "set"),
+        ({"a": SECRET, "b": 1}, AnswersTypeError, "dict"),
+        (iter([SECRET, 1]), AnswersTypeError, "list_iterator"),
+        (SECRET, AnswersTypeError, "int"),
+        (None, AnswersTypeError, "NoneType"),
+    ],
+)
+def test_what_are_no_answers_is_refused_without_showing_any(
+    answers: Any, error: type[Exception], word: str
+) -> None:
+    with pytest.raises(error) as caught:
+        in_steps(answers, TENTHS)
+    text = str(caught.value)
+    assert word in text
+    assert str(SECRET) not in text
+    assert text.endswith(".")
+    assert "\n" not in text
+
+
+def test_too_few_answers_for_k_are_refused() -> None:
+    with pytest.raises(AnswersError, match="k = 3 winners need at least 4 answers; there are 3"):
+        in_steps([1, 2, 3], TopK(3, 1))
+    assert len(in_steps([1, 2, 3, 4], TopK(3, 1))) == 4
