@@ -1,0 +1,25 @@
+"""Where randomness comes from: a source of independent fair bits, passed in, never global."""
+
+import secrets
+from typing import Protocol
+
+
+class BitSource(Protocol):
+    """Anything that hands out independent fair bits."""
+
+    def take(self, count: int) -> int:
+        """Return the next `count` bits as one integer, 0 ≤ result < 2**count."""
+
+
+class SystemBits:
+    """The operating system's cryptographic generator, asked anew for every draw.
+
+    It keeps no state, so neither a fork, a thread nor a pickle can hand out the same bits twice.
+
+    >>> SystemBits().take(0)
+    0
+    """
+
+    def take(self, count: int) -> int:
+        """Return `count` fresh bits as one integer, 0 ≤ result < 2**count."""
+        return secrets.randbits(count)

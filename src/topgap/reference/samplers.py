@@ -1,0 +1,104 @@
+"""The paper's exact samplers: integers and rationals in, integers out, and no float in between.
+
+Each method states its law. Canonne, Kamath and Steinke (2022) is "The Discrete Gaussian for
+Differential Privacy", whose Algorithms 1 and 2 the paper builds on.
+"""
+
+from collections import Counter
+from fractions import Fraction
+
+from topgap.errors import ParameterError
+from topgap.reference.bits import BitSource, SystemBits
+
+
+class Sampler:
+    """Draws from the paper's distributions, out of one source of bits, and counts the calls.
+
+    Attributes:
+        bits: Where the fair bits come from; the operating system's generator unless given.
+        calls: How often each primitive was called, as in the paper's last table.
+
+    >>> sampler = Sampler()
+    >>> sampler.shuffle(1), sampler.uniform(1), sampler.bernoulli_exp(Fraction(0))
+    ([1], 0, True)
+    >>> sampler.calls["uniform"], sampler.calls["bernoulli"]
+    (2, 1)
+    """
+
+    def __init__(self, bits: BitSource | None = None) -> None:
+        self.bits = SystemBits() if bits is None else bits
+        self.calls: Counter[str] = Counter()
+
+    def uniform(self, n: int) -> int:
+        """Uniform on {0, …, n−1}, for any integer n ≥ 1, by rejection."""
+        _require(n >= 1, "uniform needs n of at least 1.")
+        self.calls["uniform"] += 1
+        width = (n - 1).bit_length()
+        while True:
+            candidate = self.bits.take(width)
+            if candidate < n:
+                return candidate
+
+    def shuffle(self, n: int) -> list[int]:
+        """A uniformly random order of 1, …, n, for any n ≥ 0, by Fisher and Yates."""
+        _require(n >= 0, "shuffle needs n of at least 0.")
+        self.calls["shuffle"] += 1
+        order = list(range(1, n + 1))
+        for last in range(n - 1, 0, -1):
+            chosen = self.uniform(last + 1)
+            order[last], order[chosen] = order[chosen], order[last]
+        return order
+
+    def bernoulli(self, n: int, d: int) -> bool:
+        """True with probability n/d, for any integers 0 ≤ n ≤ d, d ≥ 1."""
+        _require(0 <= n <= d and d >= 1, "bernoulli needs a probability n/d from 0 to 1.")
+        self.calls["bernoulli"] += 1
+        return self.uniform(d) < n
+
+    def bernoulli_exp(self, theta: Fraction) -> bool:
+        """True with probability e^−θ, for any rational θ ≥ 0.
+
+        Algorithm 1 of Canonne, Kamath and Steinke (2022). For θ ≤ 1 the loop ends with K > m with
+        probability θ^m/m!, so K is odd with probability 1 − θ + θ²/2! − … = e^−θ. A larger θ is
+        the conjunction of ⌊θ⌋ independent trials of e^−1 and one of the rest.
+        """
+        _require(theta >= 0, "bernoulli_exp needs θ of at least 0.")
+        self.calls["bernoulli_exp"] += 1
+        while theta > 1:
+            if not self.bernoulli_exp(Fraction(1)):
+                return False
+            theta -= 1
+        k = 1
+        while self.bernoulli(theta.numerator, theta.denominator * k):
+            k += 1
+        return k % 2 == 1
+
+    def geometric(self, rate: Fraction) -> int:
+        """Geometric(1 − e^−s/t) on {0, 1, …} for any rational rate s/t > 0: P(m) ∝ e^(−m·s/t).
+
+        The algorithm of the paper's appendix, with its names.
+        """
+        _require(rate > 0, "geometric needs a rate greater than 0.")
+        self.calls["geometric"] += 1
+        s, t = rate.numerator, rate.denominator
+        u = self.uniform(t)
+        while not self.bernoulli_exp(Fraction(u, t)):
+            u = self.uniform(t)
+        v = 0
+        while self.bernoulli_exp(Fraction(1)):
+            v += 1
+        x = u + t * v  # Geometric(1 − e^−1/t)
+        return x // s
+
+    def truncated_geometric(self, rate: Fraction, m: int) -> int:
+        """Geometric(1 − e^−rate) given that it is below m, for any m ≥ 1.
+
+        By the paper's lemma on truncation the remainder modulo m has that law.
+        """
+        _require(m >= 1, "truncated_geometric needs m of at least 1.")
+        return self.geometric(rate) % m
+
+
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise ParameterError(sentence)

@@ -1,0 +1,65 @@
+"""Noisy Max and Noisy Top-k, which name the winners and say nothing of the gaps.
+
+Geometric noise and uniformly broken ties have exactly the law of real exponential noise: the
+paper's lemma on secure Noisy Max, and the same argument for k winners.
+"""
+
+from topgap.answers import in_steps
+from topgap.errors import ParameterError
+from topgap.parameters import TopK
+from topgap.reference.samplers import Sampler
+
+
+def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = None) -> int:
+    """Name the largest answer: the mechanism of the paper's lemma on secure Noisy Max.
+
+    Args:
+        answers: One number per item; at least 2 of them.
+        parameters: Their k must be 1.
+        sampler: What draws and counts; a fresh one on the system's generator unless given.
+
+    Returns:
+        The index of the winner.
+
+    Raises:
+        AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
+        ParameterError: k is not 1.
+
+    >>> from topgap import TopK
+    >>> noisy_max([0, 10**9, 5], TopK(k=1, epsilon=1))
+    1
+    """
+    if parameters.k != 1:
+        raise ParameterError("noisy_max names one winner; take k=1, or top_k for more.")
+    sampler = sampler or Sampler()
+    x = [q + sampler.geometric(parameters.rate) for q in in_steps(answers, parameters)]
+    best = max(x)
+    s = [i for i in range(len(x)) if x[i] == best]
+    return s[sampler.uniform(len(s))]
+
+
+def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) -> list[int]:
+    """Name the k largest answers, from the largest down.
+
+    Args:
+        answers: One number per item; at least k + 1 of them.
+        parameters: k, ε, resolution, sensitivity, and whether the answers are monotonic.
+        sampler: What draws and counts; a fresh one on the system's generator unless given.
+
+    Returns:
+        The indices of the winners.
+
+    Raises:
+        AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
+
+    >>> from topgap import TopK
+    >>> top_k([0, 10**9, 5, 10**6], TopK(k=2, epsilon=1))
+    [1, 3]
+    """
+    sampler = sampler or Sampler()
+    x = [q + sampler.geometric(parameters.rate) for q in in_steps(answers, parameters)]
+    # The remainders below the resolution are independent and alike, so their order is uniform.
+    order = sampler.shuffle(len(x))
+    sampler.calls["argsort"] += 1
+    ranked = sorted(range(len(x)), key=lambda i: (x[i], order[i]), reverse=True)
+    return ranked[: parameters.k]
