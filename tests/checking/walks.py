@@ -1,0 +1,237 @@
+"""Walk every random tape of a program and add up the exact mass of each outcome.
+
+A program reads fair bits and ends with an outcome. A tape of b bits on which it ends has mass 2^−b.
+The masses of the tapes walked are a lower bound of each outcome's probability, and what has not
+been walked, the *rest*, is all that can still be added. So the truth must lie between mass and
+mass + rest, without any chance of a false alarm.
+
+`walk_tapes` does this bit by bit. Its work doubles with each bit of depth, which is enough for the
+samplers and for the smallest runs of an algorithm.
+
+`DrawWalker` adds up the same masses in another order, and so reaches rests that no walk bit by bit
+could. It runs the very same code and uses two facts. Bits are independent and each draw begins to
+read where the one before stopped: so the mass of all tapes on which the draws have certain results
+is the product of the masses of these results, each walked for itself. And tapes that bring a
+sampler to the same place with the same variables have the same future: so their masses are added
+and followed as one, which makes a loop of rejections linear instead of exponential.
+"""
+
+import ast
+import inspect
+import math
+import sys
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from types import FrameType
+from typing import Any, Generic, TypeGuard, TypeVar
+
+from topgap.law import Bounds
+from topgap.reference.insecure_tape import Tape, TapeExhaustedError
+from topgap.reference.samplers import Sampler
+
+Outcome = TypeVar("Outcome", bound=Hashable)
+
+SCALE = 128
+
+
+@dataclass(frozen=True)
+class Walk(Generic[Outcome]):
+    """The mass found for each outcome, and the mass of the tapes that were not finished."""
+
+    masses: dict[Outcome, Fraction]
+    rest: Fraction
+
+    def violations(self, law: Callable[[Outcome], Bounds]) -> list[str]:
+        """Say where the masses contradict the law; nothing where they agree."""
+        found = []
+        unseen = Fraction(1)
+        for outcome, mass in self.masses.items():
+            low, high = law(outcome)
+            unseen -= high
+            if mass > high:
+                found.append(f"{outcome} has mass {float(mass)}, above {float(high)}")
+            if mass + self.rest < low:
+                found.append(f"{outcome} has mass {float(mass)} and cannot reach {float(low)}")
+        if unseen > self.rest:
+            found.append(f"outcomes of probability {float(unseen)} were never reached")
+        return found
+
+
+def walk_tapes(
+    program: Callable[[Sampler], Outcome], depth: int, sampler: type[Sampler] = Sampler
+) -> Walk[Outcome]:
+    """Run `program` on every tape of at most `depth` bits."""
+    masses: defaultdict[Outcome, int] = defaultdict(int)  # in units of 2^−depth
+    unfinished = [""]
+    while unfinished:
+        bits = unfinished.pop()
+        try:
+            outcome = program(sampler(Tape(bits)))
+        except TapeExhaustedError as end:
+            if len(bits) + end.missing <= depth:
+                unfinished += [bits + word for word in _words(end.missing)]
+        else:
+            masses[outcome] += 2 ** (depth - len(bits))
+    return _walk({outcome: Fraction(mass, 2**depth) for outcome, mass in masses.items()})
+
+
+class DrawWalker:
+    """Runs a program on every sequence of results that its draws can have.
+
+    Masses are integers in units of 2^−SCALE; products are rounded down, and the rest has the loss.
+    """
+
+    def __init__(self, sampler: type[Sampler] = Sampler) -> None:
+        self._methods = {name: vars(sampler)[name] for name in vars(sampler) if name[0] != "_"}
+        self._overwritten = {
+            method.__code__: _overwritten_variables(method)
+            for method in self._methods.values()
+            if _state_is_in_variables(method)
+        }
+        self._scripted = _scripted(sampler, [*self._methods])
+        self._draws: dict[Hashable, dict[Any, int]] = {}
+
+    def walk(self, program: Callable[[Sampler], Outcome], smallest: Fraction) -> Walk[Outcome]:
+        """Follow every sequence of draws until its mass falls below `smallest`."""
+        masses = self._masses(program, math.ceil(smallest * 2**SCALE))
+        return _walk({outcome: Fraction(mass, 2**SCALE) for outcome, mass in masses.items()})
+
+    def _masses(self, program: Callable[[Sampler], Outcome], smallest: int) -> dict[Outcome, int]:
+        masses: defaultdict[Outcome, int] = defaultdict(int)
+        scripts: dict[tuple[Any, ...], int] = {(): 2**SCALE}  # all equally long
+        while scripts:
+            waiting: dict[Hashable, _Waiting] = {}
+            for script, mass in scripts.items():
+                try:
+                    masses[program(self._scripted(script))] += mass
+                except _ScriptEndedError as end:
+                    place = self._place(end.frame)
+                    state = _Waiting(script, end.draw, may_merge=place is not None)
+                    waiting.setdefault(place or script, state).mass += mass
+            scripts = {
+                (*state.script, result): state.mass * probability >> SCALE
+                for state in waiting.values()
+                if state.mass >= smallest
+                for result, probability in self._results(state.draw, state.mass // smallest).items()
+                if state.may_merge or state.mass * probability >> SCALE >= smallest
+            }
+        return masses
+
+    def _results(self, draw: tuple[str, tuple[Any, ...]], precision: int) -> dict[Any, int]:
+        """The mass of each result of one draw: its own draws are walked in turn, down to bits.
+
+        A state that is `precision` times as heavy as what its walk neglects deserves no more.
+        """
+        name, arguments = draw
+        depth = min(precision.bit_length() // 4 * 4 + 6, SCALE)
+        key = (draw, depth)
+        if key not in self._draws:
+            if name == "take":
+                each = 2 ** (SCALE - arguments[0])
+                self._draws[key] = {int(word, 2): each for word in _words(*arguments)}
+            else:
+                method = self._methods[name]
+                self._draws[key] = self._masses(
+                    lambda sampler: _frozen(method(sampler, *arguments)), 2 ** (SCALE - depth)
+                )
+        return self._draws[key]
+
+    def _place(self, frame: FrameType) -> Hashable:
+        """Where a sampler's method stands and what its variables are; None for any other code."""
+        if frame.f_code not in self._overwritten:
+            return None
+        forgotten = {"self", self._overwritten[frame.f_code].get(frame.f_lineno)}
+        variables = {name: value for name, value in frame.f_locals.items() if name not in forgotten}
+        return frame.f_lasti, frozenset(variables.items())
+
+
+@dataclass
+class _Waiting:
+    """A state in which the program waits for a draw, one script that leads to it, and its mass."""
+
+    script: tuple[Any, ...]
+    draw: tuple[str, tuple[Any, ...]]
+    may_merge: bool
+    mass: int = 0
+
+
+class _ScriptEndedError(Exception):
+    """A draw for which the script has no result, and the frame that waits for it."""
+
+    def __init__(self, draw: tuple[str, tuple[Any, ...]], frame: FrameType) -> None:
+        self.draw = draw
+        self.frame = frame
+
+
+def _scripted(sampler: type[Sampler], methods: list[str]) -> Callable[[tuple[Any, ...]], Sampler]:
+    """A sampler whose draws, and whose bits, are one after the other what a script says."""
+
+    def draw(name: str) -> Callable[..., Any]:
+        def next_of_script(self: Any, *arguments: Any) -> Any:
+            for result in self.script:
+                return result
+            raise _ScriptEndedError((name, arguments), sys._getframe(1))
+
+        return next_of_script
+
+    def start(self: Any, script: tuple[Any, ...]) -> None:
+        self.script = iter(script)
+        self.bits = self
+        self.calls = Counter()
+
+    members = {name: draw(name) for name in [*methods, "take"]}
+    return type("Scripted", (sampler,), {**members, "__init__": start})
+
+
+def _words(width: int) -> list[str]:
+    return [f"{word:0{width}b}" if width else "0" for word in range(2**width)]
+
+
+def _state_is_in_variables(method: Callable[..., Any]) -> bool:
+    """Whether nothing but the method's variables and its place tells what it does after a draw.
+
+    A `for` loop would hide its position, and an expression with two draws the result of the first.
+    """
+    function = _syntax(method)
+    for node in ast.walk(function):
+        if isinstance(node, ast.For | ast.With | ast.Try | ast.comprehension | ast.Lambda):
+            return False
+        if isinstance(node, ast.stmt) and node is not function:
+            expression = node.test if isinstance(node, ast.If | ast.While) else node
+            draws = [part for part in ast.walk(expression) if _is_call_on_self(part)]
+            if len(draws) > 1 or isinstance(node, ast.FunctionDef):
+                return False
+    return True
+
+
+def _overwritten_variables(method: Callable[..., Any]) -> dict[int, str]:
+    """By line, the variable that `name = …` will overwrite: its old value does not matter."""
+    return {
+        method.__code__.co_firstlineno + node.lineno - 1: node.targets[0].id
+        for node in ast.walk(_syntax(method))
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        if node.targets[0].id not in {part.id for part in ast.walk(node.value) if _is_name(part)}
+    }
+
+
+def _syntax(method: Callable[..., Any]) -> ast.stmt:
+    return ast.parse(textwrap.dedent(inspect.getsource(method))).body[0]
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
+
+
+def _is_call_on_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith("self.")
+
+
+def _frozen(result: Any) -> Any:
+    return tuple(result) if isinstance(result, list) else result
+
+
+def _walk(masses: dict[Outcome, Fraction]) -> Walk[Outcome]:
+    return Walk(dict(masses), 1 - sum(masses.values(), Fraction(0)))

@@ -1,0 +1,66 @@
+"""What the suite leaves open: the tapes not walked, and the false alarms that chance may cause.
+
+Both are declared test by test, bounded here or there, and printed at the end of each run.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from statistics import median
+
+import pytest
+from hypothesis import settings
+
+SUITE_FALSE_ALARM = 1e-6
+
+pytest_plugins = ["pytester"]
+
+# A slow machine is no failure.
+settings.register_profile("topgap", deadline=None)
+settings.load_profile("topgap")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a suite whose statistical tests together fail by chance too often."""
+    total = sum(_declared(item) for item in items if item.get_closest_marker("statistical"))
+    if total > SUITE_FALSE_ALARM:
+        raise pytest.UsageError(
+            f"The statistical tests may fail by chance with probability {total}; "
+            f"the suite allows {SUITE_FALSE_ALARM}."
+        )
+
+
+@pytest.fixture
+def false_alarm(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> float:
+    """The probability with which this test may fail by chance, as its marker declares."""
+    declared = _declared(request.node)
+    record_property("false_alarm", declared)
+    return declared
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how much was left open; a test reports its walk with `record_property("rest", …)`."""
+    recorded: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            recorded[name].append((report.nodeid.split("[")[0], float(str(value))))
+    terminalreporter.section("what is left open")
+    for test in sorted({test for test, _ in recorded["rest"]}):
+        rests = [rest for name, rest in recorded["rest"] if name == test]
+        terminalreporter.write_line(
+            f"{test}: {len(rests)} walks, mass not walked at most {max(rests):.2g}, "
+            f"in the middle {median(rests):.2g}"
+        )
+    alarms = [alarm for _, alarm in recorded["false_alarm"]]
+    terminalreporter.write_line(
+        f"{len(alarms)} statistical tests, one of which fails by chance "
+        f"with probability at most {sum(alarms):.2g}"
+    )
+
+
+def _declared(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("statistical")
+    if marker is None or set(marker.kwargs) != {"false_alarm"}:
+        raise pytest.UsageError(f"{item.nodeid} must be marked statistical(false_alarm=…).")
+    return float(marker.kwargs["false_alarm"])

@@ -1,0 +1,145 @@
+"""The checks are checked: each of the tools in `checking` can fail, and does where it should."""
+
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checking.frequencies import misfits
+from checking.mutants import Mutant, mutated
+from checking.walks import DrawWalker, Walk, walk_tapes
+
+from topgap.law import Bounds
+from topgap.reference import Sampler, samplers
+
+THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
+
+
+def fair(_: object) -> Bounds:
+    return Bounds(HALF, HALF)
+
+
+@pytest.mark.parametrize(
+    ("masses", "rest", "word"),
+    [
+        ({0: Fraction(3, 5), 1: Fraction(2, 5)}, 0, "above"),
+        ({0: Fraction(2, 5), 1: Fraction(2, 5)}, Fraction(1, 20), "cannot reach"),
+        ({0: HALF}, Fraction(1, 4), "never reached"),
+    ],
+)
+def test_a_walk_that_contradicts_the_law_is_found(masses: Any, rest: Any, word: str) -> None:
+    assert any(word in violation for violation in Walk(masses, rest).violations(fair))
+
+
+def test_a_walk_that_fits_has_no_violation() -> None:
+    assert Walk({0: Fraction(2, 5), 1: Fraction(2, 5)}, Fraction(1, 5)).violations(fair) == []
+    assert Walk({0: HALF, 1: HALF}, Fraction(0)).violations(fair) == []
+
+
+class HiddenState(Sampler):
+    """Methods that keep something between two draws where their variables do not show it."""
+
+    def sum_of_two(self) -> int:
+        return self.uniform(2) + 2 * self.uniform(2)
+
+    def sum_in_a_comprehension(self) -> int:
+        return sum([bit << self.uniform(2) for bit in range(3)])
+
+    def sum_in_a_loop(self) -> int:
+        total = 0
+        for _ in range(3):
+            total = 2 * total + self.uniform(2)
+        return total
+
+    def reused_variable(self) -> int:
+        bit = self.uniform(2)
+        bit = bit + self.uniform(2)
+        bit = bit + self.uniform(2)
+        return bit  # noqa: RET504
+
+
+@pytest.mark.parametrize(
+    "name", ["sum_of_two", "sum_in_a_comprehension", "sum_in_a_loop", "reused_variable"]
+)
+def test_states_that_look_alike_are_not_merged(name: str) -> None:
+    draws = {**vars(Sampler), **{n: m for n, m in vars(HiddenState).items() if n[0] != "_"}}
+    flat = type("Flat", (Sampler,), draws)  # the walker looks at the methods of one class
+
+    def program(sampler: Any) -> int:
+        return int(getattr(sampler, name)())
+
+    by_bits = walk_tapes(program, depth=3, sampler=flat)
+    by_draws = DrawWalker(flat).walk(program, Fraction(1, 2**20))
+    assert by_bits.rest == by_draws.rest == 0
+    assert by_bits.masses == by_draws.masses
+
+
+def test_a_mutant_must_find_its_place_exactly_once() -> None:
+    for text in ("no such text", "self"):
+        with pytest.raises(LookupError, match="exactly once"):
+            mutated(samplers, Mutant("lost", text, ""))
+    broken = mutated(samplers, Mutant("zero", "return candidate\n", "return 0\n"))
+    assert {broken.Sampler().uniform(2**64) for _ in range(3)} == {0}
+
+
+@pytest.mark.parametrize(
+    ("counts", "fits"),
+    [
+        ({0: 500, 1: 500}, True),
+        ({0: 560, 1: 440}, True),  # 3.8 standard deviations
+        ({0: 700, 1: 300}, False),
+        ({0: 500, 1: 400, 2: 100}, False),
+    ],
+)
+def test_frequencies_are_judged_in_both_directions(counts: dict[int, int], fits: bool) -> None:
+    assert (misfits(Counter(counts), [0, 1], fair, 1e-8) == []) is fits
+    swapped = Counter({1 - outcome: count for outcome, count in counts.items()})
+    assert (misfits(swapped, [0, 1], fair, 1e-8) == []) is fits
+
+
+def test_the_cut_is_where_the_binomial_tail_says() -> None:
+    # Of 10 tosses all fall heads with probability 2^−10; there are 3 cells with 2 tails each.
+    heads = Counter({0: 10})
+    assert misfits(heads, [0, 1], fair, 7 / 1024) != []
+    assert misfits(heads, [0, 1], fair, 5 / 1024) == []
+
+
+SUITE = """
+import pytest
+
+@pytest.mark.statistical(false_alarm={first})
+def test_one(false_alarm):
+    assert false_alarm == {first}
+
+{mark}
+def test_two(false_alarm):
+    assert 0 < false_alarm
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "mark", "outcome"),
+    [
+        (4e-7, "@pytest.mark.statistical(false_alarm=4e-7)", "2 passed"),
+        (7e-7, "@pytest.mark.statistical(false_alarm=4e-7)", "the suite allows 1e-06"),
+        (4e-7, "", "must be marked statistical"),
+    ],
+)
+def test_the_suite_keeps_its_budget_of_false_alarms(
+    first: float, mark: str, outcome: str, run_suite: Callable[[str], str]
+) -> None:
+    assert outcome in run_suite(SUITE.format(first=first, mark=mark))
+
+
+@pytest.fixture
+def run_suite(pytester: pytest.Pytester) -> Callable[[str], str]:
+    def run(source: str) -> str:
+        pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text())
+        pytester.makeini("[pytest]\nmarkers = statistical(false_alarm): declared")
+        pytester.makepyfile(source)
+        result = pytester.runpytest_subprocess()
+        return result.stdout.str() + result.stderr.str()
+
+    return run

@@ -1,0 +1,37 @@
+"""The package is what it says: version, dependencies, types, and what it exports."""
+
+import importlib.metadata
+import importlib.resources
+import subprocess
+import sys
+
+import topgap
+from topgap import _core
+
+
+def test_the_compiled_module_carries_the_version() -> None:
+    assert topgap.__version__ == _core.__version__ == importlib.metadata.version("topgap")
+
+
+def test_numpy_is_the_only_dependency_of_the_core() -> None:
+    requirements = importlib.metadata.requires("topgap") or []
+    assert [each.split(">")[0] for each in requirements if "extra ==" not in each] == ["numpy"]
+    loaded = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import topgap, sys; print(*{m.split('.')[0] for m in sys.modules})",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert {"topgap", "numpy"} <= set(loaded)
+    assert not {"scipy", "hypothesis", "pytest"} & set(loaded)
+
+
+def test_it_is_typed_and_exports_what_it_lists() -> None:
+    assert (importlib.resources.files("topgap") / "py.typed").is_file()
+    for module in (topgap, topgap.reference):
+        assert sorted(module.__all__) == sorted(set(module.__all__))
+        assert all(hasattr(module, name) for name in module.__all__)
