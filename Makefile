@@ -1,0 +1,61 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both make their own environment, .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(wildcard rust/src/*.rs)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/installed ## show the mechanism at work on made-up data
+	@echo "== demo: python -m topgap.demo"
+	@$(BIN)/python -m topgap.demo || { echo "make demo: FAILED"; exit 1; }
+	@echo "make demo: done"
+
+test: .venv/installed-dev ## run the tests
+	@echo "== test: pytest, on all cores"
+	@$(BIN)/python -m pytest -n auto --dist loadfile || { echo "make test: FAILED"; exit 1; }
+	@echo "make test: passed"
+
+# Each line runs even if one before it failed, so that one run shows everything.
+check: .venv/installed-dev ## lint, formatting and types, Python and Rust
+	@failed=0; \
+	step() { echo "== check: $$*"; "$$@" || failed=1; }; \
+	step $(BIN)/ruff check .; \
+	step $(BIN)/ruff format --check .; \
+	step $(BIN)/mypy; \
+	step $(BIN)/stubtest topgap._core; \
+	step cargo fmt --manifest-path rust/Cargo.toml --check; \
+	step cargo clippy --locked --manifest-path rust/Cargo.toml --all-targets -- -D warnings; \
+	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
+	@echo "make check: passed"
+
+bench: .venv/installed-dev ## measure the reference and count its draws
+	@echo "== bench: python benchmarks/reference.py"
+	@$(BIN)/python benchmarks/reference.py || { echo "make bench: FAILED"; exit 1; }
+
+clean: ## remove the environment and all that was built
+	rm -rf .venv rust/target src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/installed: $(SOURCES) | .venv/bin/python
+	@echo "== set-up: building topgap and installing it into .venv (the first time takes a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . \
+		|| { echo "set-up: FAILED, see above"; exit 1; }
+	@touch $@
+
+.venv/installed-dev: $(SOURCES) | .venv/bin/python
+	@echo "== set-up: building topgap and installing it and its tools into .venv (the first time takes a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
+		|| { echo "set-up: FAILED, see above"; exit 1; }
+	@touch $@ .venv/installed
+
+.venv/bin/python:
+	@command -v cargo > /dev/null \
+		|| { echo "set-up: cargo is missing; install Rust from your distribution or with rustup."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "set-up: Python 3.11 or newer is needed; name it, as in make demo PYTHON=python3.12."; exit 1; }
+	@echo "== set-up: making the virtual environment .venv"
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "set-up: FAILED, see above"; exit 1; }
