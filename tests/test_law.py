@@ -14,7 +14,7 @@ from checking.frequencies import misfits
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topgap import AnswersError, ParameterError, TopK, law
+from topgap import AnswersError, ParameterError, ParameterTypeError, TopK, law
 from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X
 
 UNIT = TopK(1, 2, resolution=1)  # rate 1
@@ -123,14 +123,34 @@ def test_impossible_gaps_have_probability_zero() -> None:
         (law.top_k, []),
         (law.top_k, [3]),
         (law.top_k, [-1]),
+        (law.top_k, ["0"]),
+        (law.top_k, [0.0]),
+        (law.top_k, [(0, 1)]),
         (law.gap_top_k, [(7, Fraction(0))]),
+        (law.gap_top_k, [0]),
+        (law.gap_top_k, 0),
+        (law.gap_top_k, [(0, 1, 2)]),
+        (law.gap_top_k, [(0, 0.5)]),
+        (law.gap_top_k, [(0, True)]),
     ],
 )
-def test_an_outcome_of_other_items_is_refused(function: Callable[..., Any], outcome: Any) -> None:
-    with pytest.raises(ParameterError, match=r"^The outcome"):
+def test_an_outcome_that_cannot_be_is_refused(function: Callable[..., Any], outcome: Any) -> None:
+    with pytest.raises((ParameterError, ParameterTypeError), match=r"outcome .*\.$"):
         function([1, 2, 3], UNIT, outcome)
+
+
+def test_answers_that_are_too_few_or_too_far_apart_are_refused() -> None:
     with pytest.raises(AnswersError, match="at least 2"):
-        function([1], UNIT, [0] if function is law.top_k else [(0, Fraction(0))])
+        law.top_k([1], UNIT, [0])
+    with pytest.raises(AnswersError, match="at most 1000 steps"):
+        law.top_k([10**30, 0], UNIT, [0])
+    assert law.top_k([10**30, 10**30 - 1000], UNIT, [0]).low > 0
+
+
+@pytest.mark.parametrize("bits", [0, -5, 1.5, True, "64"])
+def test_the_number_of_bits_is_an_int_of_at_least_one(bits: Any) -> None:
+    with pytest.raises(ParameterError, match="bits must be"):
+        law.top_k([1, 2], UNIT, [0], bits=bits)
 
 
 @pytest.mark.statistical(false_alarm=1e-8)

@@ -107,6 +107,13 @@ def test_bad_answers_are_refused_before_anything_is_drawn(
     assert not sampler.calls
 
 
+@pytest.mark.parametrize("run", [gap_top_k, gap_top_k_pruned, top_k, noisy_max])
+@pytest.mark.parametrize("parameters", [None, 10, {"k": 1, "epsilon": 1}, (1, 1)])
+def test_parameters_must_be_a_top_k(run: Callable[..., Any], parameters: Any) -> None:
+    with pytest.raises(ParameterTypeError, match="parameters must be a TopK, as in TopK"):
+        run([1, 2], parameters)
+
+
 @pytest.mark.parametrize("run", WITH_GAPS)
 @pytest.mark.parametrize(
     ("refinement", "error"),

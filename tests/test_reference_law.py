@@ -286,7 +286,8 @@ def test_a_broken_pruning_falls_out_of_the_bracket(mutant: Mutant, walker: DrawW
     ids=lambda mutant: mutant.name,
 )  # fmt: skip
 def test_a_broken_scale_falls_out_of_the_bracket(mutant: Mutant, walker: DrawWalker) -> None:
-    broken = mutated(parameters, mutant).TopK
+    defect = mutated(parameters, mutant).TopK
+    broken = type("TopK", (TopK,), {"scale": defect.scale, "rate": defect.rate})
     cases = [*QUICK, CASES["monotonic, sensitivity 2"], CASES["Fractions"]]
     assert any(
         case.walk(reference.gap_top_k, walker, broken).violations(case.law) for case in cases

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topgap.errors import AnswersError, AnswersTypeError
+from topgap.errors import AnswersError, AnswersTypeError, ParameterTypeError
 from topgap.exact import floor_answer
 from topgap.parameters import TopK
 
@@ -24,6 +24,7 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
         AnswersTypeError: `answers` is no sequence of real numbers.
         AnswersError: There are fewer than k + 1 answers, they are not one-dimensional, or one is
             masked, NaN or infinite. No error text contains an answer or tells which one it was.
+        ParameterTypeError: `parameters` is no `TopK`.
 
     >>> in_steps([], TopK(k=1, epsilon=1))
     Traceback (most recent call last):
@@ -31,6 +32,11 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
     >>> in_steps([3, 0.3, -0.05], TopK(k=1, epsilon=1))
     [30, 2, -1]
     """
+    if not isinstance(parameters, TopK):
+        raise ParameterTypeError(
+            f"parameters must be a TopK, as in TopK(k=10, epsilon=1), not a "
+            f"{type(parameters).__name__}."
+        )
     values = _listed(answers)
     if not values:
         raise AnswersError("The answers are empty; give one number per item.")

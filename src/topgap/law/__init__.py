@@ -28,9 +28,13 @@ from functools import cache
 from typing import NamedTuple
 
 from topgap.answers import in_steps
-from topgap.errors import ParameterError
+from topgap.errors import AnswersError, ParameterError, ParameterTypeError
+from topgap.exact import is_whole
 from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X, power_of_x
 from topgap.parameters import TopK
+
+MOST_STEPS = 1_000
+"""How many steps of the resolution the largest and the smallest answer may lie apart."""
 
 
 class Bounds(NamedTuple):
@@ -41,7 +45,11 @@ class Bounds(NamedTuple):
 
 
 def gap_top_k(
-    answers: object, parameters: TopK, outcome: Sequence[tuple[int, Fraction]], *, bits: int = 128
+    answers: object,
+    parameters: TopK,
+    outcome: Sequence[tuple[int, Fraction | int]],
+    *,
+    bits: int = 128,
 ) -> Bounds:
     """Bound the probability that Noisy Top-k with Gap releases exactly `outcome`.
 
@@ -49,14 +57,16 @@ def gap_top_k(
         answers: One number per item; at least k + 1 of them.
         parameters: k, ε, resolution, sensitivity, and whether the answers are monotonic.
         outcome: k pairs (index, gap) from the largest down, as `topgap.reference.gap_top_k` gives.
+            A gap is a Fraction or an int.
         bits: e^−ρ is bounded to within 2**−bits.
 
     Returns:
         Rational bounds of the probability. An impossible gap has probability 0.
 
     Raises:
-        AnswersError, AnswersTypeError: The answers cannot be used.
-        ParameterError: `outcome` is not k pairs with different indices of answers.
+        AnswersError, AnswersTypeError: The answers cannot be used, or spread too far for this.
+        ParameterError, ParameterTypeError: `outcome` is not k pairs with different indices of
+            answers, or `bits` is no integer of at least 1.
 
     >>> bounds = gap_top_k([4, 4], TopK(k=1, epsilon=2, resolution=1), [(0, Fraction(0))])
     >>> float(bounds.low) == float(bounds.high)   # half of 1 − 1/e
@@ -64,11 +74,12 @@ def gap_top_k(
     >>> round(float(bounds.low), 6)
     0.31606
     """
-    gaps = [gap / parameters.resolution for _, gap in outcome]
-    if any(gap < 0 or gap.denominator != 1 for gap in gaps):
+    indices, gaps = _read_pairs(outcome)
+    winners, losers = _split(answers, parameters, indices)
+    gaps_in_steps = [gap / parameters.resolution for gap in gaps]
+    if any(gap < 0 or gap.denominator != 1 for gap in gaps_in_steps):
         return Bounds(Fraction(0), Fraction(0))
-    steps = [gap.numerator for gap in gaps]
-    winners, losers = _split(answers, parameters, [index for index, _ in outcome])
+    steps = [gap.numerator for gap in gaps_in_steps]
 
     @cache
     def above(i: int, m: int) -> Polynomial:
@@ -105,6 +116,8 @@ def top_k(answers: object, parameters: TopK, outcome: Sequence[int], *, bits: in
         here = _density(winners[i - 1], m) * above(i - 1, m).integral(X, U)
         return here + above(i, m + 1).at(ONE)
 
+    for m in range(top, max(losers), -1):
+        above(parameters.k, m)  # from the top down, so that no recursion runs deep
     probability = _over_runner_up(lambda m: above(parameters.k, m), winners, losers)
     return _bounds(probability, parameters.rate, bits)
 
@@ -119,6 +132,8 @@ def exp_minus(rate: Fraction, bits: int) -> Bounds:
     >>> float(low), high - low < Fraction(1, 2**64)
     (0.36787944117144233, True)
     """
+    if not is_whole(bits) or bits < 1:
+        raise ParameterError("bits must be an int of at least 1.")
     sum_before, term, index = Fraction(0), Fraction(1), 0
     while index <= rate or abs(term) * 2**bits >= 1:
         sum_before += term
@@ -128,11 +143,28 @@ def exp_minus(rate: Fraction, bits: int) -> Bounds:
     return Bounds(max(low, Fraction(0)), high)
 
 
+def _read_pairs(outcome: Sequence[tuple[int, Fraction | int]]) -> tuple[list[int], list[Fraction]]:
+    try:
+        indices, gaps = [index for index, _ in outcome], [gap for _, gap in outcome]
+    except (TypeError, ValueError):
+        raise ParameterTypeError("The outcome must be a list of pairs (index, gap).") from None
+    if not all(is_whole(gap) or isinstance(gap, Fraction) for gap in gaps):
+        raise ParameterTypeError("Each gap of the outcome must be a Fraction or an int.")
+    return indices, [Fraction(gap) for gap in gaps]
+
+
 def _split(
     answers: object, parameters: TopK, indices: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """The winners' answers in the order of the outcome, and those of all others, in steps."""
     steps = in_steps(answers, parameters)
+    if max(steps) - min(steps) > MOST_STEPS:
+        raise AnswersError(
+            f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
+            "apart; take answers that lie closer together or a coarser resolution."
+        )
+    if not all(is_whole(index) for index in indices):
+        raise ParameterTypeError("The outcome must name items by their index, an int.")
     if len(indices) != parameters.k or len(set(indices)) != parameters.k:
         raise ParameterError(f"The outcome must name k = {parameters.k} different items.")
     if not set(indices) <= set(range(len(steps))):

@@ -32,7 +32,8 @@ def gap_top_k(
 
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
-        ParameterError, ParameterTypeError: `refinement` is no integer of at least 2.
+        ParameterError, ParameterTypeError: `refinement` is no integer of at least 2, or
+            `parameters` is no `TopK`.
 
     >>> from topgap import TopK
     >>> [(winner, gap)] = gap_top_k([10**30, 0, 5], TopK(k=1, epsilon=1))
@@ -59,9 +60,9 @@ def gap_top_k_pruned(
 def _algorithm_4(
     answers: object, parameters: TopK, refinement: int, sampler: Sampler, *, pruning: bool
 ) -> list[tuple[int, Fraction]]:
-    k = parameters.k
-    m = _read_refinement(refinement)
     q = in_steps(answers, parameters)
+    m = _read_refinement(refinement)
+    k = parameters.k
 
     # Possible top k. Values are whole multiples of the current resolution γ_t = γ*/M^t.
     t = 0

@@ -29,10 +29,11 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
     >>> noisy_max([0, 10**9, 5], TopK(k=1, epsilon=1))
     1
     """
+    q = in_steps(answers, parameters)
     if parameters.k != 1:
         raise ParameterError("noisy_max names one winner; take k=1, or top_k for more.")
     sampler = sampler or Sampler()
-    x = [q + sampler.geometric(parameters.rate) for q in in_steps(answers, parameters)]
+    x = [answer + sampler.geometric(parameters.rate) for answer in q]
     best = max(x)
     s = [i for i in range(len(x)) if x[i] == best]
     return s[sampler.uniform(len(s))]
@@ -56,8 +57,9 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
     >>> top_k([0, 10**9, 5, 10**6], TopK(k=2, epsilon=1))
     [1, 3]
     """
+    q = in_steps(answers, parameters)
     sampler = sampler or Sampler()
-    x = [q + sampler.geometric(parameters.rate) for q in in_steps(answers, parameters)]
+    x = [answer + sampler.geometric(parameters.rate) for answer in q]
     # The remainders below the resolution are independent and alike, so their order is uniform.
     order = sampler.shuffle(len(x))
     sampler.calls["argsort"] += 1
