@@ -4,6 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(wildcard rust/src/*.rs)
 
+NEED_CARGO := command -v cargo > /dev/null \
+	|| { echo "set-up: cargo is missing; install Rust 1.85 or newer."; exit 1; }
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench clean
 
@@ -15,8 +18,8 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 	@$(BIN)/python -m topgap.demo || { echo "make demo: FAILED"; exit 1; }
 	@echo "make demo: done"
 
-test: .venv/installed-dev ## run the tests
-	@echo "== test: pytest, on all cores"
+test: .venv/installed-dev ## run the tests (two to four minutes)
+	@echo "== test: pytest, on all cores (two to four minutes)"
 	@$(BIN)/python -m pytest -n auto --dist loadfile || { echo "make test: FAILED"; exit 1; }
 	@echo "make test: passed"
 
@@ -36,26 +39,28 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 bench: .venv/installed-dev ## measure the reference and count its draws
 	@echo "== bench: python benchmarks/reference.py"
 	@$(BIN)/python benchmarks/reference.py || { echo "make bench: FAILED"; exit 1; }
+	@echo "make bench: done"
 
 clean: ## remove the environment and all that was built
 	rm -rf .venv rust/target src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/installed: $(SOURCES) | .venv/bin/python
+	@$(NEED_CARGO)
 	@echo "== set-up: building topgap and installing it into .venv (the first time takes a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . \
 		|| { echo "set-up: FAILED, see above"; exit 1; }
 	@touch $@
 
 .venv/installed-dev: $(SOURCES) | .venv/bin/python
+	@$(NEED_CARGO)
 	@echo "== set-up: building topgap and installing it and its tools into .venv (the first time takes a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
 		|| { echo "set-up: FAILED, see above"; exit 1; }
 	@touch $@ .venv/installed
 
 .venv/bin/python:
-	@command -v cargo > /dev/null \
-		|| { echo "set-up: cargo is missing; install Rust from your distribution or with rustup."; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "set-up: Python 3.11 or newer is needed; name it, as in make demo PYTHON=python3.12."; exit 1; }
+	@$(NEED_CARGO)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null \
+		|| { echo "set-up: $(PYTHON) is not Python 3.11 or newer; name one, as in make demo PYTHON=python3.12."; exit 1; }
 	@echo "== set-up: making the virtual environment .venv"
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "set-up: FAILED, see above"; exit 1; }

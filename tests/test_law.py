@@ -20,7 +20,7 @@ from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X
 UNIT = TopK(1, 2, resolution=1)  # rate 1
 
 
-@given(st.fractions(0, 40, max_denominator=1000), st.integers(1, 200))
+@given(st.fractions(0, 150, max_denominator=1000), st.integers(1, 200))
 def test_the_bounds_of_exp_hold_the_truth(rate: Fraction, bits: int) -> None:
     low, high = law.exp_minus(rate, bits)
     assert high - low < Fraction(1, 2**bits)
@@ -29,6 +29,17 @@ def test_the_bounds_of_exp_hold_the_truth(rate: Fraction, bits: int) -> None:
         value = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
     # Two roundings at 100 digits, of the quotient and of exp, are off by less than 1e-97 in all.
     assert low - Fraction(1, 10**97) <= Fraction(value) <= high + Fraction(1, 10**97)
+
+
+@pytest.mark.parametrize("rate", [-1, Fraction(-1, 2), 0.5, "1", None])
+def test_only_rates_that_are_rational_and_not_negative_have_bounds(rate: Any) -> None:
+    with pytest.raises(ParameterError, match="exp_minus needs"):
+        law.exp_minus(rate, 64)
+
+
+def test_a_huge_rate_is_bounded_at_once() -> None:
+    assert law.exp_minus(Fraction(10**100), 64) == law.Bounds(Fraction(0), Fraction(1, 2**65))
+    assert law.exp_minus(2, 64) == law.exp_minus(Fraction(2), 64)
 
 
 @pytest.mark.parametrize("gap", range(5))
@@ -129,6 +140,9 @@ def test_impossible_gaps_have_probability_zero() -> None:
         (law.gap_top_k, [(7, Fraction(0))]),
         (law.gap_top_k, [0]),
         (law.gap_top_k, 0),
+        (law.gap_top_k, [(0, 1001)]),
+        (law.top_k, {0}),
+        (law.top_k, iter([0])),
         (law.gap_top_k, [(0, 1, 2)]),
         (law.gap_top_k, [(0, 0.5)]),
         (law.gap_top_k, [(0, True)]),
@@ -147,7 +161,7 @@ def test_answers_that_are_too_few_or_too_far_apart_are_refused() -> None:
     assert law.top_k([10**30, 10**30 - 1000], UNIT, [0]).low > 0
 
 
-@pytest.mark.parametrize("bits", [0, -5, 1.5, True, "64"])
+@pytest.mark.parametrize("bits", [0, -5, 1.5, True, "64", 10**6])
 def test_the_number_of_bits_is_an_int_of_at_least_one(bits: Any) -> None:
     with pytest.raises(ParameterError, match="bits must be"):
         law.top_k([1, 2], UNIT, [0], bits=bits)

@@ -107,7 +107,7 @@ def test_any_other_resolution_is_refused(resolution: Any) -> None:
 
 
 def test_a_sensitivity_between_two_steps_is_refused_with_a_resolution_that_fits() -> None:
-    with pytest.raises(ParameterError, match="take resolution '1/20'") as caught:
+    with pytest.raises(ParameterError, match="resolution '1/20' fits") as caught:
         TopK(1, 1, sensitivity="1/4")
     assert_one_sentence(caught.value)
     assert TopK(1, 1, sensitivity="1/4", resolution="1/20").sensitivity == Fraction(1, 4)

@@ -2,47 +2,71 @@
 
 import ast
 import inspect
-from types import ModuleType
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from types import FrameType, ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 
-from topgap import answers, exact, parameters
-from topgap.reference import bits, samplers, secure, without_gap
+from topgap import TopK, answers, exact, parameters
+from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
+from topgap.reference import without_gap as without_gap_module
 
-PRIVACY_PATH = [answers, exact, parameters, bits, samplers, secure, without_gap]
-ALLOWED_IMPORTS = {
+PRIVACY_PATH = [answers, exact, parameters, bits, samplers, secure, without_gap_module]
+LIBRARIES = {
     "collections", "collections.abc", "dataclasses", "decimal", "fractions", "itertools",
-    "numbers", "reprlib", "secrets", "typing", "numpy",
+    "numbers", "numpy", "reprlib", "secrets", "typing",
 }  # fmt: skip
+MODULES = {module.__name__ for module in PRIVACY_PATH} | {"topgap.errors"}
+# Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
+NUMPY = {
+    "asarray",
+    "bool_",
+    "dtype",
+    "floating",
+    "generic",
+    "integer",
+    "ma",
+    "ndarray",
+    "timedelta64",
+}
+QUOTIENTS_OF_FRACTIONS = {
+    "self.resolution / self.scale",
+    "sides * self.k * self.sensitivity / self.epsilon",
+    "rate / m",
+}
 
 
 def offences(source: str) -> list[str]:
-    """Float literals, calls of float(), and imports that could bring floats or other randomness."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, float | complex):
-            found.append(f"the literal {node.value}")
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in (
-            "float",
-            "round",
-            "pow",
-            "eval",
-        ):
-            found.append(f"a call of {ast.unparse(node.func)}")
-        if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("np.random"):
-            found.append("NumPy's random numbers")
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module]
-            found += [f"an import of {name}" for name in names if not _allowed(str(name), node)]
-    return found
+    """Whatever could bring a float, or randomness that is not the system's, into the source."""
+    return [offence for node in ast.walk(ast.parse(source)) for offence in _offences_of(node)]
 
 
-def _allowed(name: str, node: ast.Import | ast.ImportFrom) -> bool:
-    if name == "math":  # whose functions are floats, but for the integer ones
-        return isinstance(node, ast.ImportFrom) and {a.name for a in node.names} <= {"gcd", "lcm"}
-    return name in ALLOWED_IMPORTS or name in {module.__name__ for module in PRIVACY_PATH} | {
-        "topgap.errors"
-    }
+def _offences_of(node: ast.AST) -> Iterator[str]:
+    text = ast.unparse(node) if isinstance(node, ast.expr) else ""
+    match node:
+        case ast.Constant(value=float() | complex()):
+            yield f"the literal {text}"
+        case ast.BinOp(op=ast.Div()) if text not in QUOTIENTS_OF_FRACTIONS:
+            yield f"the quotient {text}"
+        case ast.BinOp(op=ast.Pow(), right=ast.UnaryOp()):
+            yield f"the power {text}"
+        case ast.Call(func=ast.Name(id="float" | "complex" | "round" | "pow" | "eval" | "exec")):
+            yield f"the call {text}"
+        case ast.Attribute(value=ast.Name(id="np"), attr=name) if name not in NUMPY:
+            yield f"the use of {text}"
+        case ast.Attribute(value=ast.Name(id="secrets"), attr=name) if name != "randbits":
+            yield f"the use of {text}"
+        case ast.Import(names=names):
+            yield from (f"import {a.name}" for a in names if a.name not in LIBRARIES)
+        case ast.ImportFrom(module="math", names=names):
+            yield from (f"math.{a.name}" for a in names if a.name not in {"gcd", "lcm"})
+        case ast.ImportFrom(module=name) if name not in LIBRARIES - {"numpy", "secrets"} | MODULES:
+            yield f"from {name} import"
 
 
 @pytest.mark.parametrize("module", PRIVACY_PATH, ids=lambda module: module.__name__)
@@ -55,15 +79,64 @@ def test_a_module_on_the_privacy_path_is_free_of_them(module: ModuleType) -> Non
     [
         "x = 0.5",
         "x = float(3)",
+        "x = 1 / 3",
+        "x = n / 3",
+        "x = 2 ** -1",
         "import random",
         "from random import random",
         "import numpy as np\nnp.random.default_rng()",
+        "import numpy as np\nx = np.exp(-1)",
+        "import numpy as np\nx = np.float64(3)",
         "import numpy.random",
+        "from numpy import random",
+        "import secrets\nsecrets.SystemRandom().random()",
+        "from secrets import SystemRandom",
         "import math",
         "from math import exp",
         "from topgap.reference.insecure_tape import Tape",
         "from topgap.reference import insecure_floats",
     ],
 )
-def test_the_check_sees_them(source: str) -> None:
+def test_the_reading_sees_them(source: str) -> None:
     assert offences(source) != []
+
+
+def floats_in_variables(run: Any, *arguments: Any) -> set[str]:
+    """Run it, and look at every variable and result in the modules of the privacy path."""
+    files = {module.__file__ for module in PRIVACY_PATH}
+    found: set[str] = set()
+
+    def look(frame: FrameType, event: str, result: Any) -> Any:
+        if frame.f_code.co_filename not in files:
+            return None
+        values = {**frame.f_locals, "result": result if event == "return" else None}
+        found.update(
+            f"{name} in {frame.f_code.co_name}"
+            for name, value in values.items()
+            if isinstance(value, float | complex | np.inexact)
+        )
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        run(*arguments)
+    finally:
+        sys.settrace(before)
+    return found
+
+
+@pytest.mark.parametrize("run", [gap_top_k, gap_top_k_pruned, top_k, noisy_max])
+@pytest.mark.parametrize(
+    "given", [[3, 1, 2], [Fraction(1, 3), Decimal("0.3"), 10**30], np.array([5, 5, 5])]
+)
+def test_no_variable_on_the_privacy_path_ever_is_a_float(run: Any, given: Any) -> None:
+    for _ in range(5):
+        assert floats_in_variables(run, given, TopK(1, "1/3")) == set()
+
+
+def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
+    """That the look finds it here shows that it would find others."""
+    found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
+    assert {"answer in floor_answer", "answer in _ratio"} <= found
+    assert {place.split(" in ")[0] for place in found} == {"answer", "value"}

@@ -1,6 +1,7 @@
 """What the reference does with every kind of input, and its law where the tapes are too many."""
 
 import multiprocessing
+import random
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
@@ -112,6 +113,17 @@ def test_bad_answers_are_refused_before_anything_is_drawn(
 def test_parameters_must_be_a_top_k(run: Callable[..., Any], parameters: Any) -> None:
     with pytest.raises(ParameterTypeError, match="parameters must be a TopK, as in TopK"):
         run([1, 2], parameters)
+
+
+@pytest.mark.parametrize("run", [gap_top_k, gap_top_k_pruned, top_k, noisy_max])
+@pytest.mark.parametrize(
+    "sampler",
+    [0, "", False, Sampler, random.Random(0), np.random.default_rng(0)],
+    ids=lambda sampler: type(sampler).__name__,
+)
+def test_no_foreign_generator_gets_in(run: Callable[..., Any], sampler: Any) -> None:
+    with pytest.raises(ParameterTypeError, match="sampler must be a topgap"):
+        run([1, 2], TopK(1, 1), sampler=sampler)
 
 
 @pytest.mark.parametrize("run", WITH_GAPS)

@@ -106,7 +106,7 @@ def test_the_tapes_of_algorithm_4_bracket_the_law(
 ) -> None:
     case = CASES[name]
     walked = case.walk(run, walker)
-    record_property("rest", float(walked.rest))
+    record_property("Algorithm 4, by draws", float(walked.rest))
     assert walked.violations(case.law) == []
     assert walked.rest <= case.rest
 
@@ -121,7 +121,7 @@ def test_so_do_they_bit_by_bit(
     walked = walk_tapes(
         lambda sampler: tuple(run(answers, given, refinement=2, sampler=sampler)), depth=18
     )
-    record_property("rest", float(walked.rest))
+    record_property("Algorithm 4, bit by bit to 18 bits", float(walked.rest))
     assert walked.violations(lambda outcome: law.gap_top_k(answers, given, outcome)) == []
     assert walked.rest <= rest
 
@@ -231,7 +231,7 @@ def test_one_order_of_the_remainders_suffices(
     """The loop that refines ties may be left out; docs/paper.md has the proof."""
     given = TopK(k, 4 * k, resolution=1)  # rate 2
     walked = walker.walk(partial(by_one_order, answers, given), Fraction(1, 10**8))
-    record_property("rest", float(walked.rest))
+    record_property("one order of the remainders, by draws", float(walked.rest))
     assert walked.violations(lambda outcome: law.gap_top_k(answers, given, outcome)) == []
     assert walked.rest < 1e-5
 

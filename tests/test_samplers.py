@@ -11,7 +11,7 @@ import pytest
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, walk_tapes
 
-from topgap import ParameterError
+from topgap import ParameterError, ParameterTypeError
 from topgap.law import Bounds, exp_minus
 from topgap.reference import Sampler, SystemBits, samplers
 from topgap.reference.insecure_tape import Tape, TapeExhaustedError
@@ -119,7 +119,7 @@ def test_the_tapes_of_each_sampler_bracket_its_law(
     draw: str, arguments: tuple[Any, ...], walker: DrawWalker, record_property: Recorder
 ) -> None:
     walked = walk(draw, arguments, walker)
-    record_property("rest", float(walked.rest))
+    record_property("samplers, by draws", float(walked.rest))
     assert walked.violations(LAWS[draw](*arguments)) == []
     assert walked.rest <= REST
 
@@ -145,7 +145,7 @@ def test_so_do_they_bit_by_bit(
 ) -> None:
     """Without any reasoning about draws: every tape of at most 20 bits, one after the other."""
     walked = walk_tapes(lambda sampler: frozen(getattr(sampler, draw)(*arguments)), depth=20)
-    record_property("rest", float(walked.rest))
+    record_property("samplers, bit by bit to 20 bits", float(walked.rest))
     assert walked.violations(LAWS[draw](*arguments)) == []
     assert walked.rest <= rest
 
@@ -208,6 +208,13 @@ def test_a_broken_sampler_falls_out_of_the_bracket(mutant: Mutant) -> None:
     ("draw", "arguments"),
     [
         ("uniform", (0,)),
+        ("uniform", (2.5,)),
+        ("shuffle", (2.0,)),
+        ("bernoulli", (0.5, 1)),
+        ("bernoulli_exp", (0.5,)),
+        ("geometric", (0.5,)),
+        ("geometric", ("1/2",)),
+        ("truncated_geometric", (Fraction(1), 2.5)),
         ("shuffle", (-1,)),
         ("bernoulli", (-1, 3)),
         ("bernoulli", (4, 3)),
@@ -220,6 +227,11 @@ def test_a_broken_sampler_falls_out_of_the_bracket(mutant: Mutant) -> None:
 def test_impossible_laws_are_refused(draw: str, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(ParameterError, match=draw):
         getattr(Sampler(), draw)(*arguments)
+
+
+def test_a_sampler_needs_a_source_of_bits() -> None:
+    with pytest.raises(ParameterTypeError, match="a source of bits"):
+        Sampler(5)  # type: ignore[arg-type]
 
 
 def test_huge_numbers_are_no_obstacle() -> None:

@@ -15,6 +15,7 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
     Args:
         answers: One number per item: a list, tuple or other sequence, a one-dimensional NumPy
             array, or what converts itself to one. A float is the dyadic number that it stores.
+            Items go by their position, counted from 0, whatever labels a data frame gives them.
         parameters: Their resolution gives the step; their k, the least number of answers.
 
     Returns:
@@ -34,8 +35,8 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
     """
     if not isinstance(parameters, TopK):
         raise ParameterTypeError(
-            f"parameters must be a TopK, as in TopK(k=10, epsilon=1), not a "
-            f"{type(parameters).__name__}."
+            f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
+            f"not {type(parameters).__name__}."
         )
     values = _listed(answers)
     if not values:
@@ -51,21 +52,25 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
 
 def _listed(answers: object) -> list[object]:
     if np.ma.is_masked(answers):
-        raise AnswersError(
-            "The answers have masked entries; fill them in or leave those items out."
-        )
+        raise _masked()
     if hasattr(answers, "__array__"):
         return _listed_array(np.asarray(answers))
     if isinstance(answers, Sequence) and not isinstance(
         answers, str | bytes | bytearray | memoryview
     ):
+        if any(value is np.ma.masked for value in answers):
+            raise _masked()
         if any(isinstance(value, list | tuple | np.ndarray) for value in answers):
             raise AnswersError("The answers must be one-dimensional: one number per item.")
         return list(answers)
     raise AnswersTypeError(
         f"The answers must be a list, a tuple or a one-dimensional array of numbers, "
-        f"not a {type(answers).__name__}."
+        f"not {type(answers).__name__}; make a list of them."
     )
+
+
+def _masked() -> AnswersError:
+    return AnswersError("The answers have masked entries; fill them in, such as with 0 for nobody.")
 
 
 def _listed_array(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]") -> list[object]:

@@ -39,12 +39,14 @@ def main() -> None:
     names, answers = list(counts), list(counts.values())
     parameters = TopK(k=5, epsilon=1, monotonic=True)
     released = gap_top_k_pruned(answers, parameters)
+    spread = float(2 * parameters.scale**2) ** 0.5  # standard deviation of a difference
 
     print(f"""
 Which diagnoses are the most common, and by how much, without telling on any patient?
 
 The data: {PATIENTS:,} made-up patients and {len(counts)} diagnoses, the same at each run.
 The release: the {parameters.k} most common at ε = {parameters.epsilon}, with new noise at each run.
+Each count gets noise of mean {parameters.scale}; a gap is off by about ±{spread:.0f}.
 
   rank  diagnosis             ahead of the next by   | kept secret: count""")
     for rank, (index, gap) in enumerate(released, start=1):

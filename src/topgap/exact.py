@@ -26,6 +26,7 @@ _NOT_NUMBERS = (bool, np.bool_, np.timedelta64)
 
 # Larger numbers are slips or attacks: Decimal("1e999999999") alone would fill the memory.
 _MOST_PARAMETER_DIGITS = 1_000
+_MOST_PARAMETER_BITS = 3_322  # log2 of 10**1000
 _MOST_ANSWER_EXPONENT = 10_000
 
 
@@ -54,7 +55,7 @@ def read_parameter(value: Number, name: str) -> Fraction:
     Fraction(1, 3)
     """
     if isinstance(value, _NOT_NUMBERS):
-        raise ParameterTypeError(f"{name} must be a number, not a {type(value).__name__}.")
+        raise ParameterTypeError(f"{name} must be a number, not {type(value).__name__}.")
     if isinstance(value, numbers.Rational):
         # int() because a Fraction of NumPy integers would overflow silently.
         exact = Fraction(int(value.numerator), int(value.denominator))
@@ -67,12 +68,9 @@ def read_parameter(value: Number, name: str) -> Fraction:
     else:
         raise ParameterTypeError(
             f"{name} must be an int, float, Decimal, Fraction or a string such as '1/3', "
-            f"not a {type(value).__name__}."
+            f"not {type(value).__name__}."
         )
-    if (
-        max(exact.numerator.bit_length(), exact.denominator.bit_length())
-        > 4 * _MOST_PARAMETER_DIGITS
-    ):
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _MOST_PARAMETER_BITS:
         raise _too_long(name)
     if exact == 0:
         raise ParameterError(f"{name} must be greater than 0, not zero.")
@@ -135,14 +133,16 @@ def floor_answer(answer: object, steps_per_unit: int) -> int:
 
 def _ratio(answer: object) -> tuple[int, int]:
     if isinstance(answer, _NOT_NUMBERS):
-        raise AnswersTypeError(f"Each answer must be a number, not a {type(answer).__name__}.")
+        raise AnswersTypeError(f"Each answer must be a number, not {type(answer).__name__}.")
     if isinstance(answer, numbers.Rational):
         return int(answer.numerator), int(answer.denominator)
+    if isinstance(answer, Decimal) and answer.is_zero():
+        return 0, 1
     if isinstance(answer, Decimal) and answer.is_finite():
         if abs(answer.adjusted()) > _MOST_ANSWER_EXPONENT:
             raise AnswersError(
-                f"Decimal answers must have at most {_MOST_ANSWER_EXPONENT} digits "
-                "before and after the point."
+                f"Decimal answers must lie between 10**-{_MOST_ANSWER_EXPONENT} and "
+                f"10**{_MOST_ANSWER_EXPONENT} in size."
             )
         return answer.as_integer_ratio()
     if isinstance(answer, Decimal | float | np.floating):
@@ -150,9 +150,9 @@ def _ratio(answer: object) -> tuple[int, int]:
             numerator, denominator = answer.as_integer_ratio()
         except (ValueError, OverflowError):
             raise AnswersError(
-                "Every answer must be a finite number; replace or leave out NaN and infinities."
+                "Every answer must be a finite number; give each item one, such as 0 for nobody."
             ) from None
         return int(numerator), int(denominator)
     raise AnswersTypeError(
-        f"Each answer must be an int, float, Decimal or Fraction, not a {type(answer).__name__}."
+        f"Each answer must be an int, float, Decimal or Fraction, not {type(answer).__name__}."
     )

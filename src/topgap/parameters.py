@@ -58,16 +58,11 @@ class TopK:
         put("sensitivity", read_parameter(sensitivity, "sensitivity"))
         put("monotonic", _read_flag(monotonic, "monotonic"))
         if self.resolution.numerator != 1:
-            raise ParameterError(
-                f"resolution must be one divided by an integer, such as '1/10'; "
-                f"{self.resolution} is not."
-            )
+            raise ParameterError("resolution must be one divided by an integer, such as '1/10'.")
         if self.sensitivity % self.resolution != 0:
             finer = lcm(self.resolution.denominator, self.sensitivity.denominator)
-            raise ParameterError(
-                f"sensitivity must be a multiple of the resolution; "
-                f"for sensitivity {self.sensitivity} take resolution '1/{finer}'."
-            )
+            fitting = f"resolution '1/{finer}' fits" if finer < 10**9 else "write thirds as '1/3'"
+            raise ParameterError(f"sensitivity must be a multiple of the resolution; {fitting}.")
 
     @property
     def scale(self) -> Fraction:
@@ -89,7 +84,7 @@ class TopK:
 
 def _read_k(k: int) -> int:
     if not is_whole(k):
-        raise ParameterTypeError(f"k must be a whole number given as an int, not a {_type(k)}.")
+        raise ParameterTypeError(f"k must be a whole number given as an int, not {_type(k)}.")
     if k < 1:
         raise ParameterError("k must be at least 1, the number of winners to name.")
     if k >= 2**63:
@@ -99,7 +94,7 @@ def _read_k(k: int) -> int:
 
 def _read_flag(flag: bool, name: str) -> bool:
     if not isinstance(flag, bool | np.bool_):
-        raise ParameterTypeError(f"{name} must be True or False, not a {_type(flag)}.")
+        raise ParameterTypeError(f"{name} must be True or False, not {_type(flag)}.")
     return bool(flag)
 
 

@@ -34,7 +34,10 @@ from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X, power_of_x
 from topgap.parameters import TopK
 
 MOST_STEPS = 1_000
-"""How many steps of the resolution the largest and the smallest answer may lie apart."""
+"""How many steps of the resolution answers may lie apart, and how many a gap may have."""
+
+MOST_BITS = 10_000
+"""How finely e^−ρ can be bounded."""
 
 
 class Bounds(NamedTuple):
@@ -80,6 +83,10 @@ def gap_top_k(
     if any(gap < 0 or gap.denominator != 1 for gap in gaps_in_steps):
         return Bounds(Fraction(0), Fraction(0))
     steps = [gap.numerator for gap in gaps_in_steps]
+    if max(steps) > MOST_STEPS:
+        raise ParameterError(
+            f"The exact law is computed for gaps of the outcome up to {MOST_STEPS} steps."
+        )
 
     @cache
     def above(i: int, m: int) -> Polynomial:
@@ -103,6 +110,7 @@ def top_k(answers: object, parameters: TopK, outcome: Sequence[int], *, bits: in
     >>> float(top_k([7, 7, 7], TopK(k=2, epsilon=1), [2, 0]).low)   # one of six orders
     0.16666666666666666
     """
+    _require_list(outcome)
     winners, losers = _split(answers, parameters, outcome)
     top = max(winners + losers)
 
@@ -122,8 +130,8 @@ def top_k(answers: object, parameters: TopK, outcome: Sequence[int], *, bits: in
     return _bounds(probability, parameters.rate, bits)
 
 
-def exp_minus(rate: Fraction, bits: int) -> Bounds:
-    """Bound e^−rate for any rational rate ≥ 0, to within 2**−bits.
+def exp_minus(rate: Fraction | int, bits: int) -> Bounds:
+    """Bound e^−rate for any rational rate ≥ 0 to within 2**−bits.
 
     The terms of 1 − r + r²/2! − … alternate in sign and shrink once the index passes r; from there
     on, the truth lies between any two sums that follow each other.
@@ -132,8 +140,13 @@ def exp_minus(rate: Fraction, bits: int) -> Bounds:
     >>> float(low), high - low < Fraction(1, 2**64)
     (0.36787944117144233, True)
     """
-    if not is_whole(bits) or bits < 1:
-        raise ParameterError("bits must be an int of at least 1.")
+    if not isinstance(rate, Fraction | int) or rate < 0:
+        raise ParameterError("exp_minus needs a rate of at least 0, as a Fraction or an int.")
+    if not is_whole(bits) or not 1 <= bits <= MOST_BITS:
+        raise ParameterError(f"bits must be an int from 1 to {MOST_BITS}.")
+    if rate > bits + 1:
+        return Bounds(Fraction(0), Fraction(1, 2 ** (bits + 1)))  # since e > 2
+    rate = Fraction(rate)
     sum_before, term, index = Fraction(0), Fraction(1), 0
     while index <= rate or abs(term) * 2**bits >= 1:
         sum_before += term
@@ -144,6 +157,7 @@ def exp_minus(rate: Fraction, bits: int) -> Bounds:
 
 
 def _read_pairs(outcome: Sequence[tuple[int, Fraction | int]]) -> tuple[list[int], list[Fraction]]:
+    _require_list(outcome)
     try:
         indices, gaps = [index for index, _ in outcome], [gap for _, gap in outcome]
     except (TypeError, ValueError):
@@ -151,6 +165,11 @@ def _read_pairs(outcome: Sequence[tuple[int, Fraction | int]]) -> tuple[list[int
     if not all(is_whole(gap) or isinstance(gap, Fraction) for gap in gaps):
         raise ParameterTypeError("Each gap of the outcome must be a Fraction or an int.")
     return indices, [Fraction(gap) for gap in gaps]
+
+
+def _require_list(outcome: object) -> None:
+    if not isinstance(outcome, list | tuple):
+        raise ParameterTypeError("The outcome must be a list or a tuple, from the largest down.")
 
 
 def _split(

@@ -7,7 +7,7 @@ Differential Privacy", whose Algorithms 1 and 2 the paper builds on.
 from collections import Counter
 from fractions import Fraction
 
-from topgap.errors import ParameterError
+from topgap.errors import ParameterError, ParameterTypeError
 from topgap.reference.bits import BitSource, SystemBits
 
 
@@ -27,11 +27,13 @@ class Sampler:
 
     def __init__(self, bits: BitSource | None = None) -> None:
         self.bits = SystemBits() if bits is None else bits
+        if not callable(getattr(self.bits, "take", None)):
+            raise ParameterTypeError("bits must be a source of bits, with a method take(count).")
         self.calls: Counter[str] = Counter()
 
     def uniform(self, n: int) -> int:
         """Uniform on {0, …, n−1}, for any integer n ≥ 1, by rejection."""
-        _require(n >= 1, "uniform needs n of at least 1.")
+        _require(_is_int(n) and n >= 1, "uniform needs an int n of at least 1.")
         self.calls["uniform"] += 1
         width = (n - 1).bit_length()
         while True:
@@ -41,7 +43,7 @@ class Sampler:
 
     def shuffle(self, n: int) -> list[int]:
         """A uniformly random order of 1, …, n, for any n ≥ 0, by Fisher and Yates."""
-        _require(n >= 0, "shuffle needs n of at least 0.")
+        _require(_is_int(n) and n >= 0, "shuffle needs an int n of at least 0.")
         self.calls["shuffle"] += 1
         order = list(range(1, n + 1))
         for last in range(n - 1, 0, -1):
@@ -51,7 +53,8 @@ class Sampler:
 
     def bernoulli(self, n: int, d: int) -> bool:
         """True with probability n/d, for any integers 0 ≤ n ≤ d, d ≥ 1."""
-        _require(0 <= n <= d and d >= 1, "bernoulli needs a probability n/d from 0 to 1.")
+        possible = _is_int(n) and _is_int(d) and 0 <= n <= d and d >= 1
+        _require(possible, "bernoulli needs ints n and d with n/d from 0 to 1.")
         self.calls["bernoulli"] += 1
         return self.uniform(d) < n
 
@@ -62,7 +65,7 @@ class Sampler:
         probability θ^m/m!, so K is odd with probability 1 − θ + θ²/2! − … = e^−θ. A larger θ is
         the conjunction of ⌊θ⌋ independent trials of e^−1 and one of the rest.
         """
-        _require(theta >= 0, "bernoulli_exp needs θ of at least 0.")
+        _require(_is_exact(theta) and theta >= 0, "bernoulli_exp needs a Fraction of at least 0.")
         self.calls["bernoulli_exp"] += 1
         while theta > 1:
             if not self.bernoulli_exp(Fraction(1)):
@@ -78,7 +81,7 @@ class Sampler:
 
         The algorithm of the paper's appendix, with its names.
         """
-        _require(rate > 0, "geometric needs a rate greater than 0.")
+        _require(_is_exact(rate) and rate > 0, "geometric needs a Fraction greater than 0.")
         self.calls["geometric"] += 1
         s, t = rate.numerator, rate.denominator
         u = self.uniform(t)
@@ -95,8 +98,27 @@ class Sampler:
 
         By the paper's lemma on truncation the remainder modulo m has that law.
         """
-        _require(m >= 1, "truncated_geometric needs m of at least 1.")
+        _require(_is_int(m) and m >= 1, "truncated_geometric needs an int m of at least 1.")
         return self.geometric(rate) % m
+
+
+def given_or_fresh(sampler: Sampler | None) -> Sampler:
+    """The sampler that a caller gave, or a new one on the operating system's generator."""
+    if sampler is None:
+        return Sampler()
+    if not isinstance(sampler, Sampler):
+        raise ParameterTypeError(
+            f"sampler must be a topgap.reference.Sampler, not {type(sampler).__name__}."
+        )
+    return sampler
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int)
+
+
+def _is_exact(value: object) -> bool:
+    return isinstance(value, Fraction | int)
 
 
 def _require(condition: bool, sentence: str) -> None:

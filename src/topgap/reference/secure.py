@@ -12,7 +12,7 @@ from topgap.answers import in_steps
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.exact import is_whole
 from topgap.parameters import TopK
-from topgap.reference.samplers import Sampler
+from topgap.reference.samplers import Sampler, given_or_fresh
 
 
 def gap_top_k(
@@ -28,19 +28,20 @@ def gap_top_k(
         sampler: What draws and counts; a fresh one on the system's generator unless given.
 
     Returns:
-        The winners from the largest down as (index, gap); gaps are multiples of the resolution.
+        The winners from the largest down as (index, gap): the position among the answers, from 0,
+        and the lead over the next, a multiple of the resolution.
 
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
-        ParameterError, ParameterTypeError: `refinement` is no integer of at least 2, or
-            `parameters` is no `TopK`.
+        ParameterError, ParameterTypeError: `refinement` is no integer of at least 2, `parameters`
+            no `TopK` or `sampler` no `Sampler`.
 
     >>> from topgap import TopK
     >>> [(winner, gap)] = gap_top_k([10**30, 0, 5], TopK(k=1, epsilon=1))
     >>> winner, gap.denominator in (1, 2, 5, 10)
     (0, True)
     """
-    return _algorithm_4(answers, parameters, refinement, sampler or Sampler(), pruning=False)
+    return _algorithm_4(answers, parameters, refinement, sampler, pruning=False)
 
 
 def gap_top_k_pruned(
@@ -54,14 +55,15 @@ def gap_top_k_pruned(
     >>> [index for index, gap in gap_top_k_pruned([0, 10**9, 10**6, 5], TopK(k=2, epsilon=1))]
     [1, 2]
     """
-    return _algorithm_4(answers, parameters, refinement, sampler or Sampler(), pruning=True)
+    return _algorithm_4(answers, parameters, refinement, sampler, pruning=True)
 
 
 def _algorithm_4(
-    answers: object, parameters: TopK, refinement: int, sampler: Sampler, *, pruning: bool
+    answers: object, parameters: TopK, refinement: int, sampler: Sampler | None, *, pruning: bool
 ) -> list[tuple[int, Fraction]]:
     q = in_steps(answers, parameters)
     m = _read_refinement(refinement)
+    sampler = given_or_fresh(sampler)
     k = parameters.k
 
     # Possible top k. Values are whole multiples of the current resolution γ_t = γ*/M^t.
@@ -103,7 +105,7 @@ def _tie(descending: Iterable[int]) -> bool:
 def _read_refinement(refinement: int) -> int:
     if not is_whole(refinement):
         raise ParameterTypeError(
-            f"refinement must be a whole number given as an int, not a {type(refinement).__name__}."
+            f"refinement must be a whole number given as an int, not {type(refinement).__name__}."
         )
     if refinement < 2:
         raise ParameterError("refinement must be at least 2, or ties would never be broken.")

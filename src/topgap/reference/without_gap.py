@@ -7,7 +7,7 @@ paper's lemma on secure Noisy Max, and the same argument for k winners.
 from topgap.answers import in_steps
 from topgap.errors import ParameterError
 from topgap.parameters import TopK
-from topgap.reference.samplers import Sampler
+from topgap.reference.samplers import Sampler, given_or_fresh
 
 
 def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = None) -> int:
@@ -19,7 +19,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
         sampler: What draws and counts; a fresh one on the system's generator unless given.
 
     Returns:
-        The index of the winner.
+        The index of the winner: its position among the answers, from 0.
 
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
@@ -32,7 +32,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
     q = in_steps(answers, parameters)
     if parameters.k != 1:
         raise ParameterError("noisy_max names one winner; take k=1, or top_k for more.")
-    sampler = sampler or Sampler()
+    sampler = given_or_fresh(sampler)
     x = [answer + sampler.geometric(parameters.rate) for answer in q]
     best = max(x)
     s = [i for i in range(len(x)) if x[i] == best]
@@ -48,7 +48,7 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
         sampler: What draws and counts; a fresh one on the system's generator unless given.
 
     Returns:
-        The indices of the winners.
+        The indices of the winners: their positions among the answers, from 0.
 
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
@@ -58,7 +58,7 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
     [1, 3]
     """
     q = in_steps(answers, parameters)
-    sampler = sampler or Sampler()
+    sampler = given_or_fresh(sampler)
     x = [answer + sampler.geometric(parameters.rate) for answer in q]
     # The remainders below the resolution are independent and alike, so their order is uniform.
     order = sampler.shuffle(len(x))
