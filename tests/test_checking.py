@@ -1,5 +1,7 @@
 """The checks are checked: each of the tools in `checking` can fail, and does where it should."""
 
+import inspect
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,7 +14,7 @@ from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, walk_tapes
 
 from topgap.law import Bounds
-from topgap.reference import Sampler, samplers
+from topgap.reference import samplers
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 
@@ -38,40 +40,51 @@ def test_a_walk_that_fits_has_no_violation() -> None:
     assert Walk({0: HALF, 1: HALF}, Fraction(0)).violations(fair) == []
 
 
-class HiddenState(Sampler):
-    """Methods that keep something between two draws where their variables do not show it."""
+# Methods that keep something between two draws where their variables do not show it.
+HIDING_PLACES = {
+    "one expression": "return self.uniform(2) + 2 * self.uniform(2)",
+    "a comprehension": "return sum([bit << self.uniform(2) for bit in range(3)])",
+    "a loop": "total = 0\nfor _ in range(3):\n  total = 2 * total + self.uniform(2)\nreturn total",
+    "an attribute": "self.last = self.uniform(2)\nx = self.uniform(2)\nreturn self.last + 2 * x",
+    "a count": "self.calls['v'] += self.uniform(2)\nx = self.uniform(2)\n"
+               "return self.calls['v'] + 2 * x",
+    "a global": "global G\nG = self.uniform(2)\nx = self.uniform(2)\nreturn G + 2 * x",
+    "map": "return sum(map(self.uniform, (2, 4)))",
+    "map of bits": "return sum(map(self.bits.take, (1, 2)))",
+    "a one-line if": "a = self.uniform(2)\nif self.uniform(2): a = 2\nreturn a",
+    "a one-line while": "a = self.uniform(2)\nwhile self.uniform(2): a = 3; break\nreturn a",
+    "two on a line": "a = self.uniform(2)\nc = a + 2 * self.uniform(2); a = 0\nreturn c",
+    "a walrus": "a = self.uniform(2)\nc = a + 2 * ((a := 0) or self.uniform(2))\nreturn c",
+    "a borrowed method": "draw = type(self).uniform\nreturn draw(self, 2) + 2 * draw(self, 2)",
+    "a class's method": "a = Sampler.uniform(self, 2)\nb = Sampler.uniform(self, 2)\n"
+                        "return a + 2 * b",
+    "getattr": "return getattr(self, 'uniform')(2) + 2 * getattr(self, 'uniform')(2)",
+    "1 and True": "a = self.uniform(2) if self.uniform(2) else self.bernoulli(1, 2)\n"
+                  "b = self.uniform(2)\nreturn 2 * b + (a is True)",
+    "a list": "a = [0]\na[0] = self.uniform(2)\nb = self.uniform(2)\nreturn a[0] + 2 * b",
+    "reuse": "a = self.uniform(2)\na = a + self.uniform(2)\na = a + self.uniform(2)\nreturn a",
+    "many lines": "a = self.uniform(2)\na = (\n  a\n  + 2 * self.uniform(\n    2\n  )\n)\nreturn a",
+    "an else": "a = 0\nwhile self.uniform(2):\n  a = 4\n  break\nelse:\n  a = self.uniform(2)\n"
+               "return a",
+    "nothing": "a = self.uniform(2)\nb = self.uniform(2)\na = self.uniform(2)\nreturn a + 2 * b",
+}  # fmt: skip
 
-    def sum_of_two(self) -> int:
-        return self.uniform(2) + 2 * self.uniform(2)
 
-    def sum_in_a_comprehension(self) -> int:
-        return sum([bit << self.uniform(2) for bit in range(3)])
-
-    def sum_in_a_loop(self) -> int:
-        total = 0
-        for _ in range(3):
-            total = 2 * total + self.uniform(2)
-        return total
-
-    def reused_variable(self) -> int:
-        bit = self.uniform(2)
-        bit = bit + self.uniform(2)
-        bit = bit + self.uniform(2)
-        return bit  # noqa: RET504
-
-
-@pytest.mark.parametrize(
-    "name", ["sum_of_two", "sum_in_a_comprehension", "sum_in_a_loop", "reused_variable"]
-)
-def test_states_that_look_alike_are_not_merged(name: str) -> None:
-    draws = {**vars(Sampler), **{n: m for n, m in vars(HiddenState).items() if n[0] != "_"}}
-    flat = type("Flat", (Sampler,), draws)  # the walker looks at the methods of one class
+@pytest.mark.parametrize("place", HIDING_PLACES)
+def test_states_that_look_alike_are_not_merged(place: str) -> None:
+    source = inspect.getsource(samplers).replace(
+        "    def uniform(",
+        "    def hiding(self):\n" + textwrap.indent(HIDING_PLACES[place], " " * 8) + "\n\n"
+        "    def uniform(",
+    )
+    whole = Mutant(place, inspect.getsource(samplers), source)
+    hiding = mutated(samplers, whole).Sampler
 
     def program(sampler: Any) -> int:
-        return int(getattr(sampler, name)())
+        return int(sampler.hiding())
 
-    by_bits = walk_tapes(program, depth=3, sampler=flat)
-    by_draws = DrawWalker(flat).walk(program, Fraction(1, 2**20))
+    by_bits = walk_tapes(program, depth=4, sampler=hiding)
+    by_draws = DrawWalker(hiding).walk(program, Fraction(1, 2**20))
     assert by_bits.rest == by_draws.rest == 0
     assert by_bits.masses == by_draws.masses
 

@@ -5,6 +5,7 @@ import pytest
 from topgap import demo
 
 
+@pytest.mark.statistical(false_alarm=1e-20)
 def test_the_demo_shows_the_winners_and_their_gaps(capsys: pytest.CaptureFixture[str]) -> None:
     demo.main()
     shown = capsys.readouterr().out
@@ -16,13 +17,15 @@ def test_the_demo_shows_the_winners_and_their_gaps(capsys: pytest.CaptureFixture
         place, *name, gap = public.split()
         assert int(place) == rank
         assert counts[" ".join(name)] == int(secret)
+        # Counts are at most 839 and noise has mean 5: 1000 more has probability below e^−200.
         assert 0 <= float(gap) < demo.PATIENTS
     assert "may be published" in shown
 
 
+@pytest.mark.statistical(false_alarm=1e-20)
 def test_the_made_up_data_stay_and_the_noise_changes(capsys: pytest.CaptureFixture[str]) -> None:
-    # Five gaps in tenths, each spread over more than 100 values: alike 20 times never happens by
-    # chance, since each repetition alone has probability below 1e-4 and 20 of them below 1e-80.
+    # The noise has mean 5, so that a tenth has probability below 1/50 for each value of the gap,
+    # whatever the others are: 20 times the same one, below 50^−19 < 1e-32.
     assert demo.count_patients() == demo.count_patients()
     for _ in range(20):
         demo.main()

@@ -11,7 +11,7 @@ import pytest
 from checking.frequencies import misfits
 from checking.mutants import Mutant, mutated
 
-from topgap import TopK, law
+from topgap import AnswersError, AnswersTypeError, ParameterError, TopK, law
 from topgap.reference import insecure_floats
 
 ANSWERS = [0, 1, 1, 3]
@@ -53,7 +53,7 @@ def test_the_float_algorithms_follow_the_law(run: Callable[..., Any], false_alar
 
 
 SCALE, STEPS = "float(parameters.scale)", "float(1 / parameters.rate)"
-GAPS = "_rounded_gaps(noisy, j, parameters)\n\n\ndef _noise("
+GAPS = "_rounded_gaps(noisy, j, parameters)\n\n\ndef _as_floats("
 MUTANTS = [
     ("gap_top_k_ideal", Mutant("less noise", SCALE, f"{SCALE} * 0.8")),
     ("gap_top_k_ideal", Mutant("more noise", SCALE, f"{SCALE} * 1.25")),
@@ -89,6 +89,24 @@ def test_equal_floats_do_not_loop_for_ever() -> None:
 
     winners = insecure_floats.gap_top_k_intermediate([1, 1, 1], TopK(1, 1), NoNoise())  # type: ignore[arg-type]
     assert [gap for _, gap in winners] == [0]
+
+
+@pytest.mark.parametrize(
+    "answers", [[], [1], [1, float("nan")], [[1, 2], [3, 4]], ["1", "2"], [True, False], 5]
+)
+def test_bad_answers_are_refused_here_too(answers: Any) -> None:
+    for run in (
+        insecure_floats.gap_top_k_ideal,
+        insecure_floats.gap_top_k_rounded,
+        insecure_floats.gap_top_k_intermediate,
+    ):
+        with pytest.raises((AnswersError, AnswersTypeError)):
+            run(answers, TopK(1, 1))
+
+
+def test_a_refinement_that_refines_nothing_is_refused() -> None:
+    with pytest.raises(ParameterError, match="at least 2"):
+        insecure_floats.gap_top_k_intermediate([1, 1], TopK(1, 1), refinement=1)
 
 
 def test_as_many_answers_as_needed_and_no_more() -> None:

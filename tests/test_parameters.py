@@ -63,6 +63,8 @@ def test_a_float_means_its_shortest_decimal(value: float) -> None:
         (0, ParameterError, "zero"),
         (-0.0, ParameterError, "zero"),
         ("0/5", ParameterError, "zero"),
+        ("0e-2000", ParameterError, "zero"),
+        (Decimal("0e999999999"), ParameterError, "zero"),
         (-1, ParameterError, "negative"),
         ("-1/3", ParameterError, "negative"),
         (True, ParameterTypeError, "bool"),
@@ -147,6 +149,30 @@ def test_scale_and_rate_are_the_papers() -> None:
     monotonic = TopK(k=3, epsilon="1/2", resolution="1/10", sensitivity=2, monotonic=True)
     assert monotonic.scale == parameters.scale / 2
     assert monotonic.rate == parameters.rate * 2
+
+
+@given(
+    st.integers(1, 10**9),
+    st.fractions(Fraction(1, 10**9), 10**6),
+    st.integers(1, 10**9),
+    st.integers(1, 10**6),
+    st.booleans(),
+)
+def test_they_are_so_for_all_parameters(
+    k: int, epsilon: Fraction, steps: int, multiple: int, monotonic: bool
+) -> None:
+    step = Fraction(1, steps)
+    sensitivity = multiple * step
+    given_ = TopK(k, epsilon, resolution=step, sensitivity=sensitivity, monotonic=monotonic)
+    noise_by_epsilon = k * sensitivity if monotonic else 2 * k * sensitivity
+    assert given_.scale * epsilon == noise_by_epsilon
+    assert given_.rate * noise_by_epsilon == step * epsilon
+
+
+def test_how_numpy_prints_does_not_matter() -> None:
+    with np.printoptions(legacy="1.13", precision=3):
+        assert TopK(1, np.float64(1 / 3)).epsilon == Fraction("0.3333333333333333")
+        assert TopK(1, np.float32(0.1)).epsilon == Fraction(1, 10)
 
 
 def test_it_is_a_frozen_value() -> None:

@@ -1,4 +1,4 @@
-"""The law itself keeps its promise: for all small neighbours, no output is e^ε times as likely.
+"""The law itself keeps its promise: for small neighbours no output is more than e^ε as likely.
 
 This checks the formula for the scale, not an implementation. Probabilities are exact bounds, so a
 violation is a proof, and the scales that are too small for the neighbours are proved to fail.
@@ -12,7 +12,7 @@ import pytest
 
 from topgap import TopK, law
 
-Answers = tuple[int, ...]
+Answers = tuple[int | Fraction, ...]
 EPSILON = Fraction(1, 2)
 
 
@@ -25,11 +25,14 @@ def neighbours(answers: Answers, *, monotonic: bool) -> Iterator[tuple[Answers, 
 
 
 def is_violated(parameters: TopK, one: Answers, other: Answers) -> bool:
-    """Whether some output with gaps below 4 has P(one) > e^ε·P(other), beyond any doubt."""
+    """Whether some output with gaps below 4 steps has P(one) > e^ε·P(other), beyond any doubt."""
     e_to_minus_epsilon = law.exp_minus(EPSILON, 128).low
     for winners in permutations(range(len(one)), parameters.k):
         for gaps in product(range(4), repeat=parameters.k):
-            outcome = [(winner, Fraction(gap)) for winner, gap in zip(winners, gaps, strict=True)]
+            outcome = [
+                (winner, gap * parameters.resolution)
+                for winner, gap in zip(winners, gaps, strict=True)
+            ]
             likely = law.gap_top_k(one, parameters, outcome).low
             if likely * e_to_minus_epsilon > law.gap_top_k(other, parameters, outcome).high:
                 return True
@@ -55,6 +58,31 @@ def test_the_monotonic_scale_is_too_small_for_other_neighbours(answers: Answers,
     half_the_noise = TopK(k, EPSILON, resolution=1, monotonic=True)
     pairs = neighbours(answers, monotonic=False)
     assert any(is_violated(half_the_noise, one, other) for one, other in pairs)
+
+
+@pytest.mark.parametrize("monotonic", [False, True])
+@pytest.mark.parametrize(("resolution", "sensitivity"), [("1/2", 1), (1, 2), ("1/3", "2/3")])
+def test_so_it_is_for_other_sensitivities_and_unrounded_answers(
+    resolution: str, sensitivity: str, monotonic: bool
+) -> None:
+    """Two answers between the steps, each moved by every eighth of the sensitivity."""
+    parameters = TopK(
+        1, EPSILON, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
+    )
+    answers = (Fraction(5, 12), Fraction(1, 4))
+    eighths = range(0 if monotonic else -8, 9)
+    for moves in product(eighths, repeat=2):
+        moved = tuple(
+            answer + parameters.sensitivity * move / 8
+            for answer, move in zip(answers, moves, strict=True)
+        )
+        assert not is_violated(parameters, answers, moved)
+        assert not is_violated(parameters, moved, answers)
+
+
+def test_a_sensitivity_that_is_understated_is_found_out() -> None:
+    parameters = TopK(1, EPSILON, resolution="1/2", sensitivity=1)
+    assert is_violated(parameters, (Fraction(0), Fraction(0)), (Fraction(-2), Fraction(2)))
 
 
 @pytest.mark.parametrize("k", [1, 2])

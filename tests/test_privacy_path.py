@@ -28,6 +28,7 @@ NUMPY = {
     "bool_",
     "dtype",
     "floating",
+    "format_float_scientific",
     "generic",
     "integer",
     "ma",

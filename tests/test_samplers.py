@@ -1,15 +1,15 @@
 """Each sampler's law, by walking its tapes: exact brackets, and mutants that fall out of them."""
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import permutations
 from math import factorial, log2
-from operator import methodcaller
 from typing import Any
 
 import pytest
 from checking.mutants import Mutant, mutated
-from checking.walks import DrawWalker, Walk, walk_tapes
+from checking.walks import DrawWalker, Walk, frozen, walk_tapes
 
 from topgap import ParameterError, ParameterTypeError
 from topgap.law import Bounds, exp_minus
@@ -105,10 +105,6 @@ def walk(draw: str, arguments: tuple[Any, ...], walker: DrawWalker) -> Walk[Any]
     return walker.walk(lambda sampler: frozen(getattr(sampler, draw)(*arguments)), REST / 64)
 
 
-def frozen(result: Any) -> Any:
-    return tuple(result) if isinstance(result, list) else result
-
-
 @pytest.fixture(scope="module")
 def walker() -> DrawWalker:
     return DrawWalker()
@@ -150,13 +146,16 @@ def test_so_do_they_bit_by_bit(
     assert walked.rest <= rest
 
 
-def test_both_walks_agree(walker: DrawWalker) -> None:
-    """What the bit by bit walk has found is part of what the walk by draws has found."""
-    for rate in (Fraction(1), Fraction(2, 3)):
-        by_bits = walk_tapes(methodcaller("geometric", rate), depth=16)
-        by_draws = walk("geometric", (rate,), walker)
-        for outcome, mass in by_bits.masses.items():
-            assert mass <= by_draws.masses[outcome] + by_draws.rest <= mass + by_bits.rest + REST
+@pytest.mark.parametrize(("draw", "arguments"), DRAWS)
+def test_both_walks_agree(draw: str, arguments: tuple[Any, ...], walker: DrawWalker) -> None:
+    """What the walk bit by bit has found is part of what the walk by draws has found."""
+    by_bits = walk_tapes(lambda sampler: frozen(getattr(sampler, draw)(*arguments)), depth=16)
+    by_draws = walk(draw, arguments, walker)
+    assert set(by_bits.masses) <= set(by_draws.masses)
+    for outcome, mass in by_draws.masses.items():
+        found = by_bits.masses.get(outcome, Fraction(0))
+        assert found <= mass + by_draws.rest
+        assert mass <= found + by_bits.rest
 
 
 MUTANTS = [
@@ -234,12 +233,40 @@ def test_a_sampler_needs_a_source_of_bits() -> None:
         Sampler(5)  # type: ignore[arg-type]
 
 
+class Scripted(Sampler):
+    """A sampler one of whose draws gives what a script says."""
+
+    def __init__(self, draw: str, script: Iterable[Any], tape: str = "") -> None:
+        super().__init__(Tape(tape))
+        results = iter(script)
+        setattr(self, draw, lambda *_: next(results))
+
+
+LONG = 5_000
+
+
+def test_no_tail_is_cut_off() -> None:
+    """However long a loop runs, it goes on: there is no last rejection, success or term."""
+    assert Sampler(Tape("11" * LONG + "01")).uniform(3) == 1
+    for terms in (LONG, LONG + 1):
+        drawn = Scripted("bernoulli", [True] * terms + [False]).bernoulli_exp(Fraction(1))
+        assert drawn is (terms % 2 == 0)
+    assert Scripted("bernoulli", [False] * LONG).bernoulli_exp(Fraction(LONG)) is True
+    successes = Scripted("bernoulli_exp", [True, *[True] * LONG, False])
+    assert successes.geometric(Fraction(1)) == LONG
+    rejections = Scripted("bernoulli_exp", [*[False] * LONG, True, False], "0" * LONG + "1")
+    assert rejections.geometric(Fraction(1, 2)) == 1
+
+
 def test_huge_numbers_are_no_obstacle() -> None:
     sampler = Sampler()
     assert sampler.bernoulli_exp(Fraction(10**30)) is False  # True with probability e^(−10^30)
     assert 0 <= sampler.uniform(10**100) < 10**100
     assert sampler.geometric(Fraction(10**40)) == 0  # positive with probability e^(−10^40)
     assert sampler.geometric(Fraction(1, 10**40)) >= 0
+    # u = 1 and v = 5 of t = 2^60, in steps of s = 3: beyond what a float could hold.
+    five = Scripted("bernoulli_exp", [True, *[True] * 5, False], f"{1:060b}")
+    assert five.geometric(Fraction(3, 2**60)) == (1 + 5 * 2**60) // 3
 
 
 def test_calls_are_counted_as_in_the_papers_last_table() -> None:
@@ -259,6 +286,28 @@ def test_a_tape_says_when_it_is_exhausted() -> None:
         tape.take(3)
     assert caught.value.missing == 2
     assert tape.take(1) == 0
+
+
+def test_the_system_source_is_the_operating_systems_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def randbits(count: int) -> int:
+        asked.append(count)
+        return int(2**count) - len(asked)
+
+    monkeypatch.setattr(secrets, "randbits", randbits)
+    source = SystemBits()
+    assert [source.take(count) for count in (5, 5, 64, 9)] == [
+        2**5 - 1,
+        2**5 - 2,
+        2**64 - 3,
+        2**9 - 4,
+    ]
+    assert asked == [5, 5, 64, 9]
+    with pytest.raises(AttributeError):
+        source.pool = 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.statistical(false_alarm=1e-15)

@@ -54,7 +54,11 @@ def _listed(answers: object) -> list[object]:
     if np.ma.is_masked(answers):
         raise _masked()
     if hasattr(answers, "__array__"):
-        return _listed_array(np.asarray(answers))
+        try:
+            array = np.asarray(answers)
+        except Exception:  # whose text is not ours and may show anything
+            raise AnswersTypeError("The answers do not convert themselves to an array.") from None
+        return _listed_array(array)
     if isinstance(answers, Sequence) and not isinstance(
         answers, str | bytes | bytearray | memoryview
     ):
@@ -79,6 +83,7 @@ def _listed_array(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]") ->
             f"The answers must be one-dimensional: one number per item, not {array.ndim} axes."
         )
     if array.dtype.kind not in "iufO":
-        raise AnswersTypeError(f"The answers must be numbers, not of NumPy's type {array.dtype}.")
+        kind = array.dtype.type.__name__  # not the dtype, which tells how long the longest text is
+        raise AnswersTypeError(f"The answers must be numbers, not of NumPy's type {kind}.")
     # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
     return list(array.tolist())

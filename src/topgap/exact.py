@@ -62,7 +62,7 @@ def read_parameter(value: Number, name: str) -> Fraction:
     elif isinstance(value, Decimal):
         exact = _read_decimal(value, name)
     elif isinstance(value, float | np.floating):
-        exact = _read_decimal(Decimal(str(value)), name)
+        exact = _read_decimal(Decimal(_shortest(value)), name)
     elif isinstance(value, str):
         exact = _read_text(value, name)
     else:
@@ -79,14 +79,21 @@ def read_parameter(value: Number, name: str) -> Fraction:
     return exact
 
 
+def _shortest(value: "float | np.floating") -> str:
+    """The shortest decimal that is read back as the same float, whatever is set for printing."""
+    if isinstance(value, float):
+        return float.__repr__(value)
+    return np.format_float_scientific(value, unique=True, trim="-")
+
+
 def _read_decimal(value: Decimal, name: str) -> Fraction:
     if value.is_nan():
         raise ParameterError(f"{name} must be a number greater than 0, not NaN.")
     if value.is_infinite():
         raise ParameterError(f"{name} must be a finite number, not infinite.")
-    if abs(value.adjusted()) > _MOST_PARAMETER_DIGITS:
+    if not value.is_zero() and abs(value.adjusted()) > _MOST_PARAMETER_DIGITS:
         raise _too_long(name)
-    return Fraction(value)
+    return Fraction(0) if value.is_zero() else Fraction(value)
 
 
 def _read_text(text: str, name: str) -> Fraction:
@@ -122,7 +129,7 @@ def floor_answer(answer: object, steps_per_unit: int) -> int:
 
     Raises:
         AnswersTypeError: `answer` is not a real number by type.
-        AnswersError: `answer` is NaN, infinite, or a Decimal with an absurd exponent.
+        AnswersError: `answer` is NaN, infinite, or an absurdly large Decimal.
 
     >>> floor_answer(3, 10), floor_answer(0.3, 10), floor_answer(-0.05, 10)
     (30, 2, -1)
@@ -136,15 +143,8 @@ def _ratio(answer: object) -> tuple[int, int]:
         raise AnswersTypeError(f"Each answer must be a number, not {type(answer).__name__}.")
     if isinstance(answer, numbers.Rational):
         return int(answer.numerator), int(answer.denominator)
-    if isinstance(answer, Decimal) and answer.is_zero():
-        return 0, 1
     if isinstance(answer, Decimal) and answer.is_finite():
-        if abs(answer.adjusted()) > _MOST_ANSWER_EXPONENT:
-            raise AnswersError(
-                f"Decimal answers must lie between 10**-{_MOST_ANSWER_EXPONENT} and "
-                f"10**{_MOST_ANSWER_EXPONENT} in size."
-            )
-        return answer.as_integer_ratio()
+        return _decimal_ratio(answer)
     if isinstance(answer, Decimal | float | np.floating):
         try:
             numerator, denominator = answer.as_integer_ratio()
@@ -156,3 +156,14 @@ def _ratio(answer: object) -> tuple[int, int]:
     raise AnswersTypeError(
         f"Each answer must be an int, float, Decimal or Fraction, not {type(answer).__name__}."
     )
+
+
+def _decimal_ratio(answer: Decimal) -> tuple[int, int]:
+    if answer.is_zero():
+        return 0, 1
+    if answer.adjusted() > _MOST_ANSWER_EXPONENT:
+        raise AnswersError(f"Decimal answers must be below 10**{_MOST_ANSWER_EXPONENT} in size.")
+    if answer.adjusted() < -_MOST_ANSWER_EXPONENT:
+        # No resolution is so fine; any number of this sign and size is rounded down alike.
+        return (-1 if answer.is_signed() else 1), 10**_MOST_ANSWER_EXPONENT
+    return answer.as_integer_ratio()

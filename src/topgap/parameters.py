@@ -84,7 +84,9 @@ class TopK:
 
 def _read_k(k: int) -> int:
     if not is_whole(k):
-        raise ParameterTypeError(f"k must be a whole number given as an int, not {_type(k)}.")
+        raise ParameterTypeError(
+            f"k must be a whole number given as an int, not {type(k).__name__}."
+        )
     if k < 1:
         raise ParameterError("k must be at least 1, the number of winners to name.")
     if k >= 2**63:
@@ -94,9 +96,5 @@ def _read_k(k: int) -> int:
 
 def _read_flag(flag: bool, name: str) -> bool:
     if not isinstance(flag, bool | np.bool_):
-        raise ParameterTypeError(f"{name} must be True or False, not {_type(flag)}.")
+        raise ParameterTypeError(f"{name} must be True or False, not {type(flag).__name__}.")
     return bool(flag)
-
-
-def _type(value: object) -> str:
-    return type(value).__name__

@@ -13,18 +13,21 @@ could. It runs the very same code and uses two facts. Bits are independent and e
 read where the one before stopped: so the mass of all tapes on which the draws have certain results
 is the product of the masses of these results, each walked for itself. And tapes that bring a
 sampler to the same place with the same variables have the same future: so their masses are added
-and followed as one, which makes a loop of rejections linear instead of exponential.
+and followed as one, which makes a loop of rejections linear instead of exponential. Only methods
+whose source shows that they keep nothing elsewhere are merged (`_state_is_in_variables`).
 """
 
 import ast
 import inspect
 import math
+import re
 import sys
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from types import FrameType
 from typing import Any, Generic, TypeGuard, TypeVar
 
@@ -127,25 +130,27 @@ class DrawWalker:
         """
         name, arguments = draw
         depth = min(precision.bit_length() // 4 * 4 + 6, SCALE)
-        key = (draw, depth)
+        key = (name, tuple((type(argument), argument) for argument in arguments), depth)
         if key not in self._draws:
             if name == "take":
                 each = 2 ** (SCALE - arguments[0])
                 self._draws[key] = {int(word, 2): each for word in _words(*arguments)}
             else:
-                method = self._methods[name]
-                self._draws[key] = self._masses(
-                    lambda sampler: _frozen(method(sampler, *arguments)), 2 ** (SCALE - depth)
-                )
+                draw_it = partial(_run_draw, self._methods[name], arguments)
+                self._draws[key] = self._masses(draw_it, 2 ** (SCALE - depth))
         return self._draws[key]
 
     def _place(self, frame: FrameType) -> Hashable:
         """Where a sampler's method stands and what its variables are; None for any other code."""
-        if frame.f_code not in self._overwritten:
+        started_by = frame.f_back.f_code if frame.f_back else None
+        if frame.f_code not in self._overwritten or started_by is not _run_draw.__code__:
             return None
         forgotten = {"self", self._overwritten[frame.f_code].get(frame.f_lineno)}
         variables = {name: value for name, value in frame.f_locals.items() if name not in forgotten}
-        return frame.f_lasti, frozenset(variables.items())
+        if not all(type(value) in (int, bool, Fraction) for value in variables.values()):
+            return None
+        state = frozenset((name, type(value), value) for name, value in variables.items())
+        return frame.f_code, frame.f_lasti, state
 
 
 @dataclass
@@ -158,7 +163,7 @@ class _Waiting:
     mass: int = 0
 
 
-class _ScriptEndedError(Exception):
+class _ScriptEndedError(BaseException):
     """A draw for which the script has no result, and the frame that waits for it."""
 
     def __init__(self, draw: tuple[str, tuple[Any, ...]], frame: FrameType) -> None:
@@ -190,30 +195,75 @@ def _words(width: int) -> list[str]:
     return [f"{word:0{width}b}" if width else "0" for word in range(2**width)]
 
 
+PURE = {"_is_exact", "_is_int", "_require", "Fraction", "int", "max", "min"}
+
+
 def _state_is_in_variables(method: Callable[..., Any]) -> bool:
     """Whether nothing but the method's variables and its place tells what it does after a draw.
 
-    A `for` loop would hide its position, and an expression with two draws the result of the first.
+    What is allowed is listed, not what is forbidden: plain statements, each on lines of its own,
+    with at most one draw; variables that are assigned by name; pure functions; and `self` only to
+    draw or to count. Everything else is walked without merging.
     """
     function = _syntax(method)
-    for node in ast.walk(function):
-        if isinstance(node, ast.For | ast.With | ast.Try | ast.comprehension | ast.Lambda):
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt)][1:]
+    first_lines = [statement.lineno for statement in statements]
+    return (
+        len(first_lines) == len(set(first_lines))
+        and all(_is_plain(statement) for statement in statements)
+        and all(isinstance(node, _PLAIN_PARTS) for node in ast.walk(function))
+    )
+
+
+_PLAIN_STATEMENTS = (
+    ast.Assign | ast.AugAssign | ast.If | ast.While | ast.Return | ast.Break | ast.Expr | ast.Pass
+)
+_PLAIN_PARTS = (
+    ast.FunctionDef, *_PLAIN_STATEMENTS.__args__, ast.arguments, ast.arg, ast.Call, ast.Name,
+    ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.Compare, ast.BinOp, ast.BoolOp,
+    ast.UnaryOp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
+)  # fmt: skip
+
+
+def _is_plain(statement: ast.stmt) -> bool:
+    """Whether a statement, without those inside it, is of the kinds that hide no state."""
+    if not isinstance(statement, _PLAIN_STATEMENTS):
+        return False
+    if isinstance(statement, ast.AugAssign) and COUNTING.fullmatch(ast.unparse(statement)):
+        return True
+    if isinstance(statement, ast.Assign | ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        names = [n for t in targets for n in (t.elts if isinstance(t, ast.Tuple) else [t])]
+        if not all(isinstance(name, ast.Name) for name in names):
             return False
-        if isinstance(node, ast.stmt) and node is not function:
-            expression = node.test if isinstance(node, ast.If | ast.While) else node
-            draws = [part for part in ast.walk(expression) if _is_call_on_self(part)]
-            if len(draws) > 1 or isinstance(node, ast.FunctionDef):
-                return False
-    return True
+    own = statement.test if isinstance(statement, ast.If | ast.While) else statement
+    calls = [ast.unparse(node.func) for node in ast.walk(own) if isinstance(node, ast.Call)]
+    draws = [call for call in calls if DRAW.fullmatch(call)]
+    uses_of_self = [
+        node for node in ast.walk(own) if isinstance(node, ast.Name) and node.id == "self"
+    ]
+    return (
+        len(draws) <= 1
+        and len(uses_of_self) == len(draws)
+        and all(call in PURE or call.endswith(".bit_length") for call in calls if call not in draws)
+    )
+
+
+COUNTING = re.compile(r"self\.calls\['\w+'\] \+= 1")
+DRAW = re.compile(r"self\.([a-z]\w*|bits\.take)")
 
 
 def _overwritten_variables(method: Callable[..., Any]) -> dict[int, str]:
     """By line, the variable that `name = …` will overwrite: its old value does not matter."""
+    first = method.__code__.co_firstlineno
     return {
-        method.__code__.co_firstlineno + node.lineno - 1: node.targets[0].id
+        first + line - 1: node.targets[0].id
         for node in ast.walk(_syntax(method))
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         if node.targets[0].id not in {part.id for part in ast.walk(node.value) if _is_name(part)}
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
 
 
@@ -225,11 +275,12 @@ def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name)
 
 
-def _is_call_on_self(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith("self.")
+def _run_draw(method: Callable[..., Any], arguments: tuple[Any, ...], sampler: Sampler) -> Any:
+    return frozen(method(sampler, *arguments))
 
 
-def _frozen(result: Any) -> Any:
+def frozen(result: Any) -> Any:
+    """A list as a tuple, so that it can stand for an outcome."""
     return tuple(result) if isinstance(result, list) else result
 
 

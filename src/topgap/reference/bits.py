@@ -20,6 +20,8 @@ class SystemBits:
     0
     """
 
+    __slots__ = ()
+
     def take(self, count: int) -> int:
         """Return `count` fresh bits as one integer, 0 ≤ result < 2**count."""
         return secrets.randbits(count)

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from topgap.answers import in_steps
+from topgap.errors import AnswersError
 from topgap.parameters import TopK
+from topgap.reference.secure import read_refinement
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,7 +27,7 @@ def gap_top_k_ideal(
     >>> gap_top_k_ideal([0, 10**9, 5], TopK(k=1, epsilon=1))[0][0]
     1
     """
-    q = np.asarray(answers, dtype=np.float64)
+    q = _as_floats(answers, parameters)
     noisy = q + _noise(len(q), float(parameters.scale), generator)
     j = _largest(parameters.k + 1, noisy)
     return [(int(j[i]), float(noisy[j[i]] - noisy[j[i + 1]])) for i in range(parameters.k)]
@@ -59,13 +61,25 @@ def gap_top_k_intermediate(
     1
     """
     noisy = _noisy_steps(answers, parameters, generator)
+    m = read_refinement(refinement)
     steps = 1.0  # 1/γ_t, in steps of the resolution
     j = _largest(parameters.k + 2, np.floor(noisy))
     # Real numbers are told apart by some resolution; floats that are equal never are.
     while _tie(np.floor(noisy * steps)[j]) and not _tie(noisy[j]):
-        steps = steps * refinement
+        steps = steps * m
         j = _largest(parameters.k + 2, np.floor(noisy * steps))
     return _rounded_gaps(noisy, j, parameters)
+
+
+def _as_floats(answers: npt.ArrayLike, parameters: TopK) -> Floats:
+    """The answers as floats, checked at NumPy's speed: this is what others are measured against."""
+    array = np.asarray(answers)
+    if array.ndim != 1 or len(array) < parameters.k + 1 or array.dtype.kind not in "iuf":
+        raise AnswersError("The answers must be a one-dimensional array of k + 1 numbers or more.")
+    floats = array.astype(np.float64)
+    if not np.isfinite(floats).all():
+        raise AnswersError("Every answer must be a finite number.")
+    return floats
 
 
 def _noise(n: int, scale: float, generator: np.random.Generator | None) -> Floats:

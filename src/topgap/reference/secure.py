@@ -62,7 +62,7 @@ def _algorithm_4(
     answers: object, parameters: TopK, refinement: int, sampler: Sampler | None, *, pruning: bool
 ) -> list[tuple[int, Fraction]]:
     q = in_steps(answers, parameters)
-    m = _read_refinement(refinement)
+    m = read_refinement(refinement)
     sampler = given_or_fresh(sampler)
     k = parameters.k
 
@@ -102,7 +102,8 @@ def _tie(descending: Iterable[int]) -> bool:
     return any(high == low for high, low in pairwise(descending))
 
 
-def _read_refinement(refinement: int) -> int:
+def read_refinement(refinement: int) -> int:
+    """Return the paper's M, an integer of at least 2."""
     if not is_whole(refinement):
         raise ParameterTypeError(
             f"refinement must be a whole number given as an int, not {type(refinement).__name__}."

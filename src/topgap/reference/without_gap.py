@@ -33,7 +33,8 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
     if parameters.k != 1:
         raise ParameterError("noisy_max names one winner; take k=1, or top_k for more.")
     sampler = given_or_fresh(sampler)
-    x = [answer + sampler.geometric(parameters.rate) for answer in q]
+    rate = parameters.rate
+    x = [answer + sampler.geometric(rate) for answer in q]
     best = max(x)
     s = [i for i in range(len(x)) if x[i] == best]
     return s[sampler.uniform(len(s))]
@@ -59,7 +60,8 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
     """
     q = in_steps(answers, parameters)
     sampler = given_or_fresh(sampler)
-    x = [answer + sampler.geometric(parameters.rate) for answer in q]
+    rate = parameters.rate
+    x = [answer + sampler.geometric(rate) for answer in q]
     # The remainders below the resolution are independent and alike, so their order is uniform.
     order = sampler.shuffle(len(x))
     sampler.calls["argsort"] += 1
