@@ -110,6 +110,10 @@ def walker() -> DrawWalker:
     return DrawWalker()
 
 
+def test_every_sampler_with_a_loop_keeps_its_state_in_variables(walker: DrawWalker) -> None:
+    assert walker.merged == set(LAWS) - {"shuffle"}
+
+
 @pytest.mark.parametrize(("draw", "arguments"), DRAWS)
 def test_the_tapes_of_each_sampler_bracket_its_law(
     draw: str, arguments: tuple[Any, ...], walker: DrawWalker, record_property: Recorder

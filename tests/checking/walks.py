@@ -38,6 +38,7 @@ from topgap.reference.samplers import Sampler
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 SCALE = 128
+MOST_SCRIPTS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,11 @@ class DrawWalker:
         self._scripted = _scripted(sampler, [*self._methods])
         self._draws: dict[Hashable, dict[Any, int]] = {}
 
+    @property
+    def merged(self) -> set[str]:
+        """The draws whose states are merged; a loop of rejections in another could not be walked."""
+        return {n for n, method in self._methods.items() if method.__code__ in self._overwritten}
+
     def walk(self, program: Callable[[Sampler], Outcome], smallest: Fraction) -> Walk[Outcome]:
         """Follow every sequence of draws until its mass falls below `smallest`."""
         masses = self._masses(program, math.ceil(smallest * 2**SCALE))
@@ -106,6 +112,8 @@ class DrawWalker:
         masses: defaultdict[Outcome, int] = defaultdict(int)
         scripts: dict[tuple[Any, ...], int] = {(): 2**SCALE}  # all equally long
         while scripts:
+            if len(scripts) > MOST_SCRIPTS:
+                raise MemoryError(f"More than {MOST_SCRIPTS} tapes have to be followed at once.")
             waiting: dict[Hashable, _Waiting] = {}
             for script, mass in scripts.items():
                 try:
