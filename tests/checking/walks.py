@@ -100,7 +100,7 @@ class DrawWalker:
 
     @property
     def merged(self) -> set[str]:
-        """The draws whose states are merged; a loop of rejections in another could not be walked."""
+        """The draws whose states are merged; loops of rejections in others are too long to walk."""
         return {n for n, method in self._methods.items() if method.__code__ in self._overwritten}
 
     def walk(self, program: Callable[[Sampler], Outcome], smallest: Fraction) -> Walk[Outcome]:
