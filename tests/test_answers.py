@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checking.mutants import Mutant, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checking.mutants import Mutant, mutated
 from topgap import AnswersError, AnswersTypeError, TopK, exact
 from topgap.answers import in_steps
 

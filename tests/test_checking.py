@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from checking.frequencies import misfits
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, walk_tapes
-
 from topgap.law import Bounds
 from topgap.reference import samplers
 

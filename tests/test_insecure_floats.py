@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from checking.frequencies import misfits
 from checking.mutants import Mutant, mutated
-
 from topgap import AnswersError, AnswersTypeError, ParameterError, TopK, law
 from topgap.reference import insecure_floats
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checking.frequencies import misfits
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checking.frequencies import misfits
 from topgap import AnswersError, ParameterError, ParameterTypeError, TopK, law
 from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checking.frequencies import misfits
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checking.frequencies import misfits
 from topgap import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError, TopK, law
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, noisy_max, samplers, top_k
 

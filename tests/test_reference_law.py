@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, walk_tapes
-
 from topgap import TopK, law, parameters, reference
 from topgap.reference import Sampler, secure, without_gap
 

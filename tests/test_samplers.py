@@ -8,9 +8,9 @@ from math import factorial, log2
 from typing import Any
 
 import pytest
+
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, frozen, walk_tapes
-
 from topgap import ParameterError, ParameterTypeError
 from topgap.law import Bounds, exp_minus
 from topgap.reference import Sampler, SystemBits, samplers

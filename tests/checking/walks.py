@@ -14,23 +14,20 @@ read where the one before stopped: so the mass of all tapes on which the draws h
 is the product of the masses of these results, each walked for itself. And tapes that bring a
 sampler to the same place with the same variables have the same future: so their masses are added
 and followed as one, which makes a loop of rejections linear instead of exponential. Only methods
-whose source shows that they keep nothing elsewhere are merged (`_state_is_in_variables`).
+whose source shows that they keep nothing elsewhere are merged (`plain_methods`).
 """
 
-import ast
-import inspect
 import math
-import re
 import sys
-import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from types import FrameType
-from typing import Any, Generic, TypeGuard, TypeVar
+from typing import Any, Generic, TypeVar
 
+from checking.plain_methods import overwritten_variables, state_is_in_variables
 from topgap.law import Bounds
 from topgap.reference.insecure_tape import Tape, TapeExhaustedError
 from topgap.reference.samplers import Sampler
@@ -91,9 +88,9 @@ class DrawWalker:
     def __init__(self, sampler: type[Sampler] = Sampler) -> None:
         self._methods = {name: vars(sampler)[name] for name in vars(sampler) if name[0] != "_"}
         self._overwritten = {
-            method.__code__: _overwritten_variables(method)
+            method.__code__: overwritten_variables(method)
             for method in self._methods.values()
-            if _state_is_in_variables(method)
+            if state_is_in_variables(method)
         }
         self._scripted = _scripted(sampler, [*self._methods])
         self._draws: dict[Hashable, dict[Any, int]] = {}
@@ -201,86 +198,6 @@ def _scripted(sampler: type[Sampler], methods: list[str]) -> Callable[[tuple[Any
 
 def _words(width: int) -> list[str]:
     return [f"{word:0{width}b}" if width else "0" for word in range(2**width)]
-
-
-PURE = {"_is_exact", "_is_int", "_require", "Fraction", "int", "max", "min"}
-
-
-def _state_is_in_variables(method: Callable[..., Any]) -> bool:
-    """Whether nothing but the method's variables and its place tells what it does after a draw.
-
-    What is allowed is listed, not what is forbidden: plain statements, each on lines of its own,
-    with at most one draw; variables that are assigned by name; pure functions; and `self` only to
-    draw or to count. Everything else is walked without merging.
-    """
-    function = _syntax(method)
-    if not isinstance(function, ast.FunctionDef):
-        return False
-    statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt)][1:]
-    first_lines = [statement.lineno for statement in statements]
-    return (
-        len(first_lines) == len(set(first_lines))
-        and all(_is_plain(statement) for statement in statements)
-        and all(isinstance(node, _PLAIN_PARTS) for node in ast.walk(function))
-    )
-
-
-_PLAIN_STATEMENTS = (
-    ast.Assign | ast.AugAssign | ast.If | ast.While | ast.Return | ast.Break | ast.Expr | ast.Pass
-)
-_PLAIN_PARTS = (
-    ast.FunctionDef, *_PLAIN_STATEMENTS.__args__, ast.arguments, ast.arg, ast.Call, ast.Name,
-    ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.Compare, ast.BinOp, ast.BoolOp,
-    ast.UnaryOp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
-)  # fmt: skip
-
-
-def _is_plain(statement: ast.stmt) -> bool:
-    """Whether a statement, without those inside it, is of the kinds that hide no state."""
-    if not isinstance(statement, _PLAIN_STATEMENTS):
-        return False
-    if isinstance(statement, ast.AugAssign) and COUNTING.fullmatch(ast.unparse(statement)):
-        return True
-    if isinstance(statement, ast.Assign | ast.AugAssign):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        names = [n for t in targets for n in (t.elts if isinstance(t, ast.Tuple) else [t])]
-        if not all(isinstance(name, ast.Name) for name in names):
-            return False
-    own = statement.test if isinstance(statement, ast.If | ast.While) else statement
-    calls = [ast.unparse(node.func) for node in ast.walk(own) if isinstance(node, ast.Call)]
-    draws = [call for call in calls if DRAW.fullmatch(call)]
-    uses_of_self = [
-        node for node in ast.walk(own) if isinstance(node, ast.Name) and node.id == "self"
-    ]
-    return (
-        len(draws) <= 1
-        and len(uses_of_self) == len(draws)
-        and all(call in PURE or call.endswith(".bit_length") for call in calls if call not in draws)
-    )
-
-
-COUNTING = re.compile(r"self\.calls\['\w+'\] \+= 1")
-DRAW = re.compile(r"self\.([a-z]\w*|bits\.take)")
-
-
-def _overwritten_variables(method: Callable[..., Any]) -> dict[int, str]:
-    """By line, the variable that `name = …` will overwrite: its old value does not matter."""
-    first = method.__code__.co_firstlineno
-    return {
-        first + line - 1: node.targets[0].id
-        for node in ast.walk(_syntax(method))
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-        if node.targets[0].id not in {part.id for part in ast.walk(node.value) if _is_name(part)}
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-
-
-def _syntax(method: Callable[..., Any]) -> ast.stmt:
-    return ast.parse(textwrap.dedent(inspect.getsource(method))).body[0]
-
-
-def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name)
 
 
 def _run_draw(method: Callable[..., Any], arguments: tuple[Any, ...], sampler: Sampler) -> Any:
