@@ -164,7 +164,7 @@ REFUSED: list[tuple[Callable[[int], Any], type[Exception], str]] = [
     (lambda s: [1, str(s)], AnswersTypeError, "str"),
     (lambda s: [s, bool(s % 2)], AnswersTypeError, "bool"),
     (lambda s: [1, complex(s)], AnswersTypeError, "complex"),
-    (lambda s: [1, np.timedelta64(s)], AnswersTypeError, "timedelta64"),
+    (lambda s: [1, np.timedelta64(s, "s")], AnswersTypeError, "timedelta64"),
     (lambda s: np.array([s, 1], dtype="m8[ns]"), AnswersTypeError, "timedelta64"),
     (lambda s: np.array([s, 1], dtype="M8[s]"), AnswersTypeError, "datetime64"),
     (lambda s: np.array([s, 1], dtype=complex), AnswersTypeError, "complex"),

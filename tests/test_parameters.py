@@ -126,7 +126,7 @@ def test_a_sensitivity_between_two_steps_is_refused_with_a_resolution_that_fits(
         (True, ParameterTypeError),
         (np.bool_(True), ParameterTypeError),
         (Fraction(3), ParameterTypeError),
-        (np.timedelta64(3), ParameterTypeError),
+        (np.timedelta64(3, "s"), ParameterTypeError),
         (None, ParameterTypeError),
     ],
 )
