@@ -197,6 +197,12 @@ def test_what_are_no_answers_is_refused_and_the_text_does_not_depend_on_them(
     assert "\n" not in text
 
 
+def test_a_decimal_is_taken_up_to_the_size_that_the_error_names() -> None:
+    assert in_steps([Decimal("-9.9e9999"), 0], TENTHS) == [-99 * 10**9999, 0]
+    with pytest.raises(AnswersError, match=r"below 10\*\*10000 in size"):
+        in_steps([Decimal("-1e10000"), 0], TENTHS)
+
+
 def test_too_few_answers_for_k_are_refused() -> None:
     with pytest.raises(AnswersError, match="k = 3 winners need at least 4 answers; there are 3"):
         in_steps([1, 2, 3], TopK(3, 1))

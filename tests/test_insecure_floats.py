@@ -92,7 +92,8 @@ def test_equal_floats_do_not_loop_for_ever() -> None:
 
 
 @pytest.mark.parametrize(
-    "answers", [[], [1], [1, float("nan")], [[1, 2], [3, 4]], ["1", "2"], [True, False], 5]
+    "answers",
+    [[], [1], [1, float("nan")], [[1, 2], [3, 4]], [[1, 2], [3]], ["1", "2"], [True, False], 5],
 )
 def test_bad_answers_are_refused_here_too(answers: Any) -> None:
     for run in (

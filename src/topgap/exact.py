@@ -26,13 +26,31 @@ _NOT_NUMBERS = (bool, np.bool_, np.timedelta64)
 
 # Larger numbers are slips or attacks: Decimal("1e999999999") alone would fill the memory.
 _MOST_PARAMETER_DIGITS = 1_000
-_MOST_PARAMETER_BITS = 3_322  # log2 of 10**1000
 _MOST_ANSWER_EXPONENT = 10_000
 
 
 def is_whole(value: object) -> bool:
     """Whether `value` is an integer by type: an int or NumPy's, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, _NOT_NUMBERS)
+
+
+def read_whole(value: int, name: str, *, least: int) -> int:
+    """Return `value` as a Python int, or refuse it in a sentence that calls it `name`.
+
+    Raises:
+        ParameterTypeError: `value` is no integer by type; a bool and 2.0 are none.
+        ParameterError: `value` is less than `least`.
+
+    >>> read_whole(3, "k", least=1)
+    3
+    """
+    if not is_whole(value):
+        raise ParameterTypeError(
+            f"{name} must be a whole number given as an int, not {type(value).__name__}."
+        )
+    if value < least:
+        raise ParameterError(f"{name} must be at least {least}.")
+    return int(value)
 
 
 def read_parameter(value: Number, name: str) -> Fraction:
@@ -70,7 +88,7 @@ def read_parameter(value: Number, name: str) -> Fraction:
             f"{name} must be an int, float, Decimal, Fraction or a string such as '1/3', "
             f"not {type(value).__name__}."
         )
-    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _MOST_PARAMETER_BITS:
+    if max(abs(exact.numerator), exact.denominator) > 10**_MOST_PARAMETER_DIGITS:
         raise _too_long(name)
     if exact == 0:
         raise ParameterError(f"{name} must be greater than 0, not zero.")
@@ -161,7 +179,7 @@ def _ratio(answer: object) -> tuple[int, int]:
 def _decimal_ratio(answer: Decimal) -> tuple[int, int]:
     if answer.is_zero():
         return 0, 1
-    if answer.adjusted() > _MOST_ANSWER_EXPONENT:
+    if answer.adjusted() >= _MOST_ANSWER_EXPONENT:
         raise AnswersError(f"Decimal answers must be below 10**{_MOST_ANSWER_EXPONENT} in size.")
     if answer.adjusted() < -_MOST_ANSWER_EXPONENT:
         # No resolution is so fine; any number of this sign and size is rounded down alike.

@@ -7,7 +7,7 @@ from math import lcm
 import numpy as np
 
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import Number, is_whole, read_parameter
+from topgap.exact import Number, read_parameter, read_whole
 
 
 @dataclass(frozen=True, init=False, repr=False, slots=True)
@@ -52,11 +52,13 @@ class TopK:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        put("k", _read_k(k))
+        put("k", read_whole(k, "k", least=1))
         put("epsilon", read_parameter(epsilon, "epsilon"))
         put("resolution", read_parameter(resolution, "resolution"))
         put("sensitivity", read_parameter(sensitivity, "sensitivity"))
         put("monotonic", _read_flag(monotonic, "monotonic"))
+        if self.k >= 2**63:
+            raise ParameterError("k must be below 2**63.")
         if self.resolution.numerator != 1:
             raise ParameterError("resolution must be one divided by an integer, such as '1/10'.")
         if self.sensitivity % self.resolution != 0:
@@ -80,18 +82,6 @@ class TopK:
             f"TopK(k={self.k}, epsilon='{self.epsilon}', resolution='{self.resolution}', "
             f"sensitivity='{self.sensitivity}', monotonic={self.monotonic})"
         )
-
-
-def _read_k(k: int) -> int:
-    if not is_whole(k):
-        raise ParameterTypeError(
-            f"k must be a whole number given as an int, not {type(k).__name__}."
-        )
-    if k < 1:
-        raise ParameterError("k must be at least 1, the number of winners to name.")
-    if k >= 2**63:
-        raise ParameterError("k must be below 2**63.")
-    return int(k)
 
 
 def _read_flag(flag: bool, name: str) -> bool:

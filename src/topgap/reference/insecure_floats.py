@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from topgap.answers import in_steps
 from topgap.errors import AnswersError
+from topgap.exact import read_whole
 from topgap.parameters import TopK
-from topgap.reference.secure import read_refinement
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def gap_top_k_intermediate(
     1
     """
     noisy = _noisy_steps(answers, parameters, generator)
-    m = read_refinement(refinement)
+    m = read_whole(refinement, "refinement", least=2)
     steps = 1.0  # 1/γ_t, in steps of the resolution
     j = _largest(parameters.k + 2, np.floor(noisy))
     # Real numbers are told apart by some resolution; floats that are equal never are.
@@ -73,9 +73,12 @@ def gap_top_k_intermediate(
 
 def _as_floats(answers: npt.ArrayLike, parameters: TopK) -> Floats:
     """The answers as floats, checked at NumPy's speed: this is what others are measured against."""
-    array = np.asarray(answers)
+    try:
+        array = np.asarray(answers)
+    except ValueError:  # lists of different lengths
+        array = np.empty((0, 0))
     if array.ndim != 1 or len(array) < parameters.k + 1 or array.dtype.kind not in "iuf":
-        raise AnswersError("The answers must be a one-dimensional array of k + 1 numbers or more.")
+        raise AnswersError("The answers must be a list or array of k + 1 ints or floats or more.")
     floats = array.astype(np.float64)
     if not np.isfinite(floats).all():
         raise AnswersError("Every answer must be a finite number.")

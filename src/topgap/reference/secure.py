@@ -9,8 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from topgap.answers import in_steps
-from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import is_whole
+from topgap.exact import read_whole
 from topgap.parameters import TopK
 from topgap.reference.samplers import Sampler, given_or_fresh
 
@@ -62,7 +61,7 @@ def _algorithm_4(
     answers: object, parameters: TopK, refinement: int, sampler: Sampler | None, *, pruning: bool
 ) -> list[tuple[int, Fraction]]:
     q = in_steps(answers, parameters)
-    m = read_refinement(refinement)
+    m = read_whole(refinement, "refinement", least=2)  # or ties would never be broken
     sampler = given_or_fresh(sampler)
     k = parameters.k
 
@@ -100,14 +99,3 @@ def _largest(count: int, noisy: dict[int, int], sampler: Sampler) -> list[int]:
 
 def _tie(descending: Iterable[int]) -> bool:
     return any(high == low for high, low in pairwise(descending))
-
-
-def read_refinement(refinement: int) -> int:
-    """Return the paper's M, an integer of at least 2."""
-    if not is_whole(refinement):
-        raise ParameterTypeError(
-            f"refinement must be a whole number given as an int, not {type(refinement).__name__}."
-        )
-    if refinement < 2:
-        raise ParameterError("refinement must be at least 2, or ties would never be broken.")
-    return int(refinement)
