@@ -2,10 +2,11 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(wildcard rust/src/*.rs)
+SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock \
+	$(wildcard rust/kernel/Cargo.toml rust/kernel/src/*.rs rust/python/Cargo.toml rust/python/src/*.rs)
 
 NEED_CARGO := command -v cargo > /dev/null \
-	|| { echo "set-up: cargo is missing; install Rust 1.85 or newer."; exit 1; }
+	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench clean
@@ -31,14 +32,16 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 	step $(BIN)/ruff format --check .; \
 	step $(BIN)/mypy; \
 	step $(BIN)/stubtest topgap._core; \
-	step cargo fmt --manifest-path rust/Cargo.toml --check; \
+	step cargo fmt --manifest-path rust/Cargo.toml --all --check; \
 	step cargo clippy --locked --manifest-path rust/Cargo.toml --all-targets -- -D warnings; \
 	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
 	@echo "make check: passed"
 
-bench: .venv/installed-dev ## measure the reference and count its draws
-	@echo "== bench: python benchmarks/reference.py"
-	@$(BIN)/python benchmarks/reference.py || { echo "make bench: FAILED"; exit 1; }
+bench: .venv/installed-dev ## measure the kernel against NumPy and OpenDP, and the reference
+	@for each in kernel reference; do \
+		echo "== bench: python benchmarks/$$each.py"; \
+		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
+	done
 	@echo "make bench: done"
 
 clean: ## remove the environment and all that was built

@@ -19,3 +19,19 @@ class AnswersError(TopgapError, ValueError):
 
 class AnswersTypeError(TopgapError, TypeError):
     """The answers, or one of them, are of a type that does not stand for a number."""
+
+
+class ItemsError(TopgapError, ValueError):
+    """The items' names do not fit the answers."""
+
+
+class KernelError(TopgapError, RuntimeError):
+    """The kernel stopped before its end: by a defect, or for want of randomness."""
+
+
+class ReleaseError(TopgapError, ValueError):
+    """A release cannot be read, or not be written in the form that was asked for."""
+
+
+class MissingExtraError(TopgapError, ImportError):
+    """A library that topgap needs for this, and for nothing else, is not installed."""

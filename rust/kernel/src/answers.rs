@@ -1,0 +1,100 @@
+//! The answers as the kernel reads them, and a first look at them.
+
+use std::ops::Range;
+
+use pulp::{Arch, NullaryFnOnce};
+
+use crate::draws::Draws;
+
+/// One answer per item: whole numbers of units, each of which makes `steps_per_unit` steps.
+#[derive(Clone, Copy)]
+pub struct Answers<'a> {
+    /// The numbers.
+    pub units: &'a [i64],
+    /// Steps of the resolution in one unit; at least 1.
+    pub steps_per_unit: u64,
+}
+
+/// The largest answer of each block of neighbours.
+pub(crate) struct Blocks {
+    pub(crate) log_size: u32,
+    pub(crate) largest: Vec<i64>,
+}
+
+/// To look at so many numbers costs little.
+const FEW: usize = 1024;
+
+/// Items looked at between two checkpoints.
+const STRETCH: usize = 1 << 20;
+
+impl Blocks {
+    /// How large blocks should be, as a power of two, for that many items: as large as leaves a few
+    /// blocks, and twice as many as are needed.
+    pub(crate) fn fitting(items: usize, needed: usize) -> u32 {
+        (items / FEW.max(needed.saturating_mul(2))).checked_ilog2().unwrap_or(0)
+    }
+
+    /// Look at every answer once.
+    pub(crate) fn new<D: Draws>(
+        units: &[i64],
+        log_size: u32,
+        draws: &mut D,
+    ) -> Result<Self, D::Stop> {
+        if log_size == 0 {
+            return Ok(Self { log_size, largest: units.to_vec() });
+        }
+        let size = 1 << log_size;
+        let mut largest = vec![i64::MIN; units.len().div_ceil(size)];
+        let stretch = STRETCH.max(size);
+        for (i, units) in units.chunks(stretch).enumerate() {
+            if i > 0 {
+                draws.checkpoint()?;
+            }
+            let largest = &mut largest[(i * stretch) >> log_size..];
+            Arch::new().dispatch(FindLargest { units, size, largest });
+        }
+        Ok(Self { log_size, largest })
+    }
+
+    /// The items in a block, a power of two; the last block may have fewer.
+    pub(crate) fn size(&self) -> usize {
+        1 << self.log_size
+    }
+
+    /// The indices of the items in a block, of so many items in all.
+    pub(crate) fn items(&self, block: usize, all: usize) -> Range<usize> {
+        block << self.log_size..all.min((block + 1) << self.log_size)
+    }
+
+    /// An answer that at least `needed` items reach, and not many more.
+    pub(crate) fn anchor(&self, needed: usize) -> i64 {
+        let mut largest = self.largest.clone();
+        let at = largest.len() - needed;
+        *largest.select_nth_unstable(at).1
+    }
+
+    /// Whether this item is the one that its block is known by.
+    pub(crate) fn is_first_largest(&self, units: &[i64], index: usize) -> bool {
+        let block = index >> self.log_size;
+        let first = block << self.log_size;
+        units[index] == self.largest[block] && !units[first..index].contains(&units[index])
+    }
+}
+
+/// Finds the largest answer of each block with the widest instructions that the machine has.
+struct FindLargest<'a> {
+    units: &'a [i64],
+    size: usize,
+    largest: &'a mut [i64],
+}
+
+impl NullaryFnOnce for FindLargest<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (block, largest) in self.units.chunks(self.size).zip(self.largest) {
+            *largest = block.iter().copied().fold(i64::MIN, i64::max);
+        }
+    }
+}

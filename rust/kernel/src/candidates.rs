@@ -1,0 +1,232 @@
+//! Which items can be among the winners: the lazy threshold.
+//!
+//! Noise is never negative and memoryless. Set a threshold. Whether an item reaches it, and by how
+//! much it exceeds it, is all that can matter of the item, as long as enough items reach it: then
+//! the winners are among them. The others never get a value.
+
+use crate::answers::{Answers, Blocks};
+use crate::draws::Draws;
+use crate::guess::{MOST_OCTAVES, Plan};
+use crate::ranking::Candidate;
+use crate::rate::Rate;
+
+/// Candidates between two checkpoints.
+const STRETCH: usize = 1 << 14;
+
+/// Everything that reaches the plan's threshold, or a lower one if fewer than `needed` items do.
+///
+/// At least `needed` items have an answer of `anchor` or more, so that is as low as it gets.
+pub(crate) fn collect<D: Draws>(
+    answers: Answers,
+    blocks: &Blocks,
+    rate: &Rate,
+    mut plan: Plan,
+    anchor: i64,
+    needed: usize,
+    draws: &mut D,
+) -> Result<Vec<Candidate>, D::Stop> {
+    let values_per_unit = rate.values_per_unit(answers.steps_per_unit);
+    let octaves = Octaves::new(values_per_unit, rate);
+    let mut found = Found::with_room_for(needed + needed / 2);
+    let mut fall = i64::try_from(octaves.distance(1)).unwrap_or(i64::MAX);
+    let mut before = None;
+    loop {
+        let mut round = Round {
+            answers,
+            rate,
+            octaves: &octaves,
+            threshold: plan.threshold,
+            before,
+            values_per_unit,
+            draws,
+        };
+        round.collect(blocks, plan.octaves, &mut found)?;
+        if found.all().len() >= needed {
+            return Ok(found.into_vec());
+        }
+        assert!(
+            plan.threshold > anchor,
+            "the answers have changed since they were first looked at"
+        );
+        before = Some(plan.threshold);
+        plan.threshold = anchor.max(plan.threshold.saturating_sub(fall));
+        fall = fall.saturating_mul(2);
+    }
+}
+
+/// One look at all items for those that reach the threshold.
+struct Round<'a, D> {
+    answers: Answers<'a>,
+    rate: &'a Rate,
+    octaves: &'a Octaves,
+    threshold: i64,
+    /// The threshold of the round before: items that were not found are known to lie below it.
+    before: Option<i64>,
+    /// Values that make a unit; fewer than 2^63.
+    values_per_unit: i64,
+    draws: &'a mut D,
+}
+
+impl<D: Draws> Round<'_, D> {
+    /// Add the items that reach the threshold to those found before, at a higher one.
+    fn collect(&mut self, blocks: &Blocks, octaves: u32, found: &mut Found) -> Result<(), D::Stop> {
+        if let Some(before) = self.before {
+            let rise = self.in_values(before, self.threshold).cast_unsigned();
+            found.all().iter_mut().for_each(|candidate| candidate.value += rise);
+        }
+        let mut known: Vec<usize> = found.all().iter().map(|candidate| candidate.index).collect();
+        known.sort_unstable();
+        let is_new = |index: usize| known.is_empty() || known.binary_search(&index).is_err();
+
+        // Items below `low` need `octaves` zero bits to reach the threshold, and share their coins.
+        let units = self.answers.units;
+        let low = match octaves {
+            0 => i64::MIN,
+            _ => clamped(i128::from(self.threshold) - self.octaves.distance(octaves) + 1),
+        };
+        let mut next_checkpoint = STRETCH;
+        for (block, &largest) in blocks.largest.iter().enumerate() {
+            if largest >= low {
+                if found.count >= next_checkpoint {
+                    self.draws.checkpoint()?;
+                    next_checkpoint = found.count + STRETCH;
+                }
+                for index in blocks.items(block, units.len()) {
+                    if units[index] >= low && is_new(index) {
+                        self.draw(index, 0, found)?;
+                    }
+                }
+            }
+        }
+        let end = if octaves == 0 { 0 } else { units.len() as u64 };
+        let mut from = 0;
+        while let Some(head) = self.draws.first_head(from, end, octaves)? {
+            let index = usize::try_from(head).expect("an index");
+            if units[index] < low && is_new(index) {
+                self.draw(index, octaves, found)?;
+            }
+            from = head + 1;
+        }
+        Ok(())
+    }
+
+    /// Draw an item's noise, of whose uniform number the first bits are known to be 0, and add the
+    /// item if it reaches the threshold.
+    ///
+    /// If it is known to lie below an earlier threshold, its noise is a geometric number given that
+    /// it is less than `span`, which has the law of a geometric number modulo `span`. That reaches
+    /// the new threshold only if the number itself does, so zero bits are needed as before.
+    #[inline(always)]
+    fn draw(&mut self, index: usize, mut zeros: u32, found: &mut Found) -> Result<(), D::Stop> {
+        let unit = self.answers.units[index];
+        let needed = self.octaves.needed(self.threshold, unit);
+        // One more bit is not worth a look of its own.
+        if needed > zeros + 1 {
+            if !self.draws.all_zero(needed - zeros)? {
+                return Ok(());
+            }
+            zeros = needed;
+        }
+        let mut noise = self.draws.geometric(self.rate, zeros)?;
+        if let Some(before) = self.before {
+            let span = self.in_values(before, unit);
+            noise %= span.cast_unsigned();
+        }
+        let value = noise.cast_signed() - self.in_values(self.threshold, unit);
+        found.offer(value, index);
+        Ok(())
+    }
+
+    /// The difference of two answers as one of values.
+    #[inline(always)]
+    fn in_values(&self, high: i64, low: i64) -> i128 {
+        match high.checked_sub(low) {
+            Some(units) => i128::from(units).wrapping_mul(i128::from(self.values_per_unit)),
+            None => (i128::from(high) - i128::from(low)) * i128::from(self.values_per_unit),
+        }
+    }
+}
+
+/// The items found so far.
+struct Found {
+    /// Those found, and room for more.
+    slots: Vec<Candidate>,
+    count: usize,
+}
+
+impl Found {
+    fn with_room_for(count: usize) -> Self {
+        Self { slots: vec![Candidate { value: 0, index: 0 }; count + 1], count: 0 }
+    }
+
+    /// Add an item unless its value is negative. Which it is cannot be predicted, so there is no
+    /// branch: the slot is written in any case and counted if it is to stay.
+    #[inline(always)]
+    fn offer(&mut self, value: i128, index: usize) {
+        if self.count == self.slots.len() {
+            self.slots.resize(2 * self.count, Candidate { value: 0, index: 0 });
+        }
+        self.slots[self.count] = Candidate { value: value.cast_unsigned(), index };
+        self.count += usize::from(value >= 0);
+    }
+
+    fn all(&mut self) -> &mut [Candidate] {
+        &mut self.slots[..self.count]
+    }
+
+    fn into_vec(mut self) -> Vec<Candidate> {
+        self.slots.truncate(self.count);
+        self.slots
+    }
+}
+
+fn clamped(number: i128) -> i64 {
+    i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// How far below a threshold an answer must lie for its noise to need so many zero bits.
+struct Octaves {
+    /// For each number of bits, a distance in units at which they are needed.
+    distances: [i128; MOST_OCTAVES as usize + 1],
+    /// Bits per unit of distance, about, in units of 2^−50, after `shift` bits are dropped.
+    per_unit: u64,
+    /// The distance of the most bits, after `shift` bits are dropped.
+    farthest: u64,
+    shift: u32,
+}
+
+impl Octaves {
+    fn new(values_per_unit: i64, rate: &Rate) -> Self {
+        let values_per_unit = i128::from(values_per_unit);
+        let mut distances = [0; MOST_OCTAVES as usize + 1];
+        for (octaves, distance) in (0..).zip(&mut distances).skip(1) {
+            *distance = (rate.values_of_octaves(octaves) - 1) / values_per_unit + 1;
+        }
+        let farthest = u64::try_from(distances[distances.len() - 1]).unwrap_or(u64::MAX);
+        let shift = (u64::BITS - farthest.leading_zeros()).saturating_sub(40);
+        let farthest = farthest >> shift;
+        let per_unit = (u64::from(MOST_OCTAVES) << 50) / farthest;
+        Self { distances, per_unit, farthest, shift }
+    }
+
+    /// A distance in units at which so many zero bits are needed.
+    fn distance(&self, octaves: u32) -> i128 {
+        self.distances[octaves as usize]
+    }
+
+    /// How many zero bits are needed, at least, to rise from `unit` to the threshold.
+    #[inline]
+    fn needed(&self, threshold: i64, unit: i64) -> u32 {
+        if unit >= threshold {
+            return 0;
+        }
+        let distance = threshold.wrapping_sub(unit).cast_unsigned();
+        // A guess, and then the table, which proves it.
+        let near = (distance >> self.shift).min(self.farthest);
+        let mut octaves = ((near * self.per_unit) >> 50) as u32;
+        while i128::from(distance) < self.distances[octaves as usize] {
+            octaves -= 1;
+        }
+        octaves
+    }
+}

@@ -1,0 +1,77 @@
+//! What the kernel draws. Each kind of draw has a law of its own, and a test of its own.
+
+use crate::geometric::geometric;
+use crate::rate::Rate;
+use crate::skips::first_head;
+use crate::source::Source;
+
+/// Independent draws.
+pub trait Draws {
+    /// Why there are no more.
+    type Stop;
+
+    /// Noise of this rate, given that the first `zeros` bits of its uniform number are 0.
+    ///
+    /// # Errors
+    /// When there are no more draws.
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, Self::Stop>;
+
+    /// The first of the items `from..end` whose coin of chance 2^−`octaves` shows heads.
+    ///
+    /// # Errors
+    /// When there are no more draws.
+    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Self::Stop>;
+
+    /// Whether the next `count` bits are all 0.
+    ///
+    /// # Errors
+    /// When there are no more draws.
+    fn all_zero(&mut self, count: u32) -> Result<bool, Self::Stop>;
+
+    /// A uniform number below `bound`, which is at least 1.
+    ///
+    /// # Errors
+    /// When there are no more draws.
+    fn below(&mut self, bound: u64) -> Result<u64, Self::Stop>;
+
+    /// Called now and then on long work, which ends if this is an error.
+    ///
+    /// # Errors
+    /// When the work is to end, such as by Ctrl-C.
+    fn checkpoint(&mut self) -> Result<(), Self::Stop>;
+}
+
+impl<S: Source> Draws for S {
+    type Stop = S::Stop;
+
+    #[inline(always)]
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, S::Stop> {
+        geometric(rate, zeros, self)
+    }
+
+    #[inline(always)]
+    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, S::Stop> {
+        first_head(from, end, octaves, self)
+    }
+
+    #[inline(always)]
+    fn all_zero(&mut self, count: u32) -> Result<bool, S::Stop> {
+        Ok(self.bits(count)? == 0)
+    }
+
+    /// Bits are drawn until they are below.
+    #[inline(always)]
+    fn below(&mut self, bound: u64) -> Result<u64, S::Stop> {
+        let count = u64::BITS - (bound - 1).leading_zeros();
+        loop {
+            let number = self.bits(count)?;
+            if number < bound {
+                return Ok(number);
+            }
+        }
+    }
+
+    fn checkpoint(&mut self) -> Result<(), S::Stop> {
+        Source::checkpoint(self)
+    }
+}

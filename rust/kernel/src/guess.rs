@@ -1,0 +1,144 @@
+//! Where to set the threshold: a guess that changes the cost and never the law.
+//!
+//! Whatever is guessed here is a function of the answers alone, so it may be computed in any way.
+
+use crate::answers::{Answers, Blocks};
+use crate::rate::Rate;
+
+/// What the candidates must reach, and how the many items that hardly can are looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Candidates are the items whose noisy answer reaches this, in units.
+    pub threshold: i64,
+    /// Items so low that they need this many zero bits to reach it share their coins; at most
+    /// `MOST_OCTAVES`, and 0 if none do.
+    pub octaves: u32,
+    /// Items are looked at in blocks of 2 to this power; there are more blocks than winners.
+    pub log_block: u32,
+}
+
+/// Coins of a smaller chance are not needed: heads are already rarer than anything else.
+pub const MOST_OCTAVES: u32 = 32;
+
+/// Bins are a quarter of an octave wide; half of them lie below the anchor.
+const BINS: usize = 2 * MIDDLE;
+const MIDDLE: usize = 4 * MOST_OCTAVES as usize;
+const MIDDLE_I64: i64 = 4 * MOST_OCTAVES as i64;
+
+/// Items looked at beside the largest of each block.
+const SAMPLE: usize = 1024;
+
+/// Counts are kept in units of 1/256. From one bin to the next below, the chance to reach a given
+/// height falls by 2^−1/4, and by half of that from a bin's middle to its edge.
+const ONE: u64 = 256;
+const FALL: u64 = 215;
+const HALF_FALL: u64 = 235;
+
+/// A plan by which enough items are likely to reach the threshold, and hardly more than needed.
+///
+/// At least `needed` items reach `anchor` without noise: a threshold there is never missed.
+pub(crate) fn plan(
+    answers: Answers,
+    blocks: &Blocks,
+    anchor: i64,
+    needed: usize,
+    rate: &Rate,
+) -> Plan {
+    let counts = histogram(answers, blocks, anchor, rate);
+    let bin = threshold_bin(&counts, needed as u64);
+    let quarters = u32::try_from(bin - MIDDLE).expect("a bin");
+    let steps = (rate.values_of_octaves(quarters) >> rate.refinement()) / 4;
+    let above = if quarters == 0 { 0 } else { steps / i128::from(answers.steps_per_unit) };
+    Plan {
+        threshold: anchor.saturating_add(i64::try_from(above).unwrap_or(i64::MAX)),
+        octaves: octaves(&counts, bin, answers.units.len() as u64),
+        log_block: blocks.log_size,
+    }
+}
+
+/// About how many items lie in each bin: the largest of each block, and a sample of the others.
+fn histogram(answers: Answers, blocks: &Blocks, anchor: i64, rate: &Rate) -> [u64; BINS] {
+    let bins = Bins::new(answers, anchor, rate);
+    let mut counts = [0; BINS];
+    for &unit in &blocks.largest {
+        if let Some(bin) = bins.of(unit) {
+            counts[bin] += ONE;
+        }
+    }
+    if blocks.size() > 1 {
+        let weight = answers.units.len().div_ceil(SAMPLE);
+        for (i, &unit) in answers.units.iter().enumerate().step_by(weight) {
+            if let Some(bin) = bins.of(unit)
+                && !blocks.is_first_largest(answers.units, i)
+            {
+                counts[bin] += ONE * weight as u64;
+            }
+        }
+    }
+    counts
+}
+
+struct Bins {
+    anchor: i64,
+    /// Units from the anchor to the outermost bins.
+    reach: i64,
+    /// Bins per unit, in units of 2^−50, after `shift` bits of it are dropped.
+    per_unit: i64,
+    shift: u32,
+}
+
+impl Bins {
+    fn new(answers: Answers, anchor: i64, rate: &Rate) -> Self {
+        let steps = rate.values_of_octaves(MOST_OCTAVES) >> rate.refinement();
+        let units = steps / i128::from(answers.steps_per_unit) + 1;
+        let reach = i64::try_from(units).map_or(1 << 62, |units| units.min(1 << 62));
+        let shift = (i64::BITS - reach.leading_zeros()).saturating_sub(40);
+        let per_unit = (MIDDLE_I64 << 50) / (reach >> shift);
+        Self { anchor, reach, per_unit, shift }
+    }
+
+    /// Where an item belongs, unless it lies below all bins.
+    #[inline]
+    fn of(&self, unit: i64) -> Option<usize> {
+        let distance = unit.saturating_sub(self.anchor).min(self.reach);
+        if distance < -self.reach {
+            return None;
+        }
+        let bin = ((distance >> self.shift) * self.per_unit) >> 50;
+        usize::try_from(bin + MIDDLE_I64).ok().map(|bin| bin.min(BINS - 1))
+    }
+}
+
+/// The highest bin, from the anchor's upwards, that enough items can be expected to reach.
+fn threshold_bin(counts: &[u64; BINS], needed: u64) -> usize {
+    let target = ONE * (needed + 3 * needed.isqrt() + 4);
+    // From below: how many of the items in lower bins reach each.
+    let mut from_below = [0; BINS];
+    for bin in 1..BINS {
+        from_below[bin] = (from_below[bin - 1] * FALL + counts[bin - 1] * HALF_FALL) / ONE;
+    }
+    let mut above = 0;
+    for bin in (MIDDLE..BINS).rev() {
+        above += counts[bin];
+        if above + from_below[bin] >= target {
+            return bin;
+        }
+    }
+    MIDDLE
+}
+
+/// The number of octaves that makes the fewest items to look at: those that lie within so many
+/// octaves of the threshold, and the heads of the coins that all others share.
+fn octaves(counts: &[u64; BINS], bin: usize, items: u64) -> u32 {
+    let mut best = (0, items * ONE);
+    let mut above = counts[bin..].iter().sum::<u64>();
+    for octaves in 1..=MOST_OCTAVES {
+        let edge = bin - 4 * octaves as usize;
+        above += counts[edge..edge + 4].iter().sum::<u64>();
+        let cost = above + 2 * ((items * ONE) >> octaves);
+        if cost < best.1 {
+            best = (octaves, cost);
+        }
+    }
+    best.0
+}

@@ -1,0 +1,158 @@
+//! How fast the noise falls: the exact rate, and its enclosure in 64 bits.
+
+use crate::enclosures::{Ratio, ln};
+use crate::logarithm::{ERROR, FRACTION, Logarithm};
+
+/// Production's grid is so fine that a step is passed with a chance of at least 1 − 2^−30: two of
+/// a thousand values rarely tie, and 64 bits still tell a million values from one another.
+pub const GRID: u32 = 30;
+
+/// Below this, e^−ρ per step, values no longer fit the kernel's integers.
+const MOST_DIGITS: u32 = 60;
+
+/// Octaves, halvings of a uniform number, that the fast step can count.
+const MOST_OCTAVES: u64 = (1 << (63 - FRACTION)) - 1;
+
+/// A product of octaves and grid steps per octave has `FRACTION` and `POINT` bits behind the point,
+/// and more as the latter are smaller: its upper half has just those more.
+const POINT: u32 = 64 - FRACTION;
+
+/// The rate of geometric noise per step of the resolution, and the grid on which it is drawn.
+///
+/// A geometric number of rate ρ is drawn on a *grid* of rate close to 2^−30 per grid step:
+///
+/// - most often the grid is finer than the steps: 2^`refinement` grid steps make one;
+/// - where noise is enormous it is coarser: 2^`digits` steps make one grid step, and the digit
+///   below is drawn for itself.
+///
+/// Either way the law is that of real exponential noise rounded down, and so the same.
+pub struct Rate {
+    /// ρ, per step.
+    exact: Ratio,
+    /// Per grid step.
+    per_grid_step: Ratio,
+    refinement: u32,
+    digits: u32,
+    grid: u32,
+    /// Grid steps per octave, ln 2 over the rate, lie between this and this plus 2, in units of
+    /// 2^−(`POINT` + `shift`).
+    octave: u64,
+    shift: u32,
+    logarithm: &'static Logarithm,
+}
+
+impl Rate {
+    /// The rate ρ > 0 with values on a grid of about 2^−`grid`, at most 2^`most_refinement` times
+    /// as fine as the steps. None if the noise is so large that its values would not fit.
+    #[must_use]
+    pub fn new(exact: Ratio, grid: u32, most_refinement: u32) -> Option<Self> {
+        // 2^(log − 1) < ρ < 2^(log + 1)
+        let log = i64::try_from(exact.numerator.bits()).ok()?
+            - i64::try_from(exact.denominator.bits()).ok()?;
+        let finer = log + 1 + i64::from(grid);
+        let refinement = finer.clamp(0, i64::from(most_refinement));
+        let digits = (-finer).max(0);
+        if digits > i64::from(MOST_DIGITS) {
+            return None;
+        }
+        let per_grid_step = exact.shifted(digits - refinement);
+        let (octave, shift) = octave(&per_grid_step)?;
+        Some(Self {
+            exact,
+            per_grid_step,
+            refinement: u32::try_from(refinement).ok()?,
+            digits: u32::try_from(digits).ok()?,
+            grid,
+            octave,
+            shift,
+            logarithm: Logarithm::shared(),
+        })
+    }
+
+    /// Values are counted in units of which 2^`refinement` make a step.
+    #[must_use]
+    pub fn refinement(&self) -> u32 {
+        self.refinement
+    }
+
+    /// Values in a unit of so many steps.
+    ///
+    /// # Panics
+    /// When they are 2^63 or more: `most_refinement` is to prevent it.
+    #[must_use]
+    pub fn values_per_unit(&self, steps_per_unit: u64) -> i64 {
+        let values = u128::from(steps_per_unit) << self.refinement;
+        i64::try_from(values).expect("a unit of fewer than 2^63 values")
+    }
+
+    pub(crate) fn digits(&self) -> u32 {
+        self.digits
+    }
+
+    pub(crate) fn grid(&self) -> u32 {
+        self.grid
+    }
+
+    /// x for which e^−x is the chance that noise is at least `steps`.
+    pub(crate) fn of_steps(&self, steps: u64) -> Ratio {
+        self.exact.times(u128::from(steps))
+    }
+
+    /// x for which e^−x is the chance that noise is at least `grid_steps`.
+    pub(crate) fn of_grid_steps(&self, grid_steps: u128) -> Ratio {
+        self.per_grid_step.times(grid_steps)
+    }
+
+    /// A number of units that noise reaches only if the first `octaves` bits of its uniform number
+    /// are 0, and hardly more than the least such number.
+    #[must_use]
+    pub fn values_of_octaves(&self, octaves: u32) -> i128 {
+        // e^−(rate·steps) ≤ 2^−octaves when steps ≥ octaves·ln 2/rate.
+        let product = u128::from(octaves) * (u128::from(self.octave) + 2);
+        let grid_steps = (product >> (POINT + self.shift)) + 1;
+        (grid_steps << self.digits).cast_signed()
+    }
+
+    /// The first and last grid step on which the noise can be, when its uniform number U has
+    /// `octaves` zeros, then the bits of `y` from its highest, a 1, of which `known` are known.
+    ///
+    /// L = −log₂U lies between `low` and `high`: U/2^−octaves is at least y/2^64 and less than
+    /// that plus 2^−known, a factor of less than 1 + 2·2^−known, so L falls by less than
+    /// 2·log₂e·2^−known < 3·2^−known. The noise is at least g iff U < e^−(rate·g), iff
+    /// g < L·ln 2/rate; rounded down, both ends enclose it.
+    #[inline]
+    pub(crate) fn bracket(&self, octaves: u64, y: u64, known: u32) -> Option<(u64, u64)> {
+        if octaves >= MOST_OCTAVES {
+            return None;
+        }
+        let whole = octaves << FRACTION;
+        let at_y = self.logarithm.minus_log2(y);
+        let fall = (3_i64 << FRACTION).checked_shr(known).unwrap_or(0) + 1;
+        let low = whole + (at_y - ERROR - fall).max(0).cast_unsigned();
+        let high = whole + (at_y + ERROR).max(0).cast_unsigned();
+        // high·(octave + 2) < 2^64·(⌊high·octave/2^64⌋ + 1) + 2^64
+        let first = high_product(low, self.octave) >> self.shift;
+        let last = (high_product(high, self.octave) + 2) >> self.shift;
+        Some((first, last))
+    }
+}
+
+/// a·b/2^64, rounded down.
+#[inline]
+fn high_product(a: u64, b: u64) -> u64 {
+    (u128::from(a).wrapping_mul(u128::from(b)) >> 64) as u64
+}
+
+/// ln 2/rate with at most 64 significant bits, and less than two units of the last too small: the
+/// significand, and how many more than 8 of its bits stand behind the point.
+fn octave(rate: &Ratio) -> Option<(u64, u32)> {
+    let precision = 128 + rate.numerator.bits();
+    let ln2 = ln(2, 1, precision).low;
+    // ln2 is too small by less than 2^(1 − precision), and so is the quotient relative to its size:
+    // much less than one unit of the significand, to which rounding down adds less than one.
+    let quotient = ln2 * &rate.denominator / &rate.numerator;
+    let behind = (precision + 64).checked_sub(quotient.bits())?.min(u64::from(POINT) + 63);
+    let significand = quotient >> (precision - behind);
+    let shift = u32::try_from(behind).ok()?.checked_sub(POINT)?;
+    Some((u64::try_from(significand).ok()?, shift))
+}

@@ -1,0 +1,155 @@
+//! Lets the tests look into the kernel: it runs what a line of standard input asks for, and prints
+//! one line for each. Never part of the package.
+
+mod script;
+mod tape;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead, Write};
+use std::str::FromStr;
+
+use num_bigint::BigUint;
+use topgap_kernel::answers::Answers;
+use topgap_kernel::draws::Draws;
+use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
+use topgap_kernel::floats::floor_to_steps;
+use topgap_kernel::geometric::geometric;
+use topgap_kernel::guess::Plan;
+use topgap_kernel::logarithm::Logarithm;
+use topgap_kernel::rate::Rate;
+use topgap_kernel::select;
+use topgap_kernel::skips::first_head;
+
+use crate::script::Noise;
+use crate::tape::{Tape, walk};
+
+fn main() -> io::Result<()> {
+    let mut output = io::BufWriter::new(io::stdout().lock());
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let (command, rest) = line.split_once(' ').expect("a command and its arguments");
+        let given = Given(rest.split(' ').filter_map(|word| word.split_once('=')).collect());
+        let answer = match command {
+            "exp" => enclose_exp(&given),
+            "ln" => enclose_ln(&given),
+            "minus_log2" => Logarithm::shared().minus_log2(given.number("y")).to_string(),
+            "floor" => floor(&given),
+            "heads" => walk_heads(&given),
+            "geometric" => walk_geometric(&given),
+            "select" => walk_select(&given),
+            "scripts" => walk_scripts(&given),
+            _ => panic!("no such command"),
+        };
+        writeln!(output, "{answer}")?;
+    }
+    Ok(())
+}
+
+/// The arguments of a command, as in `k=1 rate=1/3`.
+struct Given<'a>(HashMap<&'a str, &'a str>);
+
+impl Given<'_> {
+    fn number<T: FromStr>(&self, name: &str) -> T {
+        self.0[name].parse().unwrap_or_else(|_| panic!("{name} is no such number"))
+    }
+
+    fn numbers<T: FromStr>(&self, name: &str) -> Vec<T> {
+        let read = |number: &str| number.parse().unwrap_or_else(|_| panic!("{name}: no numbers"));
+        self.0[name].split(',').map(read).collect()
+    }
+
+    fn ratio(&self, name: &str) -> Ratio {
+        let (numerator, denominator) = self.0[name].split_once('/').expect("a ratio");
+        let read = |digits: &str| BigUint::from_str(digits).expect("digits");
+        Ratio { numerator: read(numerator), denominator: read(denominator) }
+    }
+
+    fn rate(&self) -> Rate {
+        Rate::new(self.ratio("rate"), self.number("grid"), self.number("refinement"))
+            .expect("a rate that fits")
+    }
+
+    fn walk(&self, program: impl Fn(&mut Tape) -> Result<String, tape::Missing>) -> String {
+        written(&walk(self.number("width"), self.number("depth"), program))
+    }
+}
+
+fn enclose_exp(given: &Given) -> String {
+    let bounds = exp_minus(&given.ratio("x"), given.number("bits"));
+    format!("{} {}", bounds.low, bounds.high)
+}
+
+fn enclose_ln(given: &Given) -> String {
+    let bounds = ln(given.number("n"), given.number("d"), given.number("bits"));
+    format!("{} {}", bounds.low, bounds.high)
+}
+
+fn floor(given: &Given) -> String {
+    let numbers = given.numbers::<u64>("bits").into_iter().map(f64::from_bits);
+    format!("{:?}", floor_to_steps(numbers, given.number("factor")))
+}
+
+fn walk_heads(given: &Given) -> String {
+    let (items, octaves) = (given.number("items"), given.number("octaves"));
+    given.walk(|tape| {
+        let mut heads = Vec::new();
+        let mut from = 0;
+        while let Some(head) = first_head(from, items, octaves, tape)? {
+            heads.push(head);
+            from = head + 1;
+        }
+        Ok(joined(&heads))
+    })
+}
+
+fn walk_geometric(given: &Given) -> String {
+    let (rate, zeros) = (given.rate(), given.number("zeros"));
+    given.walk(|tape| Ok(geometric(&rate, zeros, tape)?.to_string()))
+}
+
+fn walk_select(given: &Given) -> String {
+    let units = given.numbers("units");
+    let release = Release::new(given, &units);
+    given.walk(|tape| release.run(tape))
+}
+
+fn walk_scripts(given: &Given) -> String {
+    let units = given.numbers("units");
+    let release = Release::new(given, &units);
+    let noise = Noise { reached: given.numbers("reached"), digits: given.numbers("digits") };
+    written(&script::walk(&noise, given.number("smallest"), |script| release.run(script)))
+}
+
+/// One run of the whole kernel.
+struct Release<'a> {
+    answers: Answers<'a>,
+    k: usize,
+    rate: Rate,
+    plan: Option<Plan>,
+}
+
+impl<'a> Release<'a> {
+    fn new(given: &Given, units: &'a [i64]) -> Self {
+        let plan = given.0.get("threshold").map(|_| Plan {
+            threshold: given.number("threshold"),
+            octaves: given.number("octaves"),
+            log_block: given.number("log_block"),
+        });
+        let answers = Answers { units, steps_per_unit: given.number("per_unit") };
+        Self { answers, k: given.number("k"), rate: given.rate(), plan }
+    }
+
+    fn run<D: Draws>(&self, draws: &mut D) -> Result<String, D::Stop> {
+        let selection = select(self.answers, self.k, &self.rate, self.plan, draws)?;
+        Ok(format!("{};{}", joined(&selection.indices), joined(&selection.gaps)))
+    }
+}
+
+fn joined<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn written(masses: &BTreeMap<String, u64>) -> String {
+    let one = |(outcome, mass): (&String, &u64)| format!("{outcome}:{mass}");
+    masses.iter().map(one).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,138 @@
+//! Walks every sequence of results that the kernel's draws can have.
+//!
+//! What each kind of draw does with its bits is walked by `tape`; here it has the law that it is
+//! meant to have. Masses are rounded down, so what is missing of 1 is the rest.
+
+use std::collections::BTreeMap;
+
+use topgap_kernel::draws::Draws;
+use topgap_kernel::rate::Rate;
+
+/// Masses are in units of 2^−60.
+const ONE: u64 = 1 << 60;
+
+/// The result of `first_head` when there is none.
+const NONE: u64 = u64::MAX;
+
+/// Given results, one for each draw.
+pub struct Script<'a> {
+    results: &'a [u64],
+    read: usize,
+}
+
+/// A draw for which no result was given.
+pub enum Draw {
+    Geometric { zeros: u32 },
+    FirstHead { from: u64, end: u64, octaves: u32 },
+    AllZero { count: u32 },
+    Below { bound: u64 },
+}
+
+impl Script<'_> {
+    fn next(&mut self, draw: Draw) -> Result<u64, Draw> {
+        let result = self.results.get(self.read).copied().ok_or(draw)?;
+        self.read += 1;
+        Ok(result)
+    }
+}
+
+impl Draws for Script<'_> {
+    type Stop = Draw;
+
+    fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<u128, Draw> {
+        self.next(Draw::Geometric { zeros }).map(u128::from)
+    }
+
+    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Draw> {
+        if from >= end {
+            return Ok(None);
+        }
+        let head = self.next(Draw::FirstHead { from, end, octaves })?;
+        Ok((head != NONE).then_some(head))
+    }
+
+    fn all_zero(&mut self, count: u32) -> Result<bool, Draw> {
+        self.next(Draw::AllZero { count }).map(|result| result == 1)
+    }
+
+    fn below(&mut self, bound: u64) -> Result<u64, Draw> {
+        self.next(Draw::Below { bound })
+    }
+
+    fn checkpoint(&mut self) -> Result<(), Draw> {
+        Ok(())
+    }
+}
+
+/// The law of geometric noise, in units of 2^−60, rounded down.
+pub struct Noise {
+    /// The chance that it reaches grid steps 0, 1, 2, …
+    pub reached: Vec<u64>,
+    /// The chance of each digit below a grid step.
+    pub digits: Vec<u64>,
+}
+
+impl Noise {
+    /// Each value and its mass, given that the first bits of the uniform number are 0.
+    fn given_zeros(&self, zeros: u32) -> Vec<(u64, u64)> {
+        let chance = |mass: u64| (u128::from(mass) << zeros).min(u128::from(ONE));
+        let on_step = |pair: &[u64]| chance(pair[0]).saturating_sub(chance(pair[1] + 1));
+        let mut law = Vec::new();
+        for (step, mass) in (0..).zip(self.reached.windows(2).map(on_step)) {
+            for (digit, weight) in (0..).zip(&self.digits) {
+                law.push((step * self.digits.len() as u64 + digit, product(mass, *weight)));
+            }
+        }
+        law
+    }
+}
+
+/// The product of two masses, rounded down.
+fn product(a: u128, b: u64) -> u64 {
+    u64::try_from((a * u128::from(b)) >> 60).expect("at most 1")
+}
+
+impl Draw {
+    /// The results and their masses.
+    fn law(&self, noise: &Noise) -> Vec<(u64, u64)> {
+        match *self {
+            Draw::Geometric { zeros } => noise.given_zeros(zeros),
+            Draw::FirstHead { from, end, octaves } => {
+                let mut tails = ONE;
+                let mut law = Vec::new();
+                for head in from..end {
+                    law.push((head, tails >> octaves));
+                    tails = tails.saturating_sub((tails >> octaves) + 1);
+                }
+                law.push((NONE, tails));
+                law
+            }
+            Draw::AllZero { count } => vec![(1, ONE >> count), (0, ONE - (ONE >> count))],
+            Draw::Below { bound } => (0..bound).map(|number| (number, ONE / bound)).collect(),
+        }
+    }
+}
+
+/// The mass of each outcome, in units of 2^−60; sequences of less than `smallest` are left out.
+pub fn walk(
+    noise: &Noise,
+    smallest: u64,
+    program: impl Fn(&mut Script) -> Result<String, Draw>,
+) -> BTreeMap<String, u64> {
+    let mut masses = BTreeMap::new();
+    let mut unfinished = vec![(Vec::new(), ONE)];
+    while let Some((results, mass)) = unfinished.pop() {
+        match program(&mut Script { results: &results, read: 0 }) {
+            Ok(outcome) => *masses.entry(outcome).or_insert(0) += mass,
+            Err(draw) => {
+                for (result, chance) in draw.law(noise) {
+                    let mass = product(u128::from(mass), chance);
+                    if mass >= smallest {
+                        unfinished.push(([results.as_slice(), &[result]].concat(), mass));
+                    }
+                }
+            }
+        }
+    }
+    masses
+}

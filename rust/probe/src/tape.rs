@@ -1,0 +1,56 @@
+//! Walks every tape of random bits, as `tests/checking/walks.py` does for the reference.
+
+use std::collections::BTreeMap;
+
+use topgap_kernel::source::Source;
+
+/// Given bits, read from the first to the last.
+pub struct Tape {
+    bits: u64,
+    length: u32,
+    read: u32,
+    width: u32,
+}
+
+/// So many bits were asked for beyond the tape's end.
+pub struct Missing(u32);
+
+impl Source for Tape {
+    type Stop = Missing;
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    fn bits(&mut self, count: u32) -> Result<u64, Missing> {
+        let left = self.length - self.read;
+        if count > left {
+            return Err(Missing(count - left));
+        }
+        self.read += count;
+        let mask = if count == 64 { u64::MAX } else { (1 << count) - 1 };
+        Ok((self.bits >> (left - count)) & mask)
+    }
+}
+
+/// The mass of each outcome, in units of 2^−depth; what is missing of 2^depth was not walked.
+pub fn walk(
+    width: u32,
+    depth: u32,
+    program: impl Fn(&mut Tape) -> Result<String, Missing>,
+) -> BTreeMap<String, u64> {
+    let mut masses = BTreeMap::new();
+    let mut unfinished = vec![(0_u64, 0_u32)];
+    while let Some((bits, length)) = unfinished.pop() {
+        let mut tape = Tape { bits, length, read: 0, width };
+        match program(&mut tape) {
+            Ok(outcome) => *masses.entry(outcome).or_insert(0) += 1 << (depth - length),
+            Err(Missing(missing)) if length + missing <= depth => {
+                let words = 0..1_u64 << missing;
+                unfinished.extend(words.map(|word| (bits << missing | word, length + missing)));
+            }
+            Err(Missing(_)) => {}
+        }
+    }
+    masses
+}

@@ -1,0 +1,143 @@
+"""The compiled kernel has the law: walked on every tape, and on every sequence of its draws."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from checking.kernel import Probe
+from checking.kernel_law import GEOMETRIC, HEADS, SCRIPTS, TAPES, Case, contradictions
+from checking.mutants import Mutant
+
+CASES = [*HEADS, *GEOMETRIC, *TAPES, *SCRIPTS]
+
+
+@pytest.fixture(scope="module")
+def probe() -> Probe:
+    return Probe.build()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_kernel_has_the_law(
+    case: Case, probe: Probe, record_property: Callable[[str, object], None]
+) -> None:
+    walk = case.walk(probe)
+    assert walk.violations(case.law) == []  # type: ignore[arg-type]
+    record_property(case.kind, float(walk.rest))
+
+
+class KernelMutant(NamedTuple):
+    """A defect in one of the kernel's files, and the cases that must show it."""
+
+    file: str
+    name: str
+    old: str
+    new: str
+    cases: list[Case]
+
+
+MUTANTS = [
+    KernelMutant(*mutant)
+    for mutant in [
+        # The threshold and who reaches it.
+        ("candidates.rs", "above and not at the threshold",
+         "self.count += usize::from(value >= 0);",
+         "self.count += usize::from(value > 0);", SCRIPTS),
+        ("candidates.rs", "no fresh noise above the threshold",
+         "found.offer(value, index);", "found.offer(value.min(0), index);", SCRIPTS),
+        ("candidates.rs", "the zero bits forgotten",
+         "self.draws.geometric(self.rate, zeros)?", "self.draws.geometric(self.rate, 0)?", SCRIPTS),
+        ("candidates.rs", "the zero bits of a lone item forgotten",
+         "            zeros = needed;\n", "", SCRIPTS),
+        ("candidates.rs", "the fallback without mod",
+         "noise %= span.cast_unsigned();", "let _ = span;", SCRIPTS),
+        ("candidates.rs", "values not raised when the threshold falls",
+         "candidate.value += rise", "candidate.value += 0 * rise", SCRIPTS),
+        ("candidates.rs", "an item found twice",
+         "|| known.binary_search(&index).is_err()", "|| true", SCRIPTS),
+        ("candidates.rs", "an item of many units takes part in the shared coins",
+         "if units[index] < low && is_new(index)", "if is_new(index)", SCRIPTS),
+        ("candidates.rs", "the first item has no shared coin",
+         "let mut from = 0;", "let mut from = 1;", SCRIPTS),
+        ("candidates.rs", "wrong octave: one bit too many",
+         "self.draw(index, octaves, found)?", "self.draw(index, octaves + 1, found)?", SCRIPTS),
+        ("candidates.rs", "wrong octave: coins shared too close to the threshold",
+         "self.octaves.distance(octaves) + 1)", "self.octaves.distance(octaves) + 2)", SCRIPTS),
+        ("candidates.rs", "wrong octave: the table not asked",
+         "while i128::from(distance) < self.distances[octaves as usize] {",
+         "octaves = (octaves + 1).min(MOST_OCTAVES);\n        while octaves == 0 {", SCRIPTS),
+        ("rate.rs", "wrong octave: distances a little too short",
+         "(product >> (POINT + self.shift)) + 1;", "(product >> (POINT + self.shift)).max(1);",
+         SCRIPTS),
+        ("answers.rs", "the last block lost if it is not full",
+         "self.units.chunks(self.size)", "self.units.chunks_exact(self.size)", SCRIPTS),
+        ("answers.rs", "the last item of a block lost",
+         "all.min((block + 1) << self.log_size)", "all.min(((block + 1) << self.log_size) - 1)",
+         SCRIPTS),
+        ("answers.rs", "an anchor that too few reach",
+         "let at = largest.len() - needed;", "let at = largest.len() + 1 - needed;", SCRIPTS),
+        # Ties and gaps.
+        ("ranking.rs", "ties broken by position",
+         "shuffle(&mut candidates, draws)?;", "", SCRIPTS),
+        ("ranking.rs", "the order drawn for ties alone",
+         ".trailing_zeros() >= refinement;", " == 0;", SCRIPTS),
+        ("ranking.rs", "gaps without remainders",
+         "u128::from(pair[0].place > pair[1].place)", "0 * pair[0].place as u128", SCRIPTS),
+        ("ranking.rs", "remainders the other way round",
+         "u128::from(pair[0].place > pair[1].place)",
+         "u128::from(pair[0].value > pair[1].value && pair[0].place < pair[1].place)", SCRIPTS),
+        ("ranking.rs", "ties refined, and then a uniform order for all",
+         "(pair[0].value - pair[1].value - remainder_is_smaller) >> refinement",
+         "((pair[0].value >> refinement) - (pair[1].value >> refinement))"
+         ".saturating_sub(remainder_is_smaller)", SCRIPTS),
+        ("ranking.rs", "the last is never moved",
+         "for last in (1..candidates.len()).rev() {",
+         "for last in (1..candidates.len() - 1).rev() {",
+         SCRIPTS),
+        ("ranking.rs", "Sattolo's shuffle",
+         "draws.below(last as u64 + 1)?", "draws.below(last as u64)?", SCRIPTS),
+        # The draws.
+        ("draws.rs", "a remainder instead of a rejection",
+         "if number < bound {\n                return Ok(number);\n            }",
+         "return Ok(number % bound);", TAPES),
+        ("skips.rs", "the proposal always accepted",
+         "if v < items && all_tails(v, octaves, source)? {", "if v < items {", HEADS),
+        ("skips.rs", "odd for even", "let mut even = true;", "let mut even = false;", HEADS),
+        ("skips.rs", "equal numbers go on", "if v >= last {", "if v > last {", HEADS),
+        ("skips.rs", "a short last stretch taken for a full one",
+         "if v < items && all_tails", "if all_tails", HEADS),
+        ("geometric.rs", "the guess not proved",
+         "Some((first, last)) if first == last => Ok(u128::from(first)),",
+         "Some((first, _)) => Ok(u128::from(first)),", GEOMETRIC),
+        ("geometric.rs", "a word of zeros thrown away",
+         "length += u64::from(width);\n    }", "}", GEOMETRIC),
+        ("geometric.rs", "a bracket that is one too short",
+         "(u128::from(first), u128::from(last) + 1)",
+         "(u128::from(first), u128::from(last).max(1))",
+         GEOMETRIC),
+        ("geometric.rs", "decided too early",
+         "if (&self.prefix + 1_u8) << GUARD <= bound.low {",
+         "if &self.prefix << GUARD <= bound.low {", GEOMETRIC),
+        ("geometric.rs", "the digit uniform",
+         "if surely || uniform.is_below_exp_minus(&rate.of_steps(r), source)? {",
+         "let _ = rate.of_steps(r);\n        if surely || true {", GEOMETRIC),
+        ("geometric.rs", "too sure of the digit",
+         "<= ((1_u128 << rate.grid()) - 1) << width;", "<= (1_u128 << rate.grid()) << width;",
+         GEOMETRIC),
+        ("rate.rs", "a word taken for all bits",
+         "(3_i64 << FRACTION).checked_shr(known).unwrap_or(0) + 1", "i64::from(known > 64)",
+         GEOMETRIC),
+    ]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file}: {mutant.name}")
+def test_a_broken_kernel_is_found(mutant: KernelMutant, tmp_path: Path) -> None:
+    defect = Mutant(mutant.name, mutant.old, mutant.new)
+    broken = Probe.build_mutant(defect, mutant.file, tmp_path)
+    try:
+        found = next(contradictions(broken, mutant.cases), None)
+    except RuntimeError as stopped:  # by an overflow check or an index out of bounds, or not at all
+        found = str(stopped)
+    assert found is not None
