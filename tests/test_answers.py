@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checking.mutants import Mutant, mutated
-from topgap import AnswersError, AnswersTypeError, TopK, exact
+from topgap import AnswersError, AnswersTypeError, Release, TopK, exact
 from topgap.answers import in_steps
 
 TENTHS = TopK(1, 1, resolution="1/10")
@@ -118,6 +118,7 @@ def test_the_floor_is_that_of_the_exact_number(answer: Any, steps_per_unit: int)
         ((3, 1, 2), [30, 10, 20]),
         (range(3), [0, 10, 20]),
         (array("q", [3, 1, 2]), [30, 10, 20]),
+        ({"a": 3, "b": 1, "c": 2}, [30, 10, 20]),
         (np.array([3, 1, 2]), [30, 10, 20]),
         (np.array([3, 1, 200], dtype=np.uint8)[::-1], [2000, 10, 30]),
         (np.array([3.5, 1, 2], dtype=np.float16), [35, 10, 20]),
@@ -160,7 +161,8 @@ REFUSED: list[tuple[Callable[[int], Any], type[Exception], str]] = [
     (lambda s: np.array([s, np.nan]), AnswersError, "finite"),
     (lambda s: [s, np.float32("inf")], AnswersError, "finite"),
     (lambda s: [s, Decimal(f"1e{s}")], AnswersError, "in size"),
-    (lambda s: [s, None], AnswersTypeError, "NoneType"),
+    (lambda s: [s, None], AnswersError, "missing"),
+    (lambda s: {"a": s, "b": None}, AnswersError, "missing"),
     (lambda s: [1, str(s)], AnswersTypeError, "str"),
     (lambda s: [s, bool(s % 2)], AnswersTypeError, "bool"),
     (lambda s: [1, complex(s)], AnswersTypeError, "complex"),
@@ -174,7 +176,6 @@ REFUSED: list[tuple[Callable[[int], Any], type[Exception], str]] = [
     (lambda s: str(s), AnswersTypeError, "str"),
     (lambda s: str(s).encode(), AnswersTypeError, "bytes"),
     (lambda s: {s, 1}, AnswersTypeError, "set"),
-    (lambda s: {"a": s, "b": 1}, AnswersTypeError, "dict"),
     (lambda s: iter([s, 1]), AnswersTypeError, "list_iterator"),
     (lambda s: s, AnswersTypeError, "int"),
     (lambda _: None, AnswersTypeError, "NoneType"),
@@ -182,14 +183,22 @@ REFUSED: list[tuple[Callable[[int], Any], type[Exception], str]] = [
 ]
 
 
+def released(answers: Any, parameters: TopK) -> Release:
+    return parameters.release(answers)
+
+
 @pytest.mark.parametrize(("make", "error", "word"), REFUSED)
+@pytest.mark.parametrize("read", [in_steps, released])
 def test_what_are_no_answers_is_refused_and_the_text_does_not_depend_on_them(
-    make: Callable[[int], Any], error: type[Exception], word: str
+    read: Callable[[Any, TopK], Any],
+    make: Callable[[int], Any],
+    error: type[Exception],
+    word: str,
 ) -> None:
     texts = set()
     for secret in (987654321, 123456, 50001):
         with pytest.raises(error, match=word) as caught:
-            in_steps(make(secret), TENTHS)
+            read(make(secret), TENTHS)
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
         texts.add(str(caught.value))
     (text,) = texts

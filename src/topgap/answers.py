@@ -1,30 +1,70 @@
 """From the answers as a user holds them to whole steps of the resolution, rounded down exactly."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from topgap.errors import AnswersError, AnswersTypeError, ParameterTypeError
+from topgap._core import floor_to_steps
+from topgap.errors import (
+    AnswersError,
+    AnswersTypeError,
+    MissingExtraError,
+    ParameterTypeError,
+)
 from topgap.exact import floor_answer
 from topgap.parameters import TopK
+
+Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
+Steps: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
+
+
+class Read(NamedTuple):
+    """Answers that have been read: one number per item, and names if the answers had some."""
+
+    numbers: "Array | list[Any]"
+    names: Any
+
+
+def read(answers: object, k: int) -> Read:
+    """Take the answers out of whatever holds them; see `topgap.top_k` for what may.
+
+    The numbers come as an array of integers, floats or objects, or as a list of objects; none has
+    been looked at but for being there. There are more than k of them.
+
+    Raises:
+        AnswersTypeError: `answers` holds no numbers, by its type.
+        AnswersError: There are too few answers, they are not one-dimensional, or some are missing.
+
+    >>> read({"ash": 3, "oak": 5}, k=1)
+    Read(numbers=[3, 5], names=['ash', 'oak'])
+    """
+    numbers, names = _taken_out(answers)
+    if len(numbers) == 0:
+        raise AnswersError("The answers are empty; give one number per item.")
+    if len(numbers) <= k:
+        raise AnswersError(
+            f"k = {k} winners need at least {k + 1} answers; "
+            f"there are {len(numbers)}: give more answers or take a smaller k."
+        )
+    return Read(numbers, names)
 
 
 def in_steps(answers: object, parameters: TopK) -> list[int]:
     """Round every answer down to a multiple of the resolution and count it in such steps.
 
     Args:
-        answers: One number per item: a list, tuple or other sequence, a one-dimensional NumPy
-            array, or what converts itself to one. A float is the dyadic number that it stores.
-            Items go by their position, counted from 0, whatever labels a data frame gives them.
+        answers: One number per item; see `topgap.top_k` for what may hold them. A float is the
+            dyadic number that it stores. Items go by their position, counted from 0.
         parameters: Their resolution gives the step; their k, the least number of answers.
 
     Returns:
         ⌊q_i / γ*⌋ for each answer q_i, as Python integers of any size.
 
     Raises:
-        AnswersTypeError: `answers` is no sequence of real numbers.
+        AnswersTypeError: `answers` holds no real numbers.
         AnswersError: There are fewer than k + 1 answers, they are not one-dimensional, or one is
-            masked, NaN or infinite. No error text contains an answer or tells which one it was.
+            missing, NaN or infinite. No error text contains an answer or tells which one it was.
         ParameterTypeError: `parameters` is no `TopK`.
 
     >>> in_steps([], TopK(k=1, epsilon=1))
@@ -38,46 +78,113 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
             f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
             f"not {type(parameters).__name__}."
         )
-    values = _listed(answers)
-    if not values:
-        raise AnswersError("The answers are empty; give one number per item.")
-    if len(values) < parameters.k + 1:
-        raise AnswersError(
-            f"k = {parameters.k} winners need at least {parameters.k + 1} answers; "
-            f"there are {len(values)}: give more answers or take a smaller k."
-        )
-    steps_per_unit = parameters.resolution.denominator
+    numbers = read(answers, parameters.k).numbers
+    return _floored(numbers, parameters.resolution.denominator)
+
+
+def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, bool] | None:
+    """The numbers as the kernel takes them: an array of int64, and whether it counts steps.
+
+    Integers are left as they are, and what is int64 already is not copied; others are rounded down
+    to steps. All may be shifted alike, which changes no gap and no order. None if int64 is too
+    short for them.
+
+    >>> in_int64(np.array([7, 5]), 10), in_int64([0.25, 0.5], 10), in_int64([0, 2**64], 10)
+    ((array([7, 5]), False), (array([2, 5]), True), None)
+    """
+    if isinstance(numbers, list):
+        kinds = {*map(type, numbers)}
+        if kinds == {int}:
+            try:
+                return np.array(numbers, dtype=np.int64), False
+            except OverflowError:
+                pass
+        if kinds == {float}:
+            numbers = np.array(numbers)
+    if isinstance(numbers, np.ndarray):
+        kind, size = numbers.dtype.kind, numbers.dtype.itemsize
+        if kind == "i" or (kind == "u" and size < 8):
+            return np.ascontiguousarray(numbers, dtype=np.int64), False
+        if kind == "u":
+            # 2^63 less of each.
+            return (numbers.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64), False
+        if kind == "f" and size <= 8:
+            try:
+                # Exact: a double holds every shorter float.
+                doubles = np.ascontiguousarray(numbers, dtype=np.float64)
+                return floor_to_steps(doubles, steps_per_unit), True
+            except ValueError:
+                raise AnswersError(
+                    "Every answer must be a finite number; give each item one, "
+                    "such as 0 for nobody."
+                ) from None
+            except OverflowError:
+                pass
+    steps = _floored(numbers, steps_per_unit)
+    least = min(steps)
+    if max(steps) - least >= 2**63:
+        return None
+    return np.array([step - least for step in steps], dtype=np.int64), True
+
+
+def _floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
+    # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
+    values = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
     return [floor_answer(value, steps_per_unit) for value in values]
 
 
-def _listed(answers: object) -> list[object]:
+def _taken_out(answers: object) -> Read:
+    if type(answers) is np.ndarray:
+        return Read(_one_dimensional(answers), None)
+    if isinstance(answers, Mapping):
+        return Read(_listed([*answers.values()]), [*answers])
     if np.ma.is_masked(answers):
-        raise _masked()
+        raise _missing_entries("masked")
+    match type(answers).__module__.partition(".")[0]:
+        case "pandas":
+            return _from_pandas(answers)
+        case "polars":
+            return _from_polars(answers)
+        case "pyarrow":
+            return Read(_from_arrow(answers), None)
     if hasattr(answers, "__array__"):
+        return Read(_converted(answers), None)
+    if hasattr(answers, "__arrow_c_array__") or hasattr(answers, "__arrow_c_stream__"):
+        return Read(_from_arrow(_by_pyarrow(answers)), None)
+    if not isinstance(answers, str | bytes | bytearray):
+        if isinstance(answers, list | tuple):
+            return Read(_listed(answers), None)
         try:
-            array = np.asarray(answers)
-        except Exception:  # whose text is not ours and may show anything
-            raise AnswersTypeError("The answers do not convert themselves to an array.") from None
-        return _listed_array(array)
-    if isinstance(answers, Sequence) and not isinstance(
-        answers, str | bytes | bytearray | memoryview
-    ):
-        if any(value is np.ma.masked for value in answers):
-            raise _masked()
-        if any(isinstance(value, list | tuple | np.ndarray) for value in answers):
-            raise AnswersError("The answers must be one-dimensional: one number per item.")
-        return list(answers)
+            return Read(_converted(memoryview(answers)), None)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+        if isinstance(answers, Sequence):
+            return Read(_listed(answers), None)
     raise AnswersTypeError(
-        f"The answers must be a list, a tuple or a one-dimensional array of numbers, "
+        f"The answers must be a list, a dict, a one-dimensional array or a column of numbers, "
         f"not {type(answers).__name__}; make a list of them."
     )
 
 
-def _masked() -> AnswersError:
-    return AnswersError("The answers have masked entries; fill them in, such as with 0 for nobody.")
+def _listed(values: Sequence[Any]) -> list[Any]:
+    if any(value is np.ma.masked for value in values):
+        raise _missing_entries("masked")
+    if any(value is None for value in values):
+        raise _missing_entries("missing")
+    if any(isinstance(value, list | tuple | np.ndarray) for value in values):
+        raise AnswersError("The answers must be one-dimensional: one number per item.")
+    return [*values]
 
 
-def _listed_array(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]") -> list[object]:
+def _converted(answers: Any) -> Array:
+    try:
+        array = np.asarray(answers)
+    except Exception:  # whose text is not ours and may show anything
+        raise AnswersTypeError("The answers do not convert themselves to an array.") from None
+    return _one_dimensional(array)
+
+
+def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> Array:
     if array.ndim != 1:
         raise AnswersError(
             f"The answers must be one-dimensional: one number per item, not {array.ndim} axes."
@@ -85,5 +192,58 @@ def _listed_array(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]") ->
     if array.dtype.kind not in "iufO":
         kind = array.dtype.type.__name__  # not the dtype, which tells how long the longest text is
         raise AnswersTypeError(f"The answers must be numbers, not of NumPy's type {kind}.")
-    # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
-    return list(array.tolist())
+    return array
+
+
+def _from_pandas(answers: Any) -> Read:
+    if not hasattr(answers, "index") or getattr(answers, "ndim", 1) != 1:
+        return Read(_converted(answers), None)
+    if answers.isna().any():
+        raise _missing_entries("missing")
+    # A nullable column without missing entries is one of NumPy's type.
+    plain = getattr(answers.dtype, "numpy_dtype", None)
+    return Read(_converted(answers.to_numpy(dtype=plain)), answers.index)
+
+
+def _from_polars(answers: Any) -> Read:
+    if not hasattr(answers, "null_count") or not hasattr(answers, "name"):
+        raise AnswersTypeError("The answers must be a polars Series, one column of a frame.")
+    if answers.null_count() > 0:
+        raise _missing_entries("missing")
+    if answers.dtype.is_decimal():
+        return Read(answers.to_list(), None)
+    return Read(_converted(answers.to_numpy()), None)
+
+
+def _from_arrow(answers: Any) -> "Array | list[Any]":
+    if not hasattr(answers, "null_count") or not hasattr(answers, "to_numpy"):
+        raise AnswersTypeError("The answers must be an Arrow array, one column of a table.")
+    if answers.null_count > 0:
+        raise _missing_entries("missing")
+    if "decimal" in str(answers.type):
+        return list(answers.to_pylist())
+    try:
+        # A chunked array has no choice but to copy, and an array of one buffer none to make.
+        return _converted(answers.to_numpy(zero_copy_only=False))
+    except TypeError:
+        return _converted(answers.to_numpy())
+
+
+def _by_pyarrow(answers: Any) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError(
+            "Answers that only speak Arrow's protocol need an extra: pip install 'topgap[arrow]'."
+        ) from None
+    try:
+        stream = hasattr(answers, "__arrow_c_stream__")
+        return pa.chunked_array(answers) if stream else pa.array(answers)
+    except Exception:  # whose text is not ours and may show anything
+        raise AnswersTypeError("The answers do not convert themselves to an Arrow array.") from None
+
+
+def _missing_entries(kind: str) -> AnswersError:
+    return AnswersError(
+        f"The answers have {kind} entries; fill them in, such as with 0 for nobody."
+    )

@@ -53,6 +53,20 @@ def read_whole(value: int, name: str, *, least: int) -> int:
     return int(value)
 
 
+def read_flag(flag: bool, name: str) -> bool:
+    """Return `flag` as a bool, or refuse it in a sentence that calls it `name`.
+
+    Raises:
+        ParameterTypeError: `flag` is neither True nor False; 0 and 1 are none either.
+
+    >>> read_flag(True, "monotonic")
+    True
+    """
+    if not isinstance(flag, bool | np.bool_):
+        raise ParameterTypeError(f"{name} must be True or False, not {type(flag).__name__}.")
+    return bool(flag)
+
+
 def read_parameter(value: Number, name: str) -> Fraction:
     """Return the exact positive rational that a person means by `value`.
 

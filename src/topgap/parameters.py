@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from topgap._core import Kernel
+from topgap.errors import ParameterError
+from topgap.exact import Number, read_flag, read_parameter, read_whole
 
-from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import Number, read_parameter, read_whole
+if TYPE_CHECKING:
+    from topgap.release import Release
 
 
-@dataclass(frozen=True, init=False, repr=False, slots=True)
+@dataclass(frozen=True, init=False, repr=False)
 class TopK:
     """What is released and how private it is: made once, checked once, used often.
 
@@ -34,11 +37,15 @@ class TopK:
     (Fraction(10, 1), Fraction(1, 100))
     """
 
+    __slots__ = ("_kernel", "epsilon", "k", "monotonic", "resolution", "sensitivity")
+
     k: int
     epsilon: Fraction
     resolution: Fraction
     sensitivity: Fraction
     monotonic: bool
+    if TYPE_CHECKING:
+        _kernel: Kernel | None
 
     def __init__(
         self,
@@ -56,7 +63,7 @@ class TopK:
         put("epsilon", read_parameter(epsilon, "epsilon"))
         put("resolution", read_parameter(resolution, "resolution"))
         put("sensitivity", read_parameter(sensitivity, "sensitivity"))
-        put("monotonic", _read_flag(monotonic, "monotonic"))
+        put("monotonic", read_flag(monotonic, "monotonic"))
         if self.k >= 2**63:
             raise ParameterError("k must be below 2**63.")
         if self.resolution.numerator != 1:
@@ -77,14 +84,51 @@ class TopK:
         """ρ = γ*/β: the noise exceeds each further step of the resolution with chance e^−ρ."""
         return self.resolution / self.scale
 
+    @property
+    def kernel(self) -> Kernel | None:
+        """The compiled kernel for these parameters; None if its integers are too short for them."""
+        try:
+            return self._kernel
+        except AttributeError:
+            pass
+        steps_per_unit = self.resolution.denominator
+        rate = self.rate
+        try:
+            kernel = Kernel(self.k, rate.numerator, rate.denominator, steps_per_unit)
+        except OverflowError:
+            kernel = None
+        object.__setattr__(self, "_kernel", kernel)
+        return kernel
+
+    def release(self, answers: object, items: object = None, *, gaps: bool = True) -> "Release":
+        """Name the k largest answers, and the gap from each to the next.
+
+        The same as `topgap.top_k` with these parameters, which are read only once.
+
+        Args:
+            answers: One number per item; see `topgap.top_k`.
+            items: Their names, in the same order; see `topgap.top_k`.
+            gaps: Whether the gaps are released; they cost no privacy.
+
+        >>> parameters = TopK(k=2, epsilon=1)
+        >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
+        ('ash', 'oak')
+        """
+        from topgap.mechanism import release  # which stands to the right of the parameters
+
+        return release(self, answers, items, gaps)
+
     def __repr__(self) -> str:
         return (
             f"TopK(k={self.k}, epsilon='{self.epsilon}', resolution='{self.resolution}', "
             f"sensitivity='{self.sensitivity}', monotonic={self.monotonic})"
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.k, self.epsilon, self.resolution, self.sensitivity, self.monotonic)
 
-def _read_flag(flag: bool, name: str) -> bool:
-    if not isinstance(flag, bool | np.bool_):
-        raise ParameterTypeError(f"{name} must be True or False, not {type(flag).__name__}.")
-    return bool(flag)
+
+def _restored(
+    k: int, epsilon: Fraction, resolution: Fraction, sensitivity: Fraction, monotonic: bool
+) -> TopK:
+    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

@@ -1,0 +1,123 @@
+"""Noisy Top-k with Gap, as users call it: `top_k` and `noisy_max`."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from topgap.answers import in_int64, read
+from topgap.exact import Number, read_flag
+from topgap.items import check_names, look_up
+from topgap.parameters import TopK
+from topgap.reference.secure import gap_top_k_pruned
+from topgap.release import Release
+
+
+def top_k(
+    answers: object,
+    k: int,
+    epsilon: Number,
+    *,
+    resolution: Number = "1/10",
+    sensitivity: Number = 1,
+    monotonic: bool = False,
+    items: object = None,
+    gaps: bool = True,
+) -> Release:
+    """Name the k largest answers under ε-differential privacy, and the gap from each to the next.
+
+    The output has exactly the law of rounding every answer down to a multiple of the resolution,
+    adding real exponential noise, sorting, and rounding each gap down to a multiple of it.
+
+    Args:
+        answers: One number per item; more than k of them. A list or tuple; a dict or Counter, whose
+            keys name the items; a NumPy array of integers, floats or objects; a pandas Series,
+            whose index names the items; a polars Series; an Arrow array; or what speaks the
+            buffer, `__array__` or Arrow PyCapsule protocol. A float is the number that it stores,
+            exactly. Contiguous int64 is read without a copy.
+        k: How many winners are named.
+        epsilon: The privacy loss ε of the release. This and the next two may be an int, Fraction,
+            Decimal, string such as `"1/3"`, or a float, which means its shortest decimal.
+        resolution: Gaps are multiples of this; one divided by an integer.
+        sensitivity: How far one person can move any one answer; a multiple of the resolution.
+        monotonic: Whether one person's arrival moves all answers the same way, as it does for
+            counts when data sets differ by adding or removing a person. Half the noise suffices.
+        items: The items' names, in the order of the answers, distinct and known to everyone.
+        gaps: Whether the gaps are released; they cost no privacy.
+
+    Returns:
+        The winners from the largest down and the lead of each over the next.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
+        AnswersError, AnswersTypeError: The answers cannot be used: too few, not one-dimensional,
+            no numbers, or some missing or not finite. No error text contains an answer.
+        ItemsError: There is not one name per answer.
+        KernelError: The system gave no randomness. Nothing is released on an error.
+
+    >>> release = top_k({"ash": 10**9, "elm": 0, "oak": 10**6}, k=2, epsilon=1)
+    >>> release.items
+    ('ash', 'oak')
+    """
+    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
+    return release(parameters, answers, items, gaps)
+
+
+def noisy_max(
+    answers: object,
+    epsilon: Number,
+    *,
+    resolution: Number = "1/10",
+    sensitivity: Number = 1,
+    monotonic: bool = False,
+    items: object = None,
+    gaps: bool = True,
+) -> Release:
+    """Name the largest answer, and its lead over the next: `top_k` with k = 1.
+
+    >>> noisy_max([5, 10**9, 0], epsilon="1/2").indices
+    array([1])
+    """
+    parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
+    return release(parameters, answers, items, gaps)
+
+
+def release(parameters: TopK, answers: object, items: object, gaps: bool) -> Release:
+    """`top_k` with parameters that have been read."""
+    gaps = read_flag(gaps, "gaps")
+    numbers, names = read(answers, parameters.k)
+    if items is not None:
+        names = items
+    if names is not None:
+        names = check_names(names, len(numbers))
+
+    indices, gap_units = _select(numbers, parameters)
+    winners = None if names is None else look_up(names, indices.tolist())
+    return Release._of(parameters, indices, gap_units if gaps else None, winners)
+
+
+def _select(numbers: Any, parameters: TopK) -> tuple[Any, Any]:
+    kernel = parameters.kernel
+    taken = in_int64(numbers, parameters.resolution.denominator)
+    if kernel is not None and taken is not None:
+        return kernel.release(*taken)
+    # Numbers too large for the kernel: the reference has the same law, and takes its time.
+    winners = gap_top_k_pruned(numbers, parameters)
+    units = [int(gap / parameters.resolution) for _, gap in winners]
+    return np.array([index for index, _ in winners], dtype=np.int64), units
+
+
+@lru_cache(maxsize=256, typed=True)
+def _read_once(
+    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+) -> TopK:
+    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+
+
+def _parameters(
+    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+) -> TopK:
+    try:
+        return _read_once(k, epsilon, resolution, sensitivity, monotonic)
+    except TypeError:  # not hashable, or of a type that TopK refuses in its own words
+        return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

@@ -1,0 +1,381 @@
+"""What may be published: `Release`, the boundary between what is secret and what is not."""
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from html import escape
+from math import gcd
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from topgap.errors import MissingExtraError, ReleaseError, TopgapError
+from topgap.exact import is_whole
+from topgap.parameters import TopK
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+_FORMAT = "topgap.release/1"
+_MOST_ROWS = 60
+
+
+class Release:
+    """The winners from the largest down, and the lead of each over the next.
+
+    It holds nothing else: no answer, no noise, and not who came after the last winner. All of it
+    may be published together at the privacy loss `epsilon`.
+
+    Args:
+        parameters: What the release was made with.
+        indices: The winners' positions among the answers, from 0.
+        gap_units: Their leads over the next, as multiples of the resolution; None without gaps.
+        items: The winners' names; None if items go by their position.
+
+    Raises:
+        ReleaseError: These cannot have been released with these parameters.
+
+    >>> release = Release(TopK(k=2, epsilon=1), [4, 0], [125, 3], ["flu", "cold"])
+    >>> release.items, release.gaps
+    (('flu', 'cold'), (Fraction(25, 2), Fraction(3, 10)))
+    >>> print(release)
+    rank  item  ahead of the next by
+       1  flu                   12.5
+       2  cold                   0.3
+    ε = 1, resolution 1/10, sensitivity 1
+    """
+
+    __slots__ = ("_gap_units", "_indices", "_items", "_parameters")
+
+    _parameters: TopK
+    _indices: np.ndarray[tuple[int], np.dtype[np.int64]]
+    _gap_units: np.ndarray[tuple[int], np.dtype[Any]] | None
+    _items: tuple[Any, ...] | None
+
+    def __init__(
+        self,
+        parameters: TopK,
+        indices: Sequence[int],
+        gap_units: Sequence[int] | None = None,
+        items: Sequence[Any] | None = None,
+    ) -> None:
+        _require(isinstance(parameters, TopK), "its parameters must be a TopK")
+        indices = [*indices]
+        _require(len(indices) == parameters.k, "it must name as many winners as k says")
+        _require(all(is_whole(i) and 0 <= i < 2**63 for i in indices), "indices count from 0")
+        _require(len({*indices}) == len(indices), "no winner can be named twice")
+        if gap_units is not None:
+            gap_units = [*gap_units]
+            _require(len(gap_units) == parameters.k, "it must have one gap per winner")
+            _require(all(is_whole(g) and g >= 0 for g in gap_units), "gaps are steps, from 0")
+        if items is not None:
+            _require(len(items) == parameters.k, "it must have one item per winner")
+        self._put(parameters, np.array(indices, dtype=np.int64), gap_units, items)
+
+    def _put(
+        self,
+        parameters: TopK,
+        indices: np.ndarray[tuple[int], np.dtype[np.int64]],
+        gap_units: np.ndarray[tuple[int], np.dtype[np.int64]] | Sequence[int] | None,
+        items: Sequence[Any] | None,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "_parameters", parameters)
+        indices.flags.writeable = False
+        put(self, "_indices", indices)
+        if gap_units is not None:
+            if not isinstance(gap_units, np.ndarray):
+                fits = max(gap_units) < 2**63
+                gap_units = np.array([*map(int, gap_units)], dtype=np.int64 if fits else object)
+            gap_units.flags.writeable = False
+        put(self, "_gap_units", gap_units)
+        put(self, "_items", None if items is None else tuple(items))
+
+    @classmethod
+    def _of(
+        cls,
+        parameters: TopK,
+        indices: np.ndarray[tuple[int], np.dtype[np.int64]],
+        gap_units: np.ndarray[tuple[int], np.dtype[np.int64]] | Sequence[int] | None,
+        items: Sequence[Any] | None,
+    ) -> "Release":
+        """The release of these, which come from the mechanism and need no check."""
+        release = cls.__new__(cls)
+        release._put(parameters, indices, gap_units, items)
+        return release
+
+    @property
+    def parameters(self) -> TopK:
+        """What the release was made with."""
+        return self._parameters
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The privacy loss of publishing all of it."""
+        return self._parameters.epsilon
+
+    @property
+    def indices(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The winners' positions among the answers, from 0; a read-only array."""
+        return self._indices
+
+    @property
+    def items(self) -> tuple[Any, ...]:
+        """The winners' names, or their positions if the answers came without names."""
+        return tuple(self._indices.tolist()) if self._items is None else self._items
+
+    @property
+    def gap_units(self) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
+        """The lead of each winner over the next as a multiple of the resolution.
+
+        A read-only array of int64; of Python integers, where one is too large for that; None if
+        the release has no gaps.
+        """
+        return self._gap_units
+
+    @property
+    def gaps(self) -> tuple[Fraction, ...] | None:
+        """The lead of each winner over the next, exactly; None if the release has no gaps."""
+        if self._gap_units is None:
+            return None
+        resolution = self._parameters.resolution
+        return tuple(units * resolution for units in self._gap_units.tolist())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain dicts, lists, strings and ints; gaps as strings, exactly.
+
+        >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+        >>> release.to_dict()["winners"]
+        [{'index': 4, 'item': 'flu', 'gap': '12.5'}]
+        """
+        winners: list[dict[str, Any]] = [{"index": index} for index in self._indices.tolist()]
+        if self._items is not None:
+            for winner, item in zip(winners, self._items, strict=True):
+                winner["item"] = item
+        for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
+            winner["gap"] = _written(gap)
+        parameters = self._parameters
+        return {
+            "format": _FORMAT,
+            "parameters": {
+                "k": parameters.k,
+                "epsilon": str(parameters.epsilon),
+                "resolution": str(parameters.resolution),
+                "sensitivity": str(parameters.sensitivity),
+                "monotonic": parameters.monotonic,
+            },
+            "winners": winners,
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The release as JSON, from which `from_json` makes an equal one.
+
+        Args:
+            indent: Spaces by which inner lines are indented; None for a single line.
+
+        Raises:
+            ReleaseError: An item is no string, number, True, False or None.
+
+        >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+        >>> Release.from_json(release.to_json()) == release
+        True
+        """
+        if not all(_is_json(item) for item in self._items or ()):
+            raise ReleaseError(
+                "Only items that are strings, finite numbers, True, False or None can be "
+                "written as JSON; name the items by strings."
+            )
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Release":
+        """Read what `to_json` wrote.
+
+        Raises:
+            ReleaseError: The text is not the JSON of a release.
+
+        >>> Release.from_json("{}")
+        Traceback (most recent call last):
+        topgap.errors.ReleaseError: This is no release: it must have the format topgap.release/1.
+        """
+        try:
+            read = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            raise ReleaseError("This is no release: it must be JSON.") from None
+        known = isinstance(read, dict) and read.get("format") == _FORMAT
+        _require(known, f"it must have the format {_FORMAT}")
+        try:
+            parameters = TopK(**read["parameters"])
+            winners = [{**winner} for winner in read["winners"]]
+            indices = [winner.pop("index") for winner in winners]
+            items = _column(winners, "item")
+            gaps = _column(winners, "gap")
+            units = None if gaps is None else [_units(gap, parameters) for gap in gaps]
+        except TopgapError as error:
+            raise ReleaseError(f"This is no release: {error}") from None
+        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
+            raise ReleaseError("This is no release: something is missing or misplaced.") from None
+        _require(not any(winners), "a winner has an index, an item and a gap, and nothing else")
+        return cls(parameters, indices, units, items)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A pandas data frame with one row per winner, from the largest down.
+
+        The columns are `item`, `index`, and with gaps `gap`, a float that is the exact gap rounded
+        to the nearest, and `gap_units`, the exact multiple of the resolution.
+
+        >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_pandas()
+          item  index   gap  gap_units
+        0  flu      4  12.5        125
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise _missing("to_pandas", "pandas") from None
+        return pd.DataFrame(self._columns())
+
+    def to_polars(self) -> "pl.DataFrame":
+        """A polars data frame with the columns of `to_pandas`.
+
+        >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_polars().rows()
+        [('flu', 4, 12.5, 125)]
+        """
+        try:
+            import polars as pl
+        except ImportError:
+            raise _missing("to_polars", "polars") from None
+        return pl.DataFrame(self._columns())
+
+    def to_arrow(self) -> "pa.Table":
+        """An Arrow table with the columns of `to_pandas`.
+
+        >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_arrow().to_pylist()
+        [{'item': 'flu', 'index': 4, 'gap': 12.5, 'gap_units': 125}]
+        """
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise _missing("to_arrow", "arrow") from None
+        return pa.table(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"item": [*self.items], "index": self._indices}
+        if self._gap_units is not None:
+            if self._gap_units.dtype == object:
+                raise ReleaseError(
+                    "A gap has more than 2**63 - 1 steps, too many for a column; use to_dict."
+                )
+            columns["gap"] = [float(gap) for gap in self.gaps or ()]
+            columns["gap_units"] = self._gap_units
+        return columns
+
+    def _rows(self) -> tuple[list[str], list[list[str]], str]:
+        """The table to show: its head, at most so many rows, and what is to be said below."""
+        head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
+        rows = [[str(rank), str(item)] for rank, item in enumerate(self.items[:_MOST_ROWS], 1)]
+        for row, gap in zip(rows, self.gaps or (), strict=False):
+            row.append(_written(gap))
+        parameters = self._parameters
+        note = f"ε = {parameters.epsilon}, resolution {parameters.resolution}, sensitivity "
+        note += f"{parameters.sensitivity}" + ", monotonic" * parameters.monotonic
+        more = parameters.k - len(rows)
+        return head, rows, f"… and {more} more\n{note}" if more else note
+
+    def __str__(self) -> str:
+        head, rows, note = self._rows()
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines = []
+        for row in [head, *rows]:
+            cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+            cells[1] = row[1].ljust(widths[1])
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join([*lines, note])
+
+    def __repr__(self) -> str:
+        gaps = "no gaps" if self._gap_units is None else "gaps"
+        return f"<Release: top {self._parameters.k} with {gaps} at ε = {self.epsilon}>"
+
+    def _repr_html_(self) -> str:
+        head, rows, note = self._rows()
+
+        def line(cells: list[str], tag: str) -> str:
+            sides = ["right", "left", "right"]
+            marked = zip(cells, sides[: len(cells)], strict=True)
+            return "".join(
+                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for cell, side in marked
+            )
+
+        body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
+        below = escape(note).replace("\n", "<br>")
+        return (
+            f"<table><thead><tr>{line(head, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{below}</p>"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Release):
+            return NotImplemented
+        return self._parameters == other._parameters and self._plain() == other._plain()
+
+    def __hash__(self) -> int:
+        return hash((self._parameters, *self._indices.tolist()))
+
+    def _plain(self) -> tuple[list[int], list[int] | None, tuple[Any, ...] | None]:
+        units = None if self._gap_units is None else self._gap_units.tolist()
+        return self._indices.tolist(), units, self._items
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Release, (self._parameters, *self._plain())
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("A Release is frozen.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("A Release is frozen.")
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ReleaseError(f"This is no release: {what}.")
+
+
+def _written(gap: Fraction) -> str:
+    """A decimal where one is exact, such as 12.5, and otherwise a fraction, such as 37/3."""
+    twos_and_fives = gap.denominator
+    places = 0
+    while twos_and_fives > 1:
+        common = gcd(twos_and_fives, 10)
+        if common == 1:
+            return str(gap)
+        twos_and_fives //= common
+        places += 1
+    digits = str(gap * 10**places).zfill(places + 1)
+    return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+
+
+def _units(gap: str, parameters: TopK) -> int:
+    if not isinstance(gap, str):
+        raise ValueError
+    units = Fraction(gap) / parameters.resolution
+    if units.denominator != 1:
+        raise ReleaseError("gaps are multiples of the resolution.")
+    return units.numerator
+
+
+def _column(winners: list[dict[str, Any]], name: str) -> list[Any] | None:
+    """What all winners have by this name, taken out; None if the first has nothing by it."""
+    if not winners or name not in winners[0]:
+        return None
+    return [winner.pop(name) for winner in winners]
+
+
+def _is_json(item: object) -> bool:
+    if isinstance(item, float):
+        return item - item == 0
+    return item is None or isinstance(item, str | int)
+
+
+def _missing(method: str, extra: str) -> MissingExtraError:
+    return MissingExtraError(f"{method} needs an extra: pip install 'topgap[{extra}]'.")

@@ -1,0 +1,620 @@
+"""What users call: exact on whatever holds their answers, and nothing else than the law."""
+
+import _thread
+import os
+import subprocess
+import sys
+from array import array
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from operator import call
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topgap
+from checking.frequencies import misfits
+from topgap import (
+    AnswersError,
+    AnswersTypeError,
+    ItemsError,
+    KernelError,
+    MissingExtraError,
+    ParameterError,
+    ParameterTypeError,
+    Release,
+    TopK,
+    law,
+)
+from topgap._core import Kernel
+from topgap.law import Bounds, exp_minus
+
+# --- The law, as released
+
+
+def outcome(release: Release) -> tuple[tuple[int, Fraction], ...]:
+    return tuple(zip(release.indices.tolist(), release.gaps or (), strict=True))
+
+
+LAW_CASES = [
+    ([2, 1], TopK(1, 2, resolution=1)),
+    ([1, 1], TopK(1, "1/2", resolution=1, monotonic=True)),
+    ([0, 3, 3], TopK(2, 4, resolution=1)),
+    ([2, 0, 1], TopK(1, 1, resolution="1/2", monotonic=True)),
+    ([0.3, 0.1, 0.25, 0.9], TopK(3, 20, resolution="1/10", sensitivity="1/10")),
+    ([5, 5, 5, 5], TopK(2, 6, resolution=1)),
+    ([90, 1, 0], TopK(2, 3, resolution=1)),
+]
+
+
+@pytest.mark.parametrize(("answers", "parameters"), LAW_CASES)
+@pytest.mark.statistical(false_alarm=1e-9)
+def test_releases_have_the_law(answers: list[Any], parameters: TopK, false_alarm: float) -> None:
+    runs = Counter(outcome(parameters.release(answers)) for _ in range(50_000))
+    expected = [seen for seen, _ in runs.most_common(40)]
+
+    def probability(pairs: tuple[tuple[int, Fraction], ...]) -> Bounds:
+        return law.gap_top_k(answers, parameters, pairs)
+
+    assert misfits(runs, expected, probability, false_alarm) == []
+
+
+@pytest.mark.parametrize(("answers", "parameters"), LAW_CASES)
+@pytest.mark.statistical(false_alarm=1e-9)
+def test_releases_without_gaps_have_the_law(
+    answers: list[Any], parameters: TopK, false_alarm: float
+) -> None:
+    releases = (parameters.release(answers, gaps=False) for _ in range(20_000))
+    runs = Counter(tuple(release.indices.tolist()) for release in releases)
+
+    def probability(indices: tuple[int, ...]) -> Bounds:
+        return law.top_k(answers, parameters, indices)
+
+    assert misfits(runs, [*runs], probability, false_alarm) == []
+
+
+@pytest.mark.statistical(false_alarm=1e-9)
+def test_a_wrong_law_would_be_seen(false_alarm: float) -> None:
+    answers, parameters = [2, 1], TopK(1, 2, resolution=1)
+    runs = Counter(outcome(parameters.release(answers)) for _ in range(100_000))
+    noisier = TopK(1, "9/5", resolution=1)
+    found = misfits(
+        runs, [*runs], lambda pairs: law.gap_top_k(answers, noisier, pairs), false_alarm
+    )
+    assert found != []
+
+
+# The kernel looks at blocks from 2,048 items on, and releases the lock from 10,001.
+SIZES = [2, 3, 1023, 1024, 2047, 2048, 2049, 2050, 4095, 4097, 10_001, 70_001]
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.statistical(false_alarm=1e-9)
+def test_of_equal_answers_any_may_win_and_gaps_do_not_depend_on_their_number(
+    n: int, false_alarm: float
+) -> None:
+    """By Rényi, the i-th gap of n exponential variables is exponential with i times the rate."""
+    k = min(3, n - 1)
+    parameters = TopK(k, 4 * k, resolution=1)
+    answers = np.full(n, -7)
+    runs = 20_000
+    winners: Counter[str] = Counter()
+    gaps: list[Counter[int]] = [Counter() for _ in range(k)]
+    edge = max(1, n - (n % 2 or 2))  # the last block, where it is not full
+    for _ in range(runs):
+        release = parameters.release(answers)
+        first = int(release.indices[0])
+        winners["first" if first == 0 else "last" if first >= edge else "between"] += 1
+        assert release.gap_units is not None
+        for seen, gap in zip(gaps, release.gap_units.tolist(), strict=True):
+            seen[gap] += 1
+
+    share = {"first": Fraction(1, n), "last": Fraction(n - edge, n)}
+    share["between"] = 1 - share["first"] - share["last"]
+    cells = [cell for cell in share if share[cell] > 0]
+    alarm = false_alarm / (k + 1)
+    assert misfits(winners, cells, lambda c: Bounds(share[c], share[c]), alarm) == []
+    for i, seen in enumerate(gaps, start=1):
+
+        def probability(gap: int, i: int = i) -> Bounds:
+            here, next_ = (exp_minus(i * parameters.rate * g, 96) for g in (gap, gap + 1))
+            return Bounds(here.low - next_.high, here.high - next_.low)
+
+        assert misfits(seen, [0, 1, 2, 3], probability, alarm) == []
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_an_enormous_answer_wins_wherever_it_stands(n: int) -> None:
+    for place in {0, 1, n // 2, n - 2, n - 1}:
+        answers = np.arange(n) % 7
+        answers[place] = 10**12
+        release = topgap.noisy_max(answers, epsilon=1)
+        assert release.indices.tolist() == [place]
+        assert release.gap_units is not None
+        assert abs(release.gap_units[0] - 10**13) < 10**6
+
+
+@pytest.mark.parametrize("n", [2, 3, 50, 3000, 40_000])
+@pytest.mark.parametrize("arranged", ["rising", "falling", "mixed"])
+def test_all_but_one_can_win(n: int, arranged: str) -> None:
+    answers = np.arange(n) * 10**9
+    if arranged == "falling":
+        answers = answers[::-1]
+    elif arranged == "mixed":
+        answers = np.random.default_rng(1).permutation(answers)
+    release = topgap.top_k(answers, n - 1, epsilon=10**6)
+    assert release.indices.tolist() == np.argsort(answers)[::-1][: n - 1].tolist()
+
+
+# --- Extremes
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "resolution", "sensitivity"),
+    [*product(["1e-9", "1e-3", 1, 10**6], ["1e-9", "1/10", 1], ["1e-9", 1, 10**6])],
+)
+@pytest.mark.statistical(false_alarm=1e-11)
+def test_noise_has_its_law_at_every_scale(
+    epsilon: Any, resolution: Any, sensitivity: Any, false_alarm: float
+) -> None:
+    """Two equal answers: the gap is the noise of one, and exceeds its median every other time."""
+    if sensitivity == "1e-9":
+        resolution = "1e-9"
+    parameters = TopK(1, epsilon, resolution=resolution, sensitivity=sensitivity)
+    assert parameters.kernel is not None
+    quarters = [_reached(parameters.rate, Fraction(i, 4)) for i in (3, 2, 1)]
+    seen: Counter[int] = Counter()
+    for _ in range(2_000):
+        (gap,) = parameters.release([7, 7]).gap_units.tolist()  # type: ignore[union-attr]
+        seen[sum(gap >= edge for edge in quarters)] += 1
+
+    def probability(quarter: int) -> Bounds:
+        edges = [0, *quarters, None]
+        here, next_ = edges[quarter], edges[quarter + 1]
+        above = exp_minus(parameters.rate * (here or 0), 96)
+        beyond = (
+            Bounds(Fraction(0), Fraction(0))
+            if next_ is None
+            else exp_minus(parameters.rate * next_, 96)
+        )
+        return Bounds(max(Fraction(0), above.low - beyond.high), above.high - beyond.low)
+
+    assert misfits(seen, [0, 1, 2, 3], probability, false_alarm) == []
+
+
+def _reached(rate: Fraction, chance: Fraction) -> int:
+    """A gap that is reached with about this chance; at least 1."""
+    low, high = 0, 1
+    while exp_minus(rate * high, 96).low > chance:
+        high *= 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if exp_minus(rate * middle, 96).low > chance else (low, middle)
+    return high
+
+
+@pytest.mark.parametrize(
+    ("answers", "winner", "lead"),
+    [
+        ([-(2**63), 2**63 - 1], 1, 2**64 - 1),
+        (np.array([-(2**63), 2**63 - 1]), 1, 2**64 - 1),
+        (np.array([2**64 - 1, 0], dtype=np.uint64), 0, 2**64 - 1),
+        ([10**30, 0], 0, 10**30),
+        ([10**30, 10**30 + 10**9], 1, 10**9),
+        ([1e300, -1e300], 0, 2 * int(1e300)),
+        (np.array([1e300, -1e300]), 0, 2 * int(1e300)),
+        (np.array([2.0**62, 0], dtype=np.longdouble), 0, 2**62),
+        ([Fraction(10**40, 3), Decimal("1e20")], 0, 10**40 // 3 - 10**20),
+    ],
+)
+@pytest.mark.parametrize("resolution", ["1", "1/10", "1e-9"])
+def test_answers_of_any_size_are_released(
+    answers: Any, winner: int, lead: int, resolution: str
+) -> None:
+    release = topgap.noisy_max(answers, epsilon=10, resolution=resolution)
+    assert release.indices.tolist() == [winner]
+    assert release.gaps is not None
+    assert abs(release.gaps[0] - lead) < 1000
+    assert release.gap_units is not None
+    assert release.gap_units.dtype == (np.int64 if release.gap_units[0] < 2**63 else object)
+    assert Release.from_json(release.to_json()) == release
+
+
+def test_parameters_beyond_the_kernel_are_served_by_the_reference() -> None:
+    for parameters in [TopK(1, "1e-40"), TopK(1, 1, resolution="1e-40")]:
+        assert parameters.kernel is None
+        release = parameters.release([10**60, 0, 1])
+        assert release.indices.tolist() == [0]
+
+
+# --- What may hold the answers
+
+SPEAKING = {"ash": 5, "elm": 10**9, "fir": 0, "oak": 10**6}
+NUMBERS = [*SPEAKING.values()]
+
+
+class Buffered:
+    """Speaks Arrow's protocol and nothing else."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        return self._array.__arrow_c_array__(requested_schema)
+
+
+class Streamed:
+    """Speaks Arrow's protocol of streams and nothing else."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._array.__arrow_c_stream__(requested_schema)
+
+
+UNNAMED: list[Any] = [
+    NUMBERS,
+    tuple(NUMBERS),
+    [float(number) for number in NUMBERS],
+    [*NUMBERS[:3], Fraction(10**6)],
+    [Decimal(number) for number in NUMBERS],
+    *(
+        np.array(NUMBERS, dtype=t)
+        for t in ["i4", "i8", "u4", "u8", "f4", "f8", "g", "O", ">i8", ">f8", ">u8"]
+    ),
+    np.array([5, 120, 0, 60], dtype=np.int8),
+    np.array([5, 120, 0, 60], dtype=np.float16),
+    np.array([NUMBERS, NUMBERS]).T[:, 1],
+    np.ma.masked_array(NUMBERS, mask=[False] * 4),
+    array("q", NUMBERS),
+    memoryview(array("q", NUMBERS)),
+    pl.Series(NUMBERS),
+    pl.Series(NUMBERS, dtype=pl.Float64),
+    pl.Series(NUMBERS, dtype=pl.Decimal(20, 2)),
+    pa.array(NUMBERS),
+    pa.array(NUMBERS, type=pa.float64()),
+    pa.array([Decimal(n) for n in NUMBERS], type=pa.decimal128(20, 2)),
+    pa.chunked_array([NUMBERS[:1], NUMBERS[1:]]),
+    Buffered(pa.array(NUMBERS)),
+    Streamed(pa.chunked_array([NUMBERS[:1], NUMBERS[1:]])),
+]
+
+NAMED: list[Any] = [
+    SPEAKING,
+    Counter(SPEAKING),
+    OrderedDict(SPEAKING),
+    pd.Series(SPEAKING),
+    pd.Series(SPEAKING, dtype="Int64"),
+    pd.Series(SPEAKING, dtype="float64"),
+    pd.Series(SPEAKING, dtype="int64[pyarrow]"),
+    pd.Series({name: Fraction(count) for name, count in SPEAKING.items()}),
+]
+
+
+@pytest.mark.parametrize("answers", UNNAMED, ids=lambda answers: type(answers).__name__)
+def test_answers_are_taken_from_whatever_holds_them(answers: Any) -> None:
+    release = topgap.top_k(answers, 2, epsilon=10, sensitivity=1)
+    assert release.items == (1, 3)
+    named = topgap.top_k(answers, 2, epsilon=10, items=[*SPEAKING])
+    assert named.items == ("elm", "oak")
+
+
+@pytest.mark.parametrize("answers", NAMED, ids=lambda answers: type(answers).__name__)
+def test_names_come_with_the_answers(answers: Any) -> None:
+    release = topgap.top_k(answers, 2, epsilon=10)
+    assert release.items == ("elm", "oak")
+    assert release.indices.tolist() == [1, 3]
+    assert topgap.top_k(answers, 2, epsilon=10, items=["a", "b", "c", "d"]).items == ("b", "d")
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        ["ash", "elm", "fir", "oak"],
+        ("ash", "elm", "fir", "oak"),
+        SPEAKING.keys(),
+        np.array(["ash", "elm", "fir", "oak"]),
+        pd.Index(["ash", "elm", "fir", "oak"]),
+        pd.Series(["ash", "elm", "fir", "oak"], index=[3, 2, 1, 0]),
+        pl.Series(["ash", "elm", "fir", "oak"]),
+        pa.array(["ash", "elm", "fir", "oak"]),
+    ],
+    ids=lambda items: type(items).__name__,
+)
+def test_items_may_be_any_ordered_names(items: Any) -> None:
+    release = topgap.top_k(NUMBERS, 2, epsilon=10, items=items)
+    assert release.items == ("elm", "oak")
+    assert {type(item) for item in release.items} == {str}
+
+
+@pytest.mark.parametrize(
+    ("items", "word"),
+    [
+        (["ash"], "1 items for 4 answers"),
+        ({"ash", "elm", "fir", "oak"}, "order"),
+        ("abcd", "not str"),
+        (4, "not int"),
+        (np.zeros((4, 1)), "one-dimensional"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(items: Any, word: str) -> None:
+    with pytest.raises(ItemsError, match=word):
+        topgap.top_k(NUMBERS, 2, epsilon=1, items=items)
+
+
+MISSING: list[Callable[[int], Any]] = [
+    lambda s: [s, None],
+    lambda s: {"ash": s, "oak": None},
+    lambda s: pd.Series([s, None]),
+    lambda s: pd.Series([s, pd.NA], dtype="Int64"),
+    lambda s: pd.Series([s, None], dtype="int64[pyarrow]"),
+    lambda s: pl.Series([s, None]),
+    lambda s: pa.array([s, None]),
+    lambda s: pa.chunked_array([[s], [None]]),
+    lambda s: Buffered(pa.array([s, None])),
+]
+NO_NUMBERS: list[Callable[[int], Any]] = [
+    lambda s: pd.Series([str(s), "x"]),
+    lambda s: pd.Series(pd.to_datetime([s, 0])),
+    lambda s: pl.Series([str(s), "x"]),
+    lambda s: pl.Series([s % 2 == 0, True]),
+    lambda s: pa.array([str(s), "x"]),
+    lambda s: pl.DataFrame({"x": [s, 1]}),
+    lambda s: pa.table({"x": [s, 1]}),
+    lambda s: bytearray([s % 256, 1]),
+    lambda s: Buffered(s),
+    lambda s: {"ash": s, "oak": "x"},
+]
+
+
+@pytest.mark.parametrize("make", [*MISSING, *NO_NUMBERS])
+def test_columns_that_are_no_answers_are_refused_without_showing_any(
+    make: Callable[[int], Any],
+) -> None:
+    error = AnswersError if make in MISSING else AnswersTypeError
+    texts = set()
+    for secret in (987654321, 123456789):
+        with pytest.raises(error) as caught:
+            topgap.noisy_max(make(secret), epsilon=1)
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+        texts.add(str(caught.value))
+    (text,) = texts
+    assert text.endswith(".")
+    assert "\n" not in text
+
+
+def test_a_frame_is_not_a_column() -> None:
+    with pytest.raises(AnswersError, match="one-dimensional"):
+        topgap.noisy_max(pd.DataFrame({"x": [1, 2]}), epsilon=1)
+
+
+def test_arrow_without_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = Buffered(pa.array(NUMBERS))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'topgap\[arrow\]'"):
+        topgap.noisy_max(answers, epsilon=1)
+
+
+def test_int64_is_read_where_it_lies() -> None:
+    answers = np.arange(100_000)
+    taken = topgap.answers.in_int64(answers, 10)
+    assert taken is not None
+    assert taken[0] is answers
+    frozen = np.arange(10)
+    frozen.flags.writeable = False
+    assert topgap.noisy_max(frozen * 10**9, epsilon=1).items == (9,)
+    assert (answers == np.arange(100_000)).all()
+
+
+MEMORY = """
+import resource, numpy as np, topgap
+n = 10_000_000
+answers = np.random.default_rng(1).integers(0, 10**6, n)
+parameters = topgap.TopK(100, 1)
+parameters.release(answers[:5000])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(3):
+    parameters.release(answers)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_ten_million_answers_need_little_more_memory() -> None:
+    assert int(_run(MEMORY)) < 16 * 1024  # in KiB
+
+
+# --- What is refused
+
+
+def test_parameters_are_refused_in_their_own_words() -> None:
+    wrong: list[tuple[Callable[[], Any], type[Exception], str]] = [
+        (lambda: topgap.top_k([1, 2], 0, 1), ParameterError, "k must be at least 1"),
+        (lambda: topgap.top_k([1, 2], 1.0, 1), ParameterTypeError, "k must be a whole"),  # type: ignore[arg-type]
+        (lambda: topgap.top_k([1, 2], 1, [1]), ParameterTypeError, "epsilon must be"),  # type: ignore[arg-type]
+        (lambda: topgap.top_k([1, 2], 1, -1), ParameterError, "epsilon must be greater"),
+        (lambda: topgap.top_k([1, 2], 1, True), ParameterTypeError, "not bool"),
+        (lambda: topgap.top_k([1, 2], True, 1), ParameterTypeError, "not bool"),
+        (lambda: topgap.noisy_max([1, 2], 1, gaps=1), ParameterTypeError, "gaps must be True"),  # type: ignore[arg-type]
+        (lambda: topgap.noisy_max([1, 2], 1, monotonic=1), ParameterTypeError, "monotonic must"),  # type: ignore[arg-type]
+        (lambda: topgap.top_k([1, 2], 2, 1), AnswersError, "need at least 3 answers"),
+        (lambda: topgap.top_k([], 2, 1), AnswersError, "empty"),
+        (lambda: topgap.top_k({}, 2, 1), AnswersError, "empty"),
+    ]
+    for _ in range(2):  # the second time parameters may have been remembered
+        topgap.noisy_max([1, 2], 1)
+        for run, error, word in wrong:
+            with pytest.raises(error, match=word):
+                run()
+
+
+def test_equal_parameters_of_different_types_are_not_mixed_up() -> None:
+    assert topgap.noisy_max([1, 2], 0.1).epsilon == Fraction(1, 10)
+    assert topgap.noisy_max([1, 2], np.float64(0.1)).epsilon == Fraction(1, 10)
+    assert topgap.noisy_max([1, 2], Fraction(0.1)).epsilon == Fraction(0.1)
+    assert topgap.noisy_max([1, 2], Decimal("0.1")).epsilon == Fraction(1, 10)
+
+
+NUMBERS_OF_ANY_KIND = (
+    st.integers()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats()
+    | st.fractions()
+    | st.decimals()
+    | st.booleans()
+    | st.none()
+    | st.text(max_size=2)
+)
+
+
+@given(
+    st.lists(NUMBERS_OF_ANY_KIND, max_size=8)
+    | st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=8).map(np.array)
+    | st.lists(st.floats(width=32), max_size=8).map(np.array),
+    st.integers(-1, 6),
+    st.sampled_from(["1e-9", "1/7", 1, 10**6, 0, -1, "x"]),
+    st.sampled_from(["1e-9", "1/10", "1/7", 1, 2]),
+    st.sampled_from([1, "1/7", 3, 10**6]),
+)
+@settings(max_examples=500)
+def test_nothing_but_a_release_or_an_error_of_ours_comes_out(
+    answers: Any, k: int, epsilon: Any, resolution: Any, sensitivity: Any
+) -> None:
+    try:
+        release = topgap.top_k(answers, k, epsilon, resolution=resolution, sensitivity=sensitivity)
+    except (AnswersError, AnswersTypeError, ParameterError, ParameterTypeError):
+        pass  # but no other, and no KernelError
+    else:
+        assert len({*release.indices.tolist()}) == k
+        assert all(0 <= index < len(answers) for index in release.indices)
+        assert release.gaps is not None
+        assert min(release.gaps) >= 0
+
+
+def test_a_defect_in_the_kernel_is_an_error_that_tells_nothing(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(KernelError, match="nothing was released"):
+        Kernel(1, 0, 1, 1)  # no rate at all, which no TopK has
+    with pytest.raises(ValueError, match="more answers than winners"):
+        Kernel(2, 1, 2, 1).release(np.array([1, 2]), False)
+    assert capfd.readouterr().err == ""
+
+
+# --- One process among others
+
+RELEASES = """
+import os, topgap
+parameters = topgap.TopK(20, 1)
+parameters.release([0] * 64)
+for _ in range(8):
+    if os.fork() == 0:
+        for _ in range(4):
+            os.write(1, (parameters.release([0] * 64).to_json() + "\\n").encode())
+        os._exit(0)
+for _ in range(8):
+    os.wait()
+for _ in range(4):
+    os.write(1, (parameters.release([0] * 64).to_json() + "\\n").encode())
+"""
+
+
+@pytest.mark.statistical(false_alarm=1e-20)
+def test_forked_processes_share_no_noise() -> None:
+    """Of 64 equal answers, the 20 first in their order agree with probability 64^−20 or so."""
+    assert len({*_run(RELEASES).splitlines()}) == 36
+
+
+@pytest.mark.statistical(false_alarm=1e-20)
+def test_threads_share_no_noise() -> None:
+    parameters = TopK(20, 1)
+    with ThreadPoolExecutor(8) as pool:
+        releases = [*pool.map(lambda _: parameters.release([0] * 64), range(400))]
+    assert len({*releases}) == 400
+
+
+@pytest.mark.parametrize(
+    ("n", "k"), [(2**22, 10), (40_000, 30_000)], ids=["many answers", "many winners"]
+)
+def test_ctrl_c_ends_long_work(n: int, k: int) -> None:
+    """The signal waits when the kernel starts, and no Python runs before it ends."""
+    kernel = TopK(k, 1).kernel
+    assert kernel is not None
+    answers = np.zeros(n, dtype=np.int64)
+    went_on: list[bool] = []
+    steps: list[Callable[[], object]] = [
+        _thread.interrupt_main,
+        partial(kernel.release, answers, False),
+        partial(went_on.append, True),
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        list(map(call, steps))
+    assert went_on == []
+
+
+UNLOCKED = """
+import sys, threading, numpy as np, topgap
+answers = np.zeros(30_000_000, dtype=np.int64)
+parameters = topgap.TopK(10, 1)
+sys.setswitchinterval(1000)  # a thread runs on until it lets others run
+seen = set()
+for _ in range(20):
+    began, done = threading.Event(), threading.Event()
+    def work():
+        began.set()
+        parameters.release(answers)
+        done.set()
+    thread = threading.Thread(target=work)
+    thread.start()
+    began.wait()
+    seen.add("after" if done.is_set() else "during")
+    thread.join()
+print("during" in seen)
+"""
+
+
+def test_other_threads_run_during_long_work() -> None:
+    assert _run(UNLOCKED).split() == ["True"]
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import topgap
+name = interpreters.create()
+try:
+    found = interpreters.run_string(name, "import topgap")
+    print("excepted" if found is not None else "ran")
+except Exception as error:
+    print("excepted")
+print(topgap.noisy_max([10**9, 0], 1).items)
+"""
+
+
+def test_a_subinterpreter_is_refused_and_the_main_one_goes_on() -> None:
+    assert _run(SUBINTERPRETER).split("\n")[:2] == ["excepted", "(0,)"]
+
+
+def _run(script: str) -> str:
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
