@@ -19,8 +19,8 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 	@$(BIN)/python -m topgap.demo || { echo "make demo: FAILED"; exit 1; }
 	@echo "make demo: done"
 
-test: .venv/installed-dev ## run the tests (two to four minutes)
-	@echo "== test: pytest, on all cores (two to four minutes)"
+test: .venv/installed-dev ## run the tests (four to six minutes)
+	@echo "== test: pytest, on all cores (four to six minutes)"
 	@$(BIN)/python -m pytest -n auto --dist loadfile || { echo "make test: FAILED"; exit 1; }
 	@echo "make test: passed"
 

@@ -7,13 +7,12 @@ of the same size.
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
+from data import load
 from topgap import TopK
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned
 from topgap.reference.insecure_floats import gap_top_k_ideal
 
-KOSARAK = Path(__file__).parents[2] / "shared" / "data" / "kosarak.counts.csv"
 ROUNDS = 5
 PARAMETERS = TopK(k=800, epsilon=1)
 
@@ -21,15 +20,9 @@ PARAMETERS = TopK(k=800, epsilon=1)
 PAPER = {"geometric": 42_874, "bernoulli": 303_216, "uniform": 369_613, "argsort": 3}
 
 
-def load_counts() -> tuple[str, list[int]]:
-    if KOSARAK.exists():
-        lines = KOSARAK.read_text().splitlines()
-        return "Kosarak", [int(line.split(",")[1]) for line in lines]
-    return "Zipf", [600_000 // rank for rank in range(1, 41_271)]
-
-
 def main() -> None:
-    name, counts = load_counts()
+    name, array = load("Kosarak")
+    counts = array.tolist()
     print(f"{name}: n = {len(counts):,}, k = {PARAMETERS.k}, ε = 1, resolution 1/10, M = 10\n")
 
     runs: dict[str, Callable[[], object]] = {

@@ -63,7 +63,7 @@ MUTANTS = [
         ("candidates.rs", "wrong octave: one bit too many",
          "self.draw(index, octaves, found)?", "self.draw(index, octaves + 1, found)?", SCRIPTS),
         ("candidates.rs", "wrong octave: coins shared too close to the threshold",
-         "self.octaves.distance(octaves) + 1)", "self.octaves.distance(octaves) + 2)", SCRIPTS),
+         "- self.distance(octaves) + 1;", "- self.distance(octaves) + 2;", SCRIPTS),
         ("candidates.rs", "wrong octave: the table not asked",
          "while i128::from(distance) < self.distances[octaves as usize] {",
          "octaves = (octaves + 1).min(MOST_OCTAVES);\n        while octaves == 0 {", SCRIPTS),
@@ -126,8 +126,8 @@ MUTANTS = [
          "<= ((1_u128 << rate.grid()) - 1) << width;", "<= (1_u128 << rate.grid()) << width;",
          GEOMETRIC),
         ("rate.rs", "a word taken for all bits",
-         "(3_i64 << FRACTION).checked_shr(known).unwrap_or(0) + 1", "i64::from(known > 64)",
-         GEOMETRIC),
+         "self.least_error + ((self.spread >> 1) >> (known - 1));",
+         "self.least_error + u64::from(known > 64);", GEOMETRIC),
     ]
 ]  # fmt: skip
 

@@ -39,6 +39,7 @@ NUMPY = {
     "float64",
     "floating",
     "format_float_scientific",
+    "frombuffer",
     "generic",
     "int64",
     "integer",

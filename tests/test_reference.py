@@ -98,7 +98,7 @@ def test_the_least_number_of_answers_and_all_equal_ones(run: Callable[..., Any])
         ([1], AnswersError),
         ([[1, 2], [3, 4]], AnswersError),
         ([1, float("nan")], AnswersError),
-        ([1, None], AnswersTypeError),
+        ([1, None], AnswersError),
         ("12", AnswersTypeError),
     ],
 )

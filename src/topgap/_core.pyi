@@ -17,11 +17,11 @@ class Kernel:
 
     def release(
         self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], in_steps: bool
-    ) -> tuple[
-        np.ndarray[tuple[int], np.dtype[np.int64]],
-        np.ndarray[tuple[int], np.dtype[np.int64]] | list[int],
-    ]:
-        """Release the top k of the answers, given in units or in steps."""
+    ) -> tuple[bytes, bytes | list[int]]:
+        """Release the top k of the answers, given in units or in steps: indices and gaps.
+
+        Both are bytes of int64; the gaps are a list of int where one is larger.
+        """
 
 def floor_to_steps(
     numbers: np.ndarray[tuple[int], np.dtype[np.float64]], steps_per_unit: int

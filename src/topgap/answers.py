@@ -1,7 +1,7 @@
 """From the answers as a user holds them to whole steps of the resolution, rounded down exactly."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,37 +17,35 @@ from topgap.parameters import TopK
 
 Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 Steps: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
+Read: TypeAlias = "tuple[Array | list[Any], Any]"
 
-
-class Read(NamedTuple):
-    """Answers that have been read: one number per item, and names if the answers had some."""
-
-    numbers: "Array | list[Any]"
-    names: Any
+_INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
 def read(answers: object, k: int) -> Read:
     """Take the answers out of whatever holds them; see `topgap.top_k` for what may.
 
-    The numbers come as an array of integers, floats or objects, or as a list of objects; none has
-    been looked at but for being there. There are more than k of them.
+    Returns:
+        The numbers, as an array of integers, floats or objects, or as a list of objects: more than
+        k, of which none has been looked at but for being there. And the items' names, or None.
 
     Raises:
         AnswersTypeError: `answers` holds no numbers, by its type.
         AnswersError: There are too few answers, they are not one-dimensional, or some are missing.
 
     >>> read({"ash": 3, "oak": 5}, k=1)
-    Read(numbers=[3, 5], names=['ash', 'oak'])
+    ([3, 5], ['ash', 'oak'])
     """
-    numbers, names = _taken_out(answers)
-    if len(numbers) == 0:
+    taken = _taken_out(answers)
+    count = len(taken[0])
+    if count == 0:
         raise AnswersError("The answers are empty; give one number per item.")
-    if len(numbers) <= k:
+    if count <= k:
         raise AnswersError(
             f"k = {k} winners need at least {k + 1} answers; "
-            f"there are {len(numbers)}: give more answers or take a smaller k."
+            f"there are {count}: give more answers or take a smaller k."
         )
-    return Read(numbers, names)
+    return taken
 
 
 def in_steps(answers: object, parameters: TopK) -> list[int]:
@@ -78,7 +76,7 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
             f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
             f"not {type(parameters).__name__}."
         )
-    numbers = read(answers, parameters.k).numbers
+    numbers, _ = read(answers, parameters.k)
     return _floored(numbers, parameters.resolution.denominator)
 
 
@@ -104,14 +102,14 @@ def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, 
     if isinstance(numbers, np.ndarray):
         kind, size = numbers.dtype.kind, numbers.dtype.itemsize
         if kind == "i" or (kind == "u" and size < 8):
-            return np.ascontiguousarray(numbers, dtype=np.int64), False
+            return _lying_plainly(numbers, _INT64), False
         if kind == "u":
             # 2^63 less of each.
             return (numbers.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64), False
         if kind == "f" and size <= 8:
             try:
                 # Exact: a double holds every shorter float.
-                doubles = np.ascontiguousarray(numbers, dtype=np.float64)
+                doubles = _lying_plainly(numbers, _FLOAT64)
                 return floor_to_steps(doubles, steps_per_unit), True
             except ValueError:
                 raise AnswersError(
@@ -127,6 +125,14 @@ def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, 
     return np.array([step - least for step in steps], dtype=np.int64), True
 
 
+def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
+    """The same numbers of this type, one after the other; what is so already is not copied."""
+    flags = numbers.flags
+    if numbers.dtype is dtype and flags.c_contiguous and flags.aligned:
+        return numbers
+    return numbers.astype(dtype)
+
+
 def _floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
     # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
     values = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
@@ -135,9 +141,9 @@ def _floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
 
 def _taken_out(answers: object) -> Read:
     if type(answers) is np.ndarray:
-        return Read(_one_dimensional(answers), None)
+        return _one_dimensional(answers), None
     if isinstance(answers, Mapping):
-        return Read(_listed([*answers.values()]), [*answers])
+        return _listed([*answers.values()]), [*answers]
     if np.ma.is_masked(answers):
         raise _missing_entries("masked")
     match type(answers).__module__.partition(".")[0]:
@@ -146,20 +152,21 @@ def _taken_out(answers: object) -> Read:
         case "polars":
             return _from_polars(answers)
         case "pyarrow":
-            return Read(_from_arrow(answers), None)
+            return _from_arrow(answers), None
     if hasattr(answers, "__array__"):
-        return Read(_converted(answers), None)
+        return _converted(answers), None
     if hasattr(answers, "__arrow_c_array__") or hasattr(answers, "__arrow_c_stream__"):
-        return Read(_from_arrow(_by_pyarrow(answers)), None)
+        return _from_arrow(_by_pyarrow(answers)), None
     if not isinstance(answers, str | bytes | bytearray):
         if isinstance(answers, list | tuple):
-            return Read(_listed(answers), None)
+            return _listed(answers), None
         try:
-            return Read(_converted(memoryview(answers)), None)  # type: ignore[arg-type]
+            buffer = memoryview(answers)  # type: ignore[arg-type]
         except TypeError:
-            pass
-        if isinstance(answers, Sequence):
-            return Read(_listed(answers), None)
+            if isinstance(answers, Sequence):
+                return _listed(answers), None
+        else:
+            return _converted(buffer), None
     raise AnswersTypeError(
         f"The answers must be a list, a dict, a one-dimensional array or a column of numbers, "
         f"not {type(answers).__name__}; make a list of them."
@@ -167,18 +174,19 @@ def _taken_out(answers: object) -> Read:
 
 
 def _listed(values: Sequence[Any]) -> list[Any]:
-    if any(value is np.ma.masked for value in values):
+    kinds = {*map(type, values)}
+    if type(np.ma.masked) in kinds:
         raise _missing_entries("masked")
-    if any(value is None for value in values):
+    if type(None) in kinds:
         raise _missing_entries("missing")
-    if any(isinstance(value, list | tuple | np.ndarray) for value in values):
+    if any(issubclass(kind, list | tuple | np.ndarray) for kind in kinds):
         raise AnswersError("The answers must be one-dimensional: one number per item.")
     return [*values]
 
 
-def _converted(answers: Any) -> Array:
+def _converted(answers: Any, convert: Callable[[], Any] | None = None) -> Array:
     try:
-        array = np.asarray(answers)
+        array = np.asarray(answers if convert is None else convert())
     except Exception:  # whose text is not ours and may show anything
         raise AnswersTypeError("The answers do not convert themselves to an array.") from None
     return _one_dimensional(array)
@@ -197,12 +205,12 @@ def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> Array:
 
 def _from_pandas(answers: Any) -> Read:
     if not hasattr(answers, "index") or getattr(answers, "ndim", 1) != 1:
-        return Read(_converted(answers), None)
+        return _converted(answers), None
     if answers.isna().any():
         raise _missing_entries("missing")
     # A nullable column without missing entries is one of NumPy's type.
     plain = getattr(answers.dtype, "numpy_dtype", None)
-    return Read(_converted(answers.to_numpy(dtype=plain)), answers.index)
+    return _converted(answers, lambda: answers.to_numpy(dtype=plain)), answers.index
 
 
 def _from_polars(answers: Any) -> Read:
@@ -210,9 +218,9 @@ def _from_polars(answers: Any) -> Read:
         raise AnswersTypeError("The answers must be a polars Series, one column of a frame.")
     if answers.null_count() > 0:
         raise _missing_entries("missing")
-    if answers.dtype.is_decimal():
-        return Read(answers.to_list(), None)
-    return Read(_converted(answers.to_numpy()), None)
+    if answers.dtype.is_decimal() or "Int128" in str(answers.dtype):
+        return answers.to_list(), None
+    return _converted(answers, answers.to_numpy), None
 
 
 def _from_arrow(answers: Any) -> "Array | list[Any]":
@@ -222,11 +230,11 @@ def _from_arrow(answers: Any) -> "Array | list[Any]":
         raise _missing_entries("missing")
     if "decimal" in str(answers.type):
         return list(answers.to_pylist())
-    try:
-        # A chunked array has no choice but to copy, and an array of one buffer none to make.
-        return _converted(answers.to_numpy(zero_copy_only=False))
-    except TypeError:
-        return _converted(answers.to_numpy())
+    # A chunked array has no choice but to copy; another one copies only if it must.
+    chunked = hasattr(answers, "chunks")
+    return _converted(
+        answers, answers.to_numpy if chunked else lambda: answers.to_numpy(zero_copy_only=False)
+    )
 
 
 def _by_pyarrow(answers: Any) -> Any:

@@ -1,10 +1,8 @@
 """`make demo`: the mechanism at work on a hospital that is made up on the spot."""
 
 import random
-from fractions import Fraction
 
-from topgap.parameters import TopK
-from topgap.reference import gap_top_k_pruned
+from topgap.mechanism import top_k
 
 PATIENTS = 2_000
 SHARES = {
@@ -36,9 +34,8 @@ def count_patients() -> dict[str, int]:
 def main() -> None:
     """Release the five most common diagnoses and explain what is seen."""
     counts = count_patients()
-    names, answers = list(counts), list(counts.values())
-    parameters = TopK(k=5, epsilon=1, monotonic=True)
-    released = gap_top_k_pruned(answers, parameters)
+    release = top_k(counts, k=5, epsilon=1, monotonic=True)
+    parameters = release.parameters
     spread = float(2 * parameters.scale**2) ** 0.5  # standard deviation of a difference
 
     print(f"""
@@ -49,18 +46,15 @@ The release: the {parameters.k} most common at ε = {parameters.epsilon}, with n
 Each count gets noise of mean {parameters.scale}; a gap is off by about ±{spread:.0f}.
 
   rank  diagnosis             ahead of the next by   | kept secret: count""")
-    for rank, (index, gap) in enumerate(released, start=1):
-        print(f"  {rank:>4}  {names[index]:<20}  {_decimal(gap):>20}   | {answers[index]:>18}")
+    winners = release.to_dict()["winners"]
+    for rank, winner in enumerate(winners, start=1):
+        item, gap = winner["item"], winner["gap"]
+        print(f"  {rank:>4}  {item:<20}  {gap:>20}   | {counts[item]:>18}")
     print("""
 What is left of the bar may be published: it is ε-differentially private, gaps included, and the
 gaps cost nothing extra. What is right of it is shown only because these patients do not exist.
 A small gap says that the order of the two is uncertain: run it again and it may be the other way.
 """)
-
-
-def _decimal(gap: Fraction) -> str:
-    whole, tenths = divmod(gap * 10, 10)  # exact: the resolution is 1/10
-    return f"{whole}.{tenths}"
 
 
 if __name__ == "__main__":

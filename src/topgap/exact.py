@@ -23,6 +23,7 @@ Number: TypeAlias = "int | float | str | Decimal | Fraction | np.integer | np.fl
 
 # NumPy counts a time span among its integers, and Python a bool; neither is a number here.
 _NOT_NUMBERS = (bool, np.bool_, np.timedelta64)
+_FLAGS = (bool, np.bool_)
 
 # Larger numbers are slips or attacks: Decimal("1e999999999") alone would fill the memory.
 _MOST_PARAMETER_DIGITS = 1_000
@@ -62,7 +63,7 @@ def read_flag(flag: bool, name: str) -> bool:
     >>> read_flag(True, "monotonic")
     True
     """
-    if not isinstance(flag, bool | np.bool_):
+    if not isinstance(flag, _FLAGS):
         raise ParameterTypeError(f"{name} must be True or False, not {type(flag).__name__}.")
     return bool(flag)
 

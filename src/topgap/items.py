@@ -1,6 +1,6 @@
 """The names of the items: checked before the release, and looked up only for the winners."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,23 +17,25 @@ def check_names(names: Any, count: int) -> Any:
     >>> check_names(dict(ash=1, oak=2).keys(), 2)
     ['ash', 'oak']
     """
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
         raise ItemsError(f"items must be a list of names, not {type(names).__name__}.")
     if isinstance(names, set | frozenset):
         raise ItemsError("items must have an order; make a list of them.")
-    if isinstance(names, Set) or not hasattr(names, "__getitem__"):
-        names = [*names]
     if getattr(names, "ndim", 1) != 1:
         raise ItemsError("items must be one-dimensional: one name per answer.")
-    if hasattr(names, "iloc"):
-        names = names.array  # by position, whatever its labels
+    if not isinstance(names, list | tuple | np.ndarray) and not _is_pandas_index(names):
+        # All at once, for nothing may go wrong after the winners have been drawn.
+        try:
+            names = names.to_pylist() if hasattr(names, "to_pylist") else [*names]
+        except Exception:  # whose text is not ours
+            raise ItemsError("items must be names that can be listed.") from None
     if len(names) != count:
         raise ItemsError(f"There are {len(names)} items for {count} answers; give each one.")
     return names
 
 
 def look_up(names: Any, indices: list[int]) -> list[Any]:
-    """The names at these positions, as plain Python objects where NumPy or Arrow has such.
+    """The names at these positions, as plain Python objects where NumPy has such.
 
     >>> look_up(np.array(["ash", "oak"]), [1])
     ['oak']
@@ -41,7 +43,9 @@ def look_up(names: Any, indices: list[int]) -> list[Any]:
     return [_plain(names[index]) for index in indices]
 
 
+def _is_pandas_index(names: Any) -> bool:
+    return type(names).__module__.startswith("pandas.") and not hasattr(names, "iloc")
+
+
 def _plain(name: Any) -> Any:
-    if isinstance(name, np.generic) and name.dtype.kind in "biufU":
-        return name.item()
-    return name.as_py() if hasattr(name, "as_py") else name
+    return name.item() if isinstance(name, np.generic) and name.dtype.kind in "biufU" else name

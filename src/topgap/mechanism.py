@@ -92,11 +92,14 @@ def release(parameters: TopK, answers: object, items: object, gaps: bool) -> Rel
         names = check_names(names, len(numbers))
 
     indices, gap_units = _select(numbers, parameters)
-    winners = None if names is None else look_up(names, indices.tolist())
+    winners = None
+    if names is not None:
+        winners = look_up(names, np.frombuffer(indices, dtype=np.int64).tolist())
     return Release._of(parameters, indices, gap_units if gaps else None, winners)
 
 
-def _select(numbers: Any, parameters: TopK) -> tuple[Any, Any]:
+def _select(numbers: Any, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
+    """The winners' indices and the gaps in steps, as the kernel gives them."""
     kernel = parameters.kernel
     taken = in_int64(numbers, parameters.resolution.denominator)
     if kernel is not None and taken is not None:
@@ -104,7 +107,7 @@ def _select(numbers: Any, parameters: TopK) -> tuple[Any, Any]:
     # Numbers too large for the kernel: the reference has the same law, and takes its time.
     winners = gap_top_k_pruned(numbers, parameters)
     units = [int(gap / parameters.resolution) for _, gap in winners]
-    return np.array([index for index, _ in winners], dtype=np.int64), units
+    return np.array([index for index, _ in winners], dtype=np.int64).tobytes(), units
 
 
 @lru_cache(maxsize=256, typed=True)

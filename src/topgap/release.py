@@ -50,8 +50,8 @@ class Release:
     __slots__ = ("_gap_units", "_indices", "_items", "_parameters")
 
     _parameters: TopK
-    _indices: np.ndarray[tuple[int], np.dtype[np.int64]]
-    _gap_units: np.ndarray[tuple[int], np.dtype[Any]] | None
+    _indices: bytes  # of int64
+    _gap_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
     _items: tuple[Any, ...] | None
 
     def __init__(
@@ -72,24 +72,21 @@ class Release:
             _require(all(is_whole(g) and g >= 0 for g in gap_units), "gaps are steps, from 0")
         if items is not None:
             _require(len(items) == parameters.k, "it must have one item per winner")
-        self._put(parameters, np.array(indices, dtype=np.int64), gap_units, items)
+        self._put(parameters, _in_bytes(indices), gap_units, items)
 
     def _put(
         self,
         parameters: TopK,
-        indices: np.ndarray[tuple[int], np.dtype[np.int64]],
-        gap_units: np.ndarray[tuple[int], np.dtype[np.int64]] | Sequence[int] | None,
+        indices: bytes,
+        gap_units: bytes | Sequence[int] | None,
         items: Sequence[Any] | None,
     ) -> None:
-        put = object.__setattr__
+        if gap_units is not None and not isinstance(gap_units, bytes):
+            large = max(gap_units) >= 2**63
+            gap_units = tuple(map(int, gap_units)) if large else _in_bytes(gap_units)
+        put = object.__setattr__  # for our own refuses
         put(self, "_parameters", parameters)
-        indices.flags.writeable = False
         put(self, "_indices", indices)
-        if gap_units is not None:
-            if not isinstance(gap_units, np.ndarray):
-                fits = max(gap_units) < 2**63
-                gap_units = np.array([*map(int, gap_units)], dtype=np.int64 if fits else object)
-            gap_units.flags.writeable = False
         put(self, "_gap_units", gap_units)
         put(self, "_items", None if items is None else tuple(items))
 
@@ -97,8 +94,8 @@ class Release:
     def _of(
         cls,
         parameters: TopK,
-        indices: np.ndarray[tuple[int], np.dtype[np.int64]],
-        gap_units: np.ndarray[tuple[int], np.dtype[np.int64]] | Sequence[int] | None,
+        indices: bytes,
+        gap_units: bytes | Sequence[int] | None,
         items: Sequence[Any] | None,
     ) -> "Release":
         """The release of these, which come from the mechanism and need no check."""
@@ -119,12 +116,12 @@ class Release:
     @property
     def indices(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The winners' positions among the answers, from 0; a read-only array."""
-        return self._indices
+        return np.frombuffer(self._indices, dtype=np.int64)
 
     @property
     def items(self) -> tuple[Any, ...]:
         """The winners' names, or their positions if the answers came without names."""
-        return tuple(self._indices.tolist()) if self._items is None else self._items
+        return tuple(self.indices.tolist()) if self._items is None else self._items
 
     @property
     def gap_units(self) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
@@ -133,15 +130,20 @@ class Release:
         A read-only array of int64; of Python integers, where one is too large for that; None if
         the release has no gaps.
         """
-        return self._gap_units
+        if isinstance(self._gap_units, tuple):
+            units = np.array(self._gap_units, dtype=object)
+            units.flags.writeable = False
+            return units
+        return None if self._gap_units is None else np.frombuffer(self._gap_units, dtype=np.int64)
 
     @property
     def gaps(self) -> tuple[Fraction, ...] | None:
         """The lead of each winner over the next, exactly; None if the release has no gaps."""
-        if self._gap_units is None:
+        units = self.gap_units
+        if units is None:
             return None
         resolution = self._parameters.resolution
-        return tuple(units * resolution for units in self._gap_units.tolist())
+        return tuple(each * resolution for each in units.tolist())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain dicts, lists, strings and ints; gaps as strings, exactly.
@@ -150,7 +152,7 @@ class Release:
         >>> release.to_dict()["winners"]
         [{'index': 4, 'item': 'flu', 'gap': '12.5'}]
         """
-        winners: list[dict[str, Any]] = [{"index": index} for index in self._indices.tolist()]
+        winners: list[dict[str, Any]] = [{"index": index} for index in self.indices.tolist()]
         if self._items is not None:
             for winner, item in zip(winners, self._items, strict=True):
                 winner["item"] = item
@@ -261,14 +263,14 @@ class Release:
         return pa.table(self._columns())
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {"item": [*self.items], "index": self._indices}
+        columns: dict[str, Any] = {"item": [*self.items], "index": self.indices}
         if self._gap_units is not None:
-            if self._gap_units.dtype == object:
+            if isinstance(self._gap_units, tuple):
                 raise ReleaseError(
                     "A gap has more than 2**63 - 1 steps, too many for a column; use to_dict."
                 )
             columns["gap"] = [float(gap) for gap in self.gaps or ()]
-            columns["gap_units"] = self._gap_units
+            columns["gap_units"] = self.gap_units
         return columns
 
     def _rows(self) -> tuple[list[str], list[list[str]], str]:
@@ -317,23 +319,27 @@ class Release:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
             return NotImplemented
-        return self._parameters == other._parameters and self._plain() == other._plain()
+        return self._all() == other._all()
 
     def __hash__(self) -> int:
-        return hash((self._parameters, *self._indices.tolist()))
+        return hash((self._parameters, self._indices))
 
-    def _plain(self) -> tuple[list[int], list[int] | None, tuple[Any, ...] | None]:
-        units = None if self._gap_units is None else self._gap_units.tolist()
-        return self._indices.tolist(), units, self._items
+    def _all(self) -> tuple[object, ...]:
+        return self._parameters, self._indices, self._gap_units, self._items
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Release, (self._parameters, *self._plain())
+        units = None if self.gap_units is None else self.gap_units.tolist()
+        return Release, (self._parameters, self.indices.tolist(), units, self._items)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Release is frozen.")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("A Release is frozen.")
+
+
+def _in_bytes(numbers: Sequence[int]) -> bytes:
+    return np.array(numbers, dtype=np.int64).tobytes()
 
 
 def _require(holds: bool, what: str) -> None:

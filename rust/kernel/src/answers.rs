@@ -1,5 +1,7 @@
 //! The answers as the kernel reads them, and a first look at them.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use pulp::{Arch, NullaryFnOnce};
@@ -16,9 +18,9 @@ pub struct Answers<'a> {
 }
 
 /// The largest answer of each block of neighbours.
-pub(crate) struct Blocks {
+pub(crate) struct Blocks<'a> {
     pub(crate) log_size: u32,
-    pub(crate) largest: Vec<i64>,
+    pub(crate) largest: Cow<'a, [i64]>,
 }
 
 /// To look at so many numbers costs little.
@@ -27,7 +29,7 @@ const FEW: usize = 1024;
 /// Items looked at between two checkpoints.
 const STRETCH: usize = 1 << 20;
 
-impl Blocks {
+impl<'a> Blocks<'a> {
     /// How large blocks should be, as a power of two, for that many items: as large as leaves a few
     /// blocks, and twice as many as are needed.
     pub(crate) fn fitting(items: usize, needed: usize) -> u32 {
@@ -36,12 +38,12 @@ impl Blocks {
 
     /// Look at every answer once.
     pub(crate) fn new<D: Draws>(
-        units: &[i64],
+        units: &'a [i64],
         log_size: u32,
         draws: &mut D,
     ) -> Result<Self, D::Stop> {
         if log_size == 0 {
-            return Ok(Self { log_size, largest: units.to_vec() });
+            return Ok(Self { log_size, largest: Cow::Borrowed(units) });
         }
         let size = 1 << log_size;
         let mut largest = vec![i64::MIN; units.len().div_ceil(size)];
@@ -53,7 +55,7 @@ impl Blocks {
             let largest = &mut largest[(i * stretch) >> log_size..];
             Arch::new().dispatch(FindLargest { units, size, largest });
         }
-        Ok(Self { log_size, largest })
+        Ok(Self { log_size, largest: Cow::Owned(largest) })
     }
 
     /// The items in a block, a power of two; the last block may have fewer.
@@ -66,11 +68,51 @@ impl Blocks {
         block << self.log_size..all.min((block + 1) << self.log_size)
     }
 
+    /// Add to `found` the indices of the items in a block that have `low` units or more.
+    pub(crate) fn push_reaching(
+        &self,
+        units: &[i64],
+        block: usize,
+        low: i64,
+        found: &mut Vec<usize>,
+    ) {
+        let items = self.items(block, units.len());
+        let first = items.start;
+        Arch::new().dispatch(PushReaching { units: &units[items], first, low, found });
+    }
+
     /// An answer that at least `needed` items reach, and not many more.
     pub(crate) fn anchor(&self, needed: usize) -> i64 {
-        let mut largest = self.largest.clone();
+        let mut largest = self.largest.to_vec();
         let at = largest.len() - needed;
         *largest.select_nth_unstable(at).1
+    }
+
+    /// A higher anchor than that: the largest one. It is worth its cost when answers are sorted, so
+    /// that neighbours are large together.
+    pub(crate) fn highest_anchor(&self, units: &[i64], anchor: i64, needed: usize) -> i64 {
+        let blocks = 0..self.largest.len();
+        let mut blocks: Vec<usize> =
+            blocks.filter(|&block| self.largest[block] >= anchor).collect();
+        blocks.sort_unstable_by_key(|&block| Reverse(self.largest[block]));
+        // The largest so far; of those up to `bar` there are enough.
+        let mut best = Vec::with_capacity(FEW + 2 * needed);
+        let mut bar = i64::MIN;
+        for block in blocks {
+            if best.len() >= needed && self.largest[block] <= bar {
+                break;
+            }
+            for &unit in &units[self.items(block, units.len())] {
+                if unit > bar || best.len() < needed {
+                    best.push(unit);
+                }
+                if best.len() == best.capacity() {
+                    bar = *best.select_nth_unstable_by_key(needed - 1, |&unit| Reverse(unit)).1;
+                    best.truncate(needed);
+                }
+            }
+        }
+        *best.select_nth_unstable_by_key(needed - 1, |&unit| Reverse(unit)).1
     }
 
     /// Whether this item is the one that its block is known by.
@@ -95,6 +137,31 @@ impl NullaryFnOnce for FindLargest<'_> {
     fn call(self) {
         for (block, largest) in self.units.chunks(self.size).zip(self.largest) {
             *largest = block.iter().copied().fold(i64::MIN, i64::max);
+        }
+    }
+}
+
+/// Items of a block that are looked at together.
+pub(crate) const PIECE: usize = 64;
+
+/// Finds the few items of many units with the widest instructions that the machine has.
+struct PushReaching<'a> {
+    units: &'a [i64],
+    first: usize,
+    low: i64,
+    found: &'a mut Vec<usize>,
+}
+
+impl NullaryFnOnce for PushReaching<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (i, piece) in self.units.chunks(PIECE).enumerate() {
+            if piece.iter().copied().fold(i64::MIN, i64::max) >= self.low {
+                let items = (self.first + i * PIECE..).zip(piece);
+                self.found.extend(items.filter(|each| *each.1 >= self.low).map(|each| each.0));
+            }
         }
     }
 }

@@ -4,14 +4,14 @@
 //! much it exceeds it, is all that can matter of the item, as long as enough items reach it: then
 //! the winners are among them. The others never get a value.
 
-use crate::answers::{Answers, Blocks};
+use crate::answers::{Answers, Blocks, PIECE};
 use crate::draws::Draws;
 use crate::guess::{MOST_OCTAVES, Plan};
 use crate::ranking::Candidate;
 use crate::rate::Rate;
 
-/// Candidates between two checkpoints.
-const STRETCH: usize = 1 << 14;
+/// Blocks, or heads, looked at between two checkpoints.
+const STRETCH: usize = 1 << 12;
 
 /// Everything that reaches the plan's threshold, or a lower one if fewer than `needed` items do.
 ///
@@ -38,6 +38,7 @@ pub(crate) fn collect<D: Draws>(
             threshold: plan.threshold,
             before,
             values_per_unit,
+            far: octaves.lowest_without(2, plan.threshold),
             draws,
         };
         round.collect(blocks, plan.octaves, &mut found)?;
@@ -64,6 +65,8 @@ struct Round<'a, D> {
     before: Option<i64>,
     /// Values that make a unit; fewer than 2^63.
     values_per_unit: i64,
+    /// Items below this need two zero bits or more to reach the threshold.
+    far: i64,
     draws: &'a mut D,
 }
 
@@ -82,17 +85,23 @@ impl<D: Draws> Round<'_, D> {
         let units = self.answers.units;
         let low = match octaves {
             0 => i64::MIN,
-            _ => clamped(i128::from(self.threshold) - self.octaves.distance(octaves) + 1),
+            _ => self.octaves.lowest_without(octaves, self.threshold),
         };
-        let mut next_checkpoint = STRETCH;
-        for (block, &largest) in blocks.largest.iter().enumerate() {
-            if largest >= low {
-                if found.count >= next_checkpoint {
-                    self.draws.checkpoint()?;
-                    next_checkpoint = found.count + STRETCH;
-                }
-                for index in blocks.items(block, units.len()) {
-                    if units[index] >= low && is_new(index) {
+        let mut reaching = Vec::new();
+        for (stretch, largest) in blocks.largest.chunks(STRETCH).enumerate() {
+            if stretch > 0 {
+                self.draws.checkpoint()?;
+            }
+            for (block, _) in (stretch * STRETCH..).zip(largest).filter(|each| *each.1 >= low) {
+                if blocks.size() < PIECE {
+                    for index in blocks.items(block, units.len()) {
+                        if units[index] >= low && is_new(index) {
+                            self.draw(index, 0, found)?;
+                        }
+                    }
+                } else {
+                    blocks.push_reaching(units, block, low, &mut reaching);
+                    for index in reaching.drain(..).filter(|&index| is_new(index)) {
                         self.draw(index, 0, found)?;
                     }
                 }
@@ -100,12 +109,17 @@ impl<D: Draws> Round<'_, D> {
         }
         let end = if octaves == 0 { 0 } else { units.len() as u64 };
         let mut from = 0;
+        let mut heads = 0_usize;
         while let Some(head) = self.draws.first_head(from, end, octaves)? {
             let index = usize::try_from(head).expect("an index");
             if units[index] < low && is_new(index) {
                 self.draw(index, octaves, found)?;
             }
             from = head + 1;
+            heads += 1;
+            if heads.is_multiple_of(STRETCH) {
+                self.draws.checkpoint()?;
+            }
         }
         Ok(())
     }
@@ -119,13 +133,15 @@ impl<D: Draws> Round<'_, D> {
     #[inline(always)]
     fn draw(&mut self, index: usize, mut zeros: u32, found: &mut Found) -> Result<(), D::Stop> {
         let unit = self.answers.units[index];
-        let needed = self.octaves.needed(self.threshold, unit);
-        // One more bit is not worth a look of its own.
-        if needed > zeros + 1 {
-            if !self.draws.all_zero(needed - zeros)? {
-                return Ok(());
+        // One bit more is not worth a look of its own.
+        if unit < self.far {
+            let needed = self.octaves.needed(self.threshold, unit);
+            if needed > zeros + 1 {
+                if !self.draws.all_zero(needed - zeros)? {
+                    return Ok(());
+                }
+                zeros = needed;
             }
-            zeros = needed;
         }
         let mut noise = self.draws.geometric(self.rate, zeros)?;
         if let Some(before) = self.before {
@@ -180,10 +196,6 @@ impl Found {
     }
 }
 
-fn clamped(number: i128) -> i64 {
-    i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })
-}
-
 /// How far below a threshold an answer must lie for its noise to need so many zero bits.
 struct Octaves {
     /// For each number of bits, a distance in units at which they are needed.
@@ -212,6 +224,13 @@ impl Octaves {
     /// A distance in units at which so many zero bits are needed.
     fn distance(&self, octaves: u32) -> i128 {
         self.distances[octaves as usize]
+    }
+
+    /// The least number of units from which so many zero bits may not be needed.
+    fn lowest_without(&self, octaves: u32, threshold: i64) -> i64 {
+        let lowest = i128::from(threshold) - self.distance(octaves) + 1;
+        // Never more than the threshold.
+        i64::try_from(lowest).unwrap_or(i64::MIN)
     }
 
     /// How many zero bits are needed, at least, to rise from `unit` to the threshold.

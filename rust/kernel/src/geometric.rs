@@ -14,7 +14,7 @@ use crate::source::Source;
 ///
 /// # Errors
 /// When the source ends.
-#[inline]
+#[inline(always)]
 pub fn geometric<S: Source>(rate: &Rate, zeros: u32, source: &mut S) -> Result<u128, S::Stop> {
     let grid_steps = on_grid(rate, u64::from(zeros), source)?;
     if rate.digits() == 0 {
@@ -23,7 +23,7 @@ pub fn geometric<S: Source>(rate: &Rate, zeros: u32, source: &mut S) -> Result<u
     Ok((grid_steps << rate.digits()) + u128::from(digit(rate, source)?))
 }
 
-#[inline]
+#[inline(always)]
 fn on_grid<S: Source>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S::Stop> {
     let width = source.width();
     let mut length = zeros + u64::from(width);

@@ -28,6 +28,9 @@ const MIDDLE_I64: i64 = 4 * MOST_OCTAVES as i64;
 /// Items looked at beside the largest of each block.
 const SAMPLE: usize = 1024;
 
+/// If so many times as many items as needed lie above the anchor, it is worth a better one.
+const MANY: u64 = 8;
+
 /// Counts are kept in units of 1/256. From one bin to the next below, the chance to reach a given
 /// height falls by 2^−1/4, and by half of that from a bin's middle to its edge.
 const ONE: u64 = 256;
@@ -40,11 +43,15 @@ const HALF_FALL: u64 = 235;
 pub(crate) fn plan(
     answers: Answers,
     blocks: &Blocks,
-    anchor: i64,
+    mut anchor: i64,
     needed: usize,
     rate: &Rate,
 ) -> Plan {
-    let counts = histogram(answers, blocks, anchor, rate);
+    let mut counts = histogram(answers, blocks, anchor, rate);
+    if blocks.size() > 1 && counts[MIDDLE..].iter().sum::<u64>() > ONE * MANY * needed as u64 {
+        anchor = blocks.highest_anchor(answers.units, anchor, needed);
+        counts = histogram(answers, blocks, anchor, rate);
+    }
     let bin = threshold_bin(&counts, needed as u64);
     let quarters = u32::try_from(bin - MIDDLE).expect("a bin");
     let steps = (rate.values_of_octaves(quarters) >> rate.refinement()) / 4;
@@ -60,7 +67,7 @@ pub(crate) fn plan(
 fn histogram(answers: Answers, blocks: &Blocks, anchor: i64, rate: &Rate) -> [u64; BINS] {
     let bins = Bins::new(answers, anchor, rate);
     let mut counts = [0; BINS];
-    for &unit in &blocks.largest {
+    for &unit in blocks.largest.iter() {
         if let Some(bin) = bins.of(unit) {
             counts[bin] += ONE;
         }
@@ -111,7 +118,7 @@ impl Bins {
 
 /// The highest bin, from the anchor's upwards, that enough items can be expected to reach.
 fn threshold_bin(counts: &[u64; BINS], needed: u64) -> usize {
-    let target = ONE * (needed + 3 * needed.isqrt() + 4);
+    let target = ONE * (needed + 3 * needed.isqrt() / 2 + 4);
     // From below: how many of the items in lower bins reach each.
     let mut from_below = [0; BINS];
     for bin in 1..BINS {

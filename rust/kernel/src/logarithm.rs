@@ -9,7 +9,7 @@ use crate::enclosures::{Enclosure, ln};
 pub const FRACTION: u32 = 56;
 
 /// A result is less than this many units of 2^−`FRACTION` away from the truth.
-pub const ERROR: i64 = 32;
+pub const ERROR: u64 = 32;
 
 /// Segments of [1, 2), each with a short reciprocal of its middle.
 const SEGMENTS: usize = 512;

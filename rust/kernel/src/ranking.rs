@@ -4,6 +4,9 @@ use std::cmp::Reverse;
 
 use crate::draws::Draws;
 
+/// Candidates sorted, or moved, between two checkpoints.
+const STRETCH: usize = 1 << 18;
+
 /// An item that may be among the winners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
@@ -38,12 +41,12 @@ pub fn rank<D: Draws>(
     draws: &mut D,
 ) -> Result<Selection, D::Stop> {
     // The order in which the candidates lie stands for that of their remainders, the largest first.
-    let mut ranked = downwards(&candidates, k + 1);
+    let mut ranked = downwards(&candidates, k + 1, draws)?;
     let in_whole_steps =
         |pair: &[Ranked]| (pair[0].value - pair[1].value).trailing_zeros() >= refinement;
     if ranked.windows(2).any(in_whole_steps) {
         shuffle(&mut candidates, draws)?;
-        ranked = downwards(&candidates, k + 1);
+        ranked = downwards(&candidates, k + 1, draws)?;
     }
     let indices = ranked[..k].iter().map(|ranked| candidates[ranked.place].index).collect();
     let gaps = ranked.windows(2).map(|pair| {
@@ -56,6 +59,9 @@ pub fn rank<D: Draws>(
 /// A uniform order (Fisher and Yates).
 fn shuffle<D: Draws>(candidates: &mut [Candidate], draws: &mut D) -> Result<(), D::Stop> {
     for last in (1..candidates.len()).rev() {
+        if last.is_multiple_of(STRETCH) {
+            draws.checkpoint()?;
+        }
         let other = draws.below(last as u64 + 1)?;
         candidates.swap(last, usize::try_from(other).expect("an index"));
     }
@@ -69,23 +75,37 @@ struct Ranked {
 }
 
 /// The first `count` candidates, from the largest value down; of equal values, as they lie.
-fn downwards(candidates: &[Candidate], count: usize) -> Vec<Ranked> {
+fn downwards<D: Draws>(
+    candidates: &[Candidate],
+    count: usize,
+    draws: &mut D,
+) -> Result<Vec<Ranked>, D::Stop> {
     let last = candidates.len() - 1;
     let place_bits = usize::BITS - last.leading_zeros();
     let all = candidates.iter().fold(0, |all, candidate| all | candidate.value);
     if all.leading_zeros() >= u64::BITS + place_bits {
-        return downwards_in_words(candidates, count, place_bits);
+        return downwards_in_words(candidates, count, place_bits, draws);
     }
     let ranked = |(place, candidate): (usize, &Candidate)| Ranked { value: candidate.value, place };
     let mut ranked: Vec<Ranked> = candidates.iter().enumerate().map(ranked).collect();
+    for stretch in ranked.chunks_mut(STRETCH) {
+        stretch.sort_by_key(|ranked| Reverse(ranked.value));
+        draws.checkpoint()?;
+    }
     ranked.sort_by_key(|ranked| Reverse(ranked.value));
     ranked.truncate(count);
-    ranked
+    Ok(ranked)
 }
 
 /// The same, where a value and a place of `place_bits` bits fit one word: words are sorted faster.
 #[expect(clippy::cast_possible_truncation, reason = "values and places are short enough")]
-fn downwards_in_words(candidates: &[Candidate], count: usize, place_bits: u32) -> Vec<Ranked> {
+#[expect(clippy::stable_sort_primitive, reason = "it merges what is sorted already")]
+fn downwards_in_words<D: Draws>(
+    candidates: &[Candidate],
+    count: usize,
+    place_bits: u32,
+    draws: &mut D,
+) -> Result<Vec<Ranked>, D::Stop> {
     // Places are counted from the end, so that of equal values the first is the largest word.
     let last = candidates.len() - 1;
     let mut words: Vec<u64> = Vec::with_capacity(candidates.len());
@@ -94,10 +114,18 @@ fn downwards_in_words(candidates: &[Candidate], count: usize, place_bits: u32) -
             (candidate.value as u64) << place_bits | (last - place) as u64
         }),
     );
-    words.sort_unstable();
+    if words.len() <= STRETCH {
+        words.sort_unstable();
+    } else {
+        for stretch in words.chunks_mut(STRETCH) {
+            stretch.sort_unstable();
+            draws.checkpoint()?;
+        }
+        words.sort();
+    }
     let ranked = |word: &u64| Ranked {
         value: u128::from(word >> place_bits),
         place: last - (word & ((1 << place_bits) - 1)) as usize,
     };
-    words.iter().rev().take(count).map(ranked).collect()
+    Ok(words.iter().rev().take(count).map(ranked).collect())
 }

@@ -11,7 +11,7 @@ pub const GRID: u32 = 30;
 const MOST_DIGITS: u32 = 60;
 
 /// Octaves, halvings of a uniform number, that the fast step can count.
-const MOST_OCTAVES: u64 = (1 << (63 - FRACTION)) - 1;
+const MOST_OCTAVES: u64 = (1 << (63 - FRACTION)) - 2;
 
 /// A product of octaves and grid steps per octave has `FRACTION` and `POINT` bits behind the point,
 /// and more as the latter are smaller: its upper half has just those more.
@@ -38,6 +38,9 @@ pub struct Rate {
     /// 2^−(`POINT` + `shift`).
     octave: u64,
     shift: u32,
+    /// Of the error in `bracket`: what is always there, and what halves with each bit known.
+    least_error: u64,
+    spread: u64,
     logarithm: &'static Logarithm,
 }
 
@@ -65,6 +68,8 @@ impl Rate {
             grid,
             octave,
             shift,
+            least_error: high_product(ERROR, octave) + 4,
+            spread: high_product(3 << FRACTION, octave) + 1,
             logarithm: Logarithm::shared(),
         })
     }
@@ -116,24 +121,26 @@ impl Rate {
     /// The first and last grid step on which the noise can be, when its uniform number U has
     /// `octaves` zeros, then the bits of `y` from its highest, a 1, of which `known` are known.
     ///
-    /// L = −log₂U lies between `low` and `high`: U/2^−octaves is at least y/2^64 and less than
-    /// that plus 2^−known, a factor of less than 1 + 2·2^−known, so L falls by less than
-    /// 2·log₂e·2^−known < 3·2^−known. The noise is at least g iff U < e^−(rate·g), iff
-    /// g < L·ln 2/rate; rounded down, both ends enclose it.
+    /// The noise is at least g iff U < e^−(rate·g), iff g < L·ln 2/rate, where L = −log₂U. In units
+    /// of 2^−`FRACTION`, let l be `octaves` and the logarithm of y, not below 0. The logarithm is
+    /// less than `ERROR` off. U·2^octaves is at least y/2^64 and less than that plus 2^−known, a
+    /// factor of less than 1 + 2·2^−known, so L is smaller by less than 2·log₂e·2^−known <
+    /// 3·2^−known. So L lies between l − e and l + e, where e = `ERROR` + 3·2^(`FRACTION` − known).
+    ///
+    /// With o the octave, L·ln 2/rate in units of 2^−`shift` is at least (l − e)·o/2^64 and at most
+    /// (l + e)·(o + 2)/2^64, where 2·(l + e) < 2^64. Let p = ⌊l·o/2^64⌋: it lies between
+    /// p − e·o/2^64 and p + 1 + e·o/2^64 + 1. `error` is more than that, for
+    /// e·o/2^64 ≤ `spread`/2^known + `ERROR`·o/2^64.
     #[inline]
     pub(crate) fn bracket(&self, octaves: u64, y: u64, known: u32) -> Option<(u64, u64)> {
         if octaves >= MOST_OCTAVES {
             return None;
         }
-        let whole = octaves << FRACTION;
-        let at_y = self.logarithm.minus_log2(y);
-        let fall = (3_i64 << FRACTION).checked_shr(known).unwrap_or(0) + 1;
-        let low = whole + (at_y - ERROR - fall).max(0).cast_unsigned();
-        let high = whole + (at_y + ERROR).max(0).cast_unsigned();
-        // high·(octave + 2) < 2^64·(⌊high·octave/2^64⌋ + 1) + 2^64
-        let first = high_product(low, self.octave) >> self.shift;
-        let last = (high_product(high, self.octave) + 2) >> self.shift;
-        Some((first, last))
+        let whole = (octaves << FRACTION).cast_signed();
+        let logarithm = (whole + self.logarithm.minus_log2(y)).max(0).cast_unsigned();
+        let middle = high_product(logarithm, self.octave);
+        let error = self.least_error + ((self.spread >> 1) >> (known - 1));
+        Some((middle.saturating_sub(error) >> self.shift, (middle + error) >> self.shift))
     }
 }
 

@@ -6,6 +6,7 @@ use num_bigint::BigUint;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use topgap_kernel::answers::Answers;
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::floats::{self, FloatProblem};
@@ -25,9 +26,9 @@ const VALUE_BITS: u32 = 120;
 const DEFECT: &str = "The kernel met a defect of its own, or answers that were changed while it ran; nothing was released.";
 const NO_ENTROPY: &str = "The operating system gave no randomness; nothing was released.";
 
-/// The winners' indices and the gaps in steps, as arrays of int64, or the gaps as a list of int
-/// where one is larger.
-type Released<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>);
+/// The winners' indices and the gaps in steps, as the bytes of int64; the gaps as a list of int if
+/// one is larger.
+type Released<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
 /// The compiled kernel of topgap.
 #[pymodule]
@@ -81,7 +82,7 @@ impl Kernel {
         Ok(Self { rate, k, steps_per_unit })
     }
 
-    /// Release the top k of the answers, given in units or in steps.
+    /// Release the top k of the answers, given in units or in steps: indices and gaps.
     fn release<'py>(
         &self,
         py: Python<'py>,
@@ -99,15 +100,27 @@ impl Kernel {
         } else {
             self.select(answers)
         }?;
-        let indices = selection.indices.iter().map(|&index| index.cast_signed() as i64);
+        let indices = selection.indices.iter().map(|&index| index as u64);
         let gaps: Result<Vec<i64>, _> =
             selection.gaps.iter().map(|&gap| i64::try_from(gap)).collect();
         let gaps = match gaps {
-            Ok(gaps) => PyArray1::from_vec(py, gaps).into_any(),
+            Ok(gaps) => in_bytes(py, gaps.into_iter().map(i64::to_ne_bytes))?.into_any(),
             Err(_) => selection.gaps.into_pyobject(py)?,
         };
-        Ok((PyArray1::from_iter(py, indices), gaps))
+        Ok((in_bytes(py, indices.map(u64::to_ne_bytes))?, gaps))
     }
+}
+
+/// Numbers of eight bytes, one after the other.
+fn in_bytes(
+    py: Python<'_>,
+    numbers: impl ExactSizeIterator<Item = [u8; 8]>,
+) -> PyResult<Bound<'_, PyBytes>> {
+    PyBytes::new_with(py, 8 * numbers.len(), |bytes| {
+        let (chunks, _) = bytes.as_chunks_mut();
+        chunks.iter_mut().zip(numbers).for_each(|(chunk, number)| *chunk = number);
+        Ok(())
+    })
 }
 
 impl Kernel {

@@ -1,0 +1,158 @@
+"""What the kernel costs beside the best insecure NumPy version, one look at the data, and OpenDP.
+
+`make bench` runs it. Every figure is a ratio of medians of calls that were interleaved in one run:
+whole Python calls on int64 arrays in random order, one thread, ε = 1, resolution 1/10.
+"""
+
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from importlib.metadata import version
+
+import numpy as np
+import opendp.prelude as dp
+
+import topgap
+from data import Counts, load, zipf
+
+KS = [25, 50, 100, 200, 400, 800]
+RNG = np.random.default_rng()
+
+
+def insecure(counts: Counts, k: int, scale: float) -> tuple[Counts, object]:
+    """Noisy Top-k with Gap in floats: as fast as NumPy does it, and not private."""
+    noisy = RNG.exponential(scale, len(counts))
+    noisy += counts
+    top = np.argpartition(noisy, len(noisy) - k - 1)[-k - 1 :]
+    order = top[np.argsort(noisy[top])[::-1]]
+    values = noisy[order]
+    return order[:k], values[:-1] - values[1:]
+
+
+def interleaved(
+    runs: dict[str, Callable[[], object]], rounds: int, calls: int = 1
+) -> dict[str, float]:
+    """The median seconds of a call, each run in turn for so many rounds of so many calls.
+
+    Who begins changes from round to round, for whoever comes after NumPy finds the caches cold.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    order = deque(runs.items())
+    for _ in range(rounds):
+        order.rotate()
+        for name, run in order:
+            start = time.perf_counter()
+            for _ in range(calls):
+                run()
+            seconds[name].append((time.perf_counter() - start) / calls)
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def against_numpy(name: str, least: int, aim: int) -> None:
+    label, counts = load(name)
+    print(f"\n{label}: n = {len(counts):,} (at least {least}×, aim {aim}×)")
+    print(f"{'k':>6}{'top_k':>12}{'TopK.release':>15}{'NumPy':>12}{'NumPy/top_k':>14}")
+    for k in KS:
+        if k >= len(counts):
+            continue
+        parameters = topgap.TopK(k, 1)
+        scale = float(parameters.scale)
+        times = interleaved(
+            {
+                "top_k": lambda k=k: topgap.top_k(counts, k, 1),  # type: ignore[misc]
+                "release": lambda p=parameters: p.release(counts),  # type: ignore[misc]
+                "numpy": lambda k=k, s=scale: insecure(counts, k, s),  # type: ignore[misc]
+            },
+            rounds=200,
+            calls=5,
+        )
+        micro = [f"{times[each] * 1e6:.1f} µs" for each in ("top_k", "release", "numpy")]
+        ratio = f"{times['numpy'] / times['top_k']:.1f}×"
+        print(f"{k:>6}{micro[0]:>12}{micro[1]:>15}{micro[2]:>12}{ratio:>14}")
+
+
+def against_one_look(n: int, k: int) -> None:
+    counts = zipf(n)
+    scale = float(topgap.TopK(k, 1).scale)
+    times = interleaved(
+        {
+            "top_k": lambda: topgap.top_k(counts, k, 1),
+            "np.max": lambda: np.max(counts),
+            "numpy": lambda: insecure(counts, k, scale),
+        },
+        rounds=15,
+    )
+    print(f"\nZipf: n = {n:,}, k = {k} (within 5 np.max, aim 2)")
+    for name, each in times.items():
+        print(f"  {name:<8}{each * 1e3:>10.2f} ms{each / times['np.max']:>10.2f} np.max")
+
+
+def against_opendp(k: int) -> None:
+    dp.enable_features("contrib")
+    label, counts = load("Kosarak")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    scale = float(topgap.TopK(k, 1).scale)
+    measurement = dp.m.make_noisy_top_k(
+        domain, dp.linf_distance(T="i64"), dp.max_divergence(), k=k, scale=scale
+    )
+    spent = measurement.map(1)  # type: ignore[no-untyped-call]
+    listed = counts.tolist()
+    opendp_seconds = interleaved({"opendp": lambda: measurement(listed)}, rounds=3)["opendp"]
+    times = interleaved({"top_k": lambda: topgap.top_k(counts, k, 1)}, rounds=500)
+    print(
+        f"\n{label}: n = {len(counts):,}, k = {k}, ε = 1 (at least 10,000×)\n"
+        f"  OpenDP {version('opendp')} make_noisy_top_k, no gaps, ε = {spent:g}: "
+        f"{opendp_seconds:.2f} s\n"
+        f"  topgap, with gaps: {times['top_k'] * 1e6:.1f} µs, "
+        f"{opendp_seconds / times['top_k']:,.0f}× faster"
+    )
+
+
+# Linux tells the peak since it was last reset.
+MEMORY = """
+from data import zipf
+import topgap
+
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+counts = zipf(10_000_000)
+topgap.top_k(counts[:5000], 100, 1)
+open("/proc/self/clear_refs", "w").write("5")
+before = peak()
+for _ in range(3):
+    topgap.top_k(counts, 100, 1)
+print(peak() - before)
+"""
+
+
+def memory() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", MEMORY],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=sys.path[0],
+    )
+    print(f"\nn = 10,000,000, k = 100: {int(run.stdout)} KiB more memory (under 16,384)")
+
+
+def main() -> None:
+    print(
+        f"Python {platform.python_version()}, NumPy {np.__version__}, topgap {topgap.__version__}"
+    )
+    against_numpy("Kosarak", least=4, aim=10)
+    against_numpy("part of BMS-POS", least=1, aim=2)
+    against_numpy("T40I10D100K", least=1, aim=2)
+    against_one_look(10_000_000, 100)
+    memory()
+    against_opendp(25)
+
+
+if __name__ == "__main__":
+    main()
