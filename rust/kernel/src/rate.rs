@@ -131,7 +131,7 @@ impl Rate {
     /// (l + e)·(o + 2)/2^64, where 2·(l + e) < 2^64. Let p = ⌊l·o/2^64⌋: it lies between
     /// p − e·o/2^64 and p + 1 + e·o/2^64 + 1. `error` is more than that, for
     /// e·o/2^64 ≤ `spread`/2^known + `ERROR`·o/2^64.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bracket(&self, octaves: u64, y: u64, known: u32) -> Option<(u64, u64)> {
         if octaves >= MOST_OCTAVES {
             return None;
