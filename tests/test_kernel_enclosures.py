@@ -6,6 +6,7 @@ import struct
 from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -144,6 +145,90 @@ def test_a_wrong_enclosure_is_found(mutant: Mutant, tmp_path: Path) -> None:
     broken = Probe.build_mutant(mutant, "enclosures.rs", tmp_path)
     with pytest.raises((AssertionError, RuntimeError)):
         test_e_to_the_minus_x_is_enclosed_as_closely_as_argued(broken)
+
+
+class Edge(NamedTuple):
+    """Words of 64 bits on or beside the edge between two values of noise, and the right value."""
+
+    rate: Fraction
+    refinement: int
+    zeros: int
+    words: list[int]
+    noise: int
+
+
+def edges() -> list[Edge]:
+    draw = made_up()
+    cases = []
+    for _ in range(400):
+        rate = Fraction(draw.randint(1, 10**6), draw.randint(1, 10**9))
+        refinement, zeros = draw.choice([0, 1, 20, 56]), draw.choice([0, 0, 1, 7, 32])
+        finer = rate.numerator.bit_length() - rate.denominator.bit_length() + 31
+        if finer < 0:
+            continue  # digits below the grid take bits of their own
+        per_value = rate / 2 ** min(finer, refinement)
+        least = math.ceil(Fraction(zeros) * Fraction(7, 10) / per_value)
+        noise = least + int(draw.expovariate(1) / per_value) + 1
+        # Noise or more iff U < e^−(per_value·noise); the first `zeros` bits of U are 0.
+        exact = DIGITS.divide(Decimal(-per_value.numerator * noise), Decimal(per_value.denominator))
+        edge = DIGITS.multiply(DIGITS.exp(exact), Decimal(2 ** (128 + zeros)))
+        first, second = divmod(int(edge), 2**64)
+        if not 50 < first < 2**64 - 50:
+            continue
+        on_edge = [([first, second - 1], noise), ([first, second + 1], noise - 1)]
+        for away in (-40, -10, -3, -2, -1, 1, 2, 3, 10, 40):
+            word = first + away
+            ends = [_noise_at(word + end, zeros, per_value) for end in (0, 1)]
+            if ends[0] == ends[1]:  # and no other edge within the word
+                on_edge.append(([word], ends[0]))
+        cases += [Edge(rate, refinement, zeros, words, truth) for words, truth in on_edge]
+    return cases
+
+
+def _noise_at(word: int, zeros: int, per_value: Fraction) -> int:
+    """⌊−ln(U)/per_value⌋ for U = word/2^(64 + zeros)."""
+    ln = DIGITS.subtract(DIGITS.ln(Decimal(2 ** (64 + zeros))), DIGITS.ln(Decimal(word)))
+    return int(
+        DIGITS.divide(
+            DIGITS.multiply(ln, Decimal(per_value.denominator)), Decimal(per_value.numerator)
+        )
+    )
+
+
+def wrong_at_edges(probe: Probe) -> list[Edge]:
+    """Where the noise is wrong, or took more words than it must."""
+    cases = edges()
+    answers = probe.ask(
+        f"noise rate={case.rate.numerator}/{case.rate.denominator} grid=30 "
+        f"refinement={case.refinement} zeros={case.zeros} words={','.join(map(str, case.words))}"
+        for case in cases
+    )
+    return [
+        case
+        for case, answer in zip(cases, answers, strict=True)
+        if answer != f"{case.noise} {len(case.words)}"
+    ]
+
+
+def test_words_beside_an_edge_are_decided_right(probe: Probe) -> None:
+    """The first word alone decides, as close to the edge as 64 bits come."""
+    assert len(edges()) > 2_000
+    assert wrong_at_edges(probe) == []
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        Mutant("no error", "least_error: high_product(ERROR, octave) + 4", "least_error: 0"),
+        Mutant("an octave too long", "high_product(logarithm, self.octave)",
+               "high_product(logarithm, self.octave | 0xffff_ffff)"),
+        Mutant("the logarithm rounded", "+ self.logarithm.minus_log2(y)",
+               "+ (self.logarithm.minus_log2(y) & !0xffff)"),
+    ],
+    ids=lambda mutant: mutant.name,
+)  # fmt: skip
+def test_a_bracket_that_is_too_short_is_found(mutant: Mutant, tmp_path: Path) -> None:
+    assert wrong_at_edges(Probe.build_mutant(mutant, "rate.rs", tmp_path)) != []
 
 
 def floats() -> list[float]:

@@ -21,7 +21,7 @@ use topgap_kernel::select;
 use topgap_kernel::skips::first_head;
 
 use crate::script::Noise;
-use crate::tape::{Tape, walk};
+use crate::tape::{Tape, Words, walk};
 
 fn main() -> io::Result<()> {
     let mut output = io::BufWriter::new(io::stdout().lock());
@@ -36,6 +36,7 @@ fn main() -> io::Result<()> {
             "floor" => floor(&given),
             "heads" => walk_heads(&given),
             "geometric" => walk_geometric(&given),
+            "noise" => noise(&given),
             "select" => walk_select(&given),
             "scripts" => walk_scripts(&given),
             _ => panic!("no such command"),
@@ -105,6 +106,13 @@ fn walk_heads(given: &Given) -> String {
 fn walk_geometric(given: &Given) -> String {
     let (rate, zeros) = (given.rate(), given.number("zeros"));
     given.walk(|tape| Ok(geometric(&rate, zeros, tape)?.to_string()))
+}
+
+/// One draw of noise from given words: its value, and how many words it took.
+fn noise(given: &Given) -> String {
+    let mut words = Words::new(given.numbers("words"));
+    let noise = geometric(&given.rate(), given.number("zeros"), &mut words);
+    format!("{} {}", noise.map_or("none".into(), |noise| noise.to_string()), words.read())
 }
 
 fn walk_select(given: &Given) -> String {

@@ -33,6 +33,37 @@ impl Source for Tape {
     }
 }
 
+/// Given words of 64 bits, one after the other.
+pub struct Words {
+    words: Vec<u64>,
+    read: usize,
+}
+
+impl Words {
+    pub fn new(words: Vec<u64>) -> Self {
+        Self { words, read: 0 }
+    }
+
+    /// How many words have been read.
+    pub fn read(&self) -> usize {
+        self.read
+    }
+}
+
+impl Source for Words {
+    type Stop = Missing;
+
+    fn width(&self) -> u32 {
+        64
+    }
+
+    fn bits(&mut self, count: u32) -> Result<u64, Missing> {
+        assert_eq!(count, 64, "only whole words are given");
+        self.read += 1;
+        self.words.get(self.read - 1).copied().ok_or(Missing(64))
+    }
+}
+
 /// The mass of each outcome, in units of 2^−depth; what is missing of 2^depth was not walked.
 pub fn walk(
     width: u32,
