@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,9 +97,10 @@ def test_copies_and_pickles_are_equal(release: Release) -> None:
 
 
 def test_what_differs_is_not_equal() -> None:
+    assert Release(PARAMETERS, None, [125, 0, 30], NAMED.items) == NAMED  # by its names
     others = [
         Release(TopK(3, 1), [4, 0, 7], [125, 0, 30], ["flu", "cold", "<b>&"]),
-        Release(PARAMETERS, [4, 7, 0], [125, 0, 30], ["flu", "cold", "<b>&"]),
+        Release(PARAMETERS, [4, 0, 7], [125, 0, 30], ["cold", "flu", "<b>&"]),
         Release(PARAMETERS, [4, 0, 7], [125, 1, 30], ["flu", "cold", "<b>&"]),
         Release(PARAMETERS, [4, 0, 7], [125, 0, 30], ["flu", "pox", "<b>&"]),
         PLAIN,
@@ -119,11 +121,12 @@ def test_json_is_plain_and_exact() -> None:
             "monotonic": True,
         },
         "winners": [
-            {"index": 4, "item": "flu", "gap": "12.5"},
-            {"index": 0, "item": "cold", "gap": "0"},
-            {"index": 7, "item": "<b>&", "gap": "3"},
+            {"item": "flu", "gap": "12.5"},
+            {"item": "cold", "gap": "0"},
+            {"item": "<b>&", "gap": "3"},
         ],
     }
+    assert PLAIN.to_dict()["winners"][0] == {"index": 4, "gap": "12.5"}
     thirds = Release(TopK(1, 1, resolution="1/3"), [0], [37])
     assert thirds.to_dict()["winners"] == [{"index": 0, "gap": "37/3"}]
 
@@ -187,35 +190,54 @@ WINNERS = json.loads(NAMED.to_json())["winners"]
         changed(winners=[]),
         changed(winners=WINNERS[:2]),
         changed(winners=[1, 2, 3]),
-        changed(winners=[WINNERS[0], *WINNERS[:2]]),
         changed(winners=[{"index": 1}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "gap": 12.5}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "gap": "12.55"}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "gap": "-1"}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "gap": "1/0"}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "gap": "nan"}, *WINNERS[1:]]),
-        changed(winners=[{**WINNERS[0], "index": -1}, *WINNERS[1:]]),
-        changed(winners=[{**WINNERS[0], "index": "4"}, *WINNERS[1:]]),
+        changed(winners=[{**WINNERS[0], "gap": "1e1000000000"}, *WINNERS[1:]]),
+        changed(winners=[{**WINNERS[0], "gap": "1" * 200_000}, *WINNERS[1:]]),
+        changed(winners=[{**WINNERS[0], "gap": "٣"}, *WINNERS[1:]]),
+        changed(winners=[{**WINNERS[0], "item": ["flu"]}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "answer": 3}, *WINNERS[1:]]),
+        changed(winners=[{**winner, "index": 1} for winner in WINNERS]),
+        changed(winners=[{"index": i, "gap": "0"} for i in (0, 1, -1)]),
+        changed(winners=[{"index": i, "gap": "0"} for i in (0, 1, "2")]),
+        changed(winners=[{"index": i, "gap": "0"} for i in (0, 1, True)]),
+        changed(winners=[{"index": i, "gap": "0"} for i in (0, 1, 1)]),
+        changed(winners=[{"index": i, "gap": "0"} for i in (0, 1, 2**63)]),
+        changed(parameters={"k": 3, "epsilon": "1/2"}),
+        changed(other=1),
     ],
-    ids=range(27),
+    ids=range(36),
 )
 def test_what_is_no_release_is_refused(text: Any) -> None:
     with pytest.raises(ReleaseError, match=r"^This is no release: .*\.$"):
         Release.from_json(text)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [(None, [0]), (TopK(1, 1),), (TopK(1, 1), 5), (TopK(1, 1), [0], 5), (TopK(1, 1), [0], [-1]),
+     (TopK(1, 1), [0], [1], 5), (TopK(1, 1), [0], [1], "a"), (TopK(2, 1), [0, 0])],
+)  # fmt: skip
+def test_what_cannot_have_been_released_is_refused(arguments: Any) -> None:
+    with pytest.raises(ReleaseError, match=r"^This is no release: .*\.$"):
+        Release(*arguments)
+
+
 def test_frames_have_a_row_per_winner() -> None:
     rows = [
-        {"item": "flu", "index": 4, "gap": 12.5, "gap_units": 125},
-        {"item": "cold", "index": 0, "gap": 0.0, "gap_units": 0},
-        {"item": "<b>&", "index": 7, "gap": 3.0, "gap_units": 30},
+        {"item": "flu", "gap": 12.5, "gap_units": 125},
+        {"item": "cold", "gap": 0.0, "gap_units": 0},
+        {"item": "<b>&", "gap": 3.0, "gap_units": 30},
     ]
     assert NAMED.to_pandas().to_dict("records") == rows
     assert NAMED.to_polars().to_dicts() == rows
     assert NAMED.to_arrow().to_pylist() == rows
     assert str(NAMED.to_pandas()["gap_units"].dtype) == "int64"
-    assert WITHOUT_GAPS.to_arrow().column_names == ["item", "index"]
+    assert WITHOUT_GAPS.to_arrow().column_names == ["item"]
     assert PLAIN.to_polars()["item"].to_list() == [4, 0, 7]
 
 
@@ -226,18 +248,14 @@ def test_a_gap_too_large_for_a_column_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "method", "extra"),
-    [
-        ("pandas", "to_pandas", "pandas"),
-        ("polars", "to_polars", "polars"),
-        ("pyarrow", "to_arrow", "arrow"),
-    ],
+    ("module", "method"),
+    [("pandas", "to_pandas"), ("polars", "to_polars"), ("pyarrow", "to_arrow")],
 )
 def test_a_missing_library_is_named(
-    monkeypatch: pytest.MonkeyPatch, module: str, method: str, extra: str
+    monkeypatch: pytest.MonkeyPatch, module: str, method: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'topgap\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"pip install {module}"):
         getattr(NAMED, method)()
 
 
@@ -250,11 +268,66 @@ def test_it_is_readable() -> None:
         "ε = 1/2, resolution 1/10, sensitivity 1, monotonic",
     ]
     assert str(WITHOUT_GAPS).splitlines()[:2] == ["rank  item", "   1  flu"]
-    assert repr(NAMED) == "<Release: top 3 with gaps at ε = 1/2>"
-    assert repr(WITHOUT_GAPS) == "<Release: top 3 with no gaps at ε = 1/2>"
+    assert repr(NAMED) == "<Release of the top 3 at ε = 1/2: 'flu', 'cold', '<b>&'>"
     long = Release(TopK(100, 1), range(100), [0] * 100)
+    assert repr(long) == "<Release of the top 100 at ε = 1: 0, 1, 2, 3, 4, …>"
     assert "… and 40 more" in str(long)
     assert len(str(long).splitlines()) == 63
+
+
+def test_items_cannot_disturb_the_table_they_stand_in() -> None:
+    items = ["two\nlines", "\x1b[31mred", "\u202ereversed", "日本"]
+    shown = str(Release(TopK(4, 1), [0, 1, 2, 3], [1, 2, 3, 4], items))
+    assert shown.splitlines()[1:5] == [
+        "   1  two\\nlines                       0.1",
+        "   2  \\x1b[31mred                      0.2",
+        "   3  \\u202ereversed                   0.3",
+        "   4  日本                             0.4",
+    ]
+
+
+def test_it_can_be_iterated() -> None:
+    assert len(NAMED) == 3
+    assert [*NAMED] == [("flu", Fraction(25, 2)), ("cold", Fraction(0)), ("<b>&", Fraction(3))]
+    assert [*WITHOUT_GAPS] == [("flu", None), ("cold", None), ("pox", None)]
+
+
+def test_positions_of_named_items_are_never_written() -> None:
+    """A Series of value_counts is sorted by the true counts: there, a position is a true rank."""
+    counts = pd.Series({"c": 30, "a": 29, "f": 28, "b": 27, "d": 26})
+    release = topgap.top_k(counts, 3, epsilon="1/100")
+    assert release.items == tuple(counts.index[release.indices])
+    for written in (release.to_json(), str(release), repr(release), release._repr_html_()):
+        assert "index" not in written
+    for frame in (release.to_pandas(), release.to_polars()):
+        assert [*frame.columns] == ["item", "gap", "gap_units"]
+    read = Release.from_json(release.to_json())
+    assert read == release
+    assert read.items == release.items
+    with pytest.raises(ReleaseError, match="without positions"):
+        _ = read.indices
+    assert pickle.loads(pickle.dumps(read)) == release  # noqa: S301
+
+
+def test_gaps_of_any_length_are_written_and_read() -> None:
+    release = topgap.noisy_max([10**6000, 0], 1)
+    assert len(str(release)) > 6000
+    assert Release.from_json(release.to_json()) == release
+
+
+@pytest.mark.parametrize(
+    "items",
+    [["a", 1, 2.5], [("a", 1), ("b", 2), ("c", 3)], ["a", float("nan"), "b"], [10**400, 1, 2]],
+)
+def test_items_of_mixed_types_make_a_frame_or_one_sentence(items: list[Any]) -> None:
+    release = Release(PARAMETERS, [0, 1, 2], [1, 2, 3], items)
+    for convert in (release.to_pandas, release.to_polars, release.to_arrow):
+        try:
+            frame = convert()
+        except ReleaseError as error:
+            assert str(error).endswith("name the items by strings.")  # noqa: PT017
+        else:
+            assert len(frame) == 3
 
 
 class Cells(HTMLParser):

@@ -1,6 +1,6 @@
 """From the answers as a user holds them to whole steps of the resolution, rounded down exactly."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, ValuesView
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -144,22 +144,22 @@ def _taken_out(answers: object) -> Read:
         return _one_dimensional(answers), None
     if isinstance(answers, Mapping):
         return _listed([*answers.values()]), [*answers]
+    libraries = {kind.__module__.partition(".")[0] for kind in type(answers).__mro__}
+    if "pandas" in libraries:
+        return _from_pandas(answers)
+    if "polars" in libraries:
+        return _from_polars(answers), None
+    if "pyarrow" in libraries:
+        return _from_arrow(answers), None
     if np.ma.is_masked(answers):
         raise _missing_entries("masked")
-    match type(answers).__module__.partition(".")[0]:
-        case "pandas":
-            return _from_pandas(answers)
-        case "polars":
-            return _from_polars(answers)
-        case "pyarrow":
-            return _from_arrow(answers), None
     if hasattr(answers, "__array__"):
         return _converted(answers), None
     if hasattr(answers, "__arrow_c_array__") or hasattr(answers, "__arrow_c_stream__"):
         return _from_arrow(_by_pyarrow(answers)), None
     if not isinstance(answers, str | bytes | bytearray):
-        if isinstance(answers, list | tuple):
-            return _listed(answers), None
+        if isinstance(answers, list | tuple | ValuesView):
+            return _listed([*answers]), None
         try:
             buffer = memoryview(answers)  # type: ignore[arg-type]
         except TypeError:
@@ -177,14 +177,14 @@ def _listed(values: Sequence[Any]) -> list[Any]:
     kinds = {*map(type, values)}
     if type(np.ma.masked) in kinds:
         raise _missing_entries("masked")
-    if type(None) in kinds:
+    if any(kind.__name__ in ("NoneType", "NAType", "NaTType") for kind in kinds):
         raise _missing_entries("missing")
     if any(issubclass(kind, list | tuple | np.ndarray) for kind in kinds):
         raise AnswersError("The answers must be one-dimensional: one number per item.")
     return [*values]
 
 
-def _converted(answers: Any, convert: Callable[[], Any] | None = None) -> Array:
+def _converted(answers: Any, convert: Callable[[], Any] | None = None) -> "Array | list[Any]":
     try:
         array = np.asarray(answers if convert is None else convert())
     except Exception:  # whose text is not ours and may show anything
@@ -192,7 +192,7 @@ def _converted(answers: Any, convert: Callable[[], Any] | None = None) -> Array:
     return _one_dimensional(array)
 
 
-def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> Array:
+def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> "Array | list[Any]":
     if array.ndim != 1:
         raise AnswersError(
             f"The answers must be one-dimensional: one number per item, not {array.ndim} axes."
@@ -200,27 +200,28 @@ def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> Array:
     if array.dtype.kind not in "iufO":
         kind = array.dtype.type.__name__  # not the dtype, which tells how long the longest text is
         raise AnswersTypeError(f"The answers must be numbers, not of NumPy's type {kind}.")
-    return array
+    return _listed(array.tolist()) if array.dtype.kind == "O" else array
 
 
 def _from_pandas(answers: Any) -> Read:
-    if not hasattr(answers, "index") or getattr(answers, "ndim", 1) != 1:
-        return _converted(answers), None
+    if not hasattr(answers, "isna") or getattr(answers, "ndim", 0) != 1:
+        raise AnswersTypeError("The answers must be a pandas Series, one column of a frame.")
     if answers.isna().any():
         raise _missing_entries("missing")
     # A nullable column without missing entries is one of NumPy's type.
     plain = getattr(answers.dtype, "numpy_dtype", None)
-    return _converted(answers, lambda: answers.to_numpy(dtype=plain)), answers.index
+    numbers = _converted(answers, lambda: answers.to_numpy(dtype=plain))
+    return numbers, getattr(answers, "index", None)
 
 
-def _from_polars(answers: Any) -> Read:
-    if not hasattr(answers, "null_count") or not hasattr(answers, "name"):
+def _from_polars(answers: Any) -> "Array | list[Any]":
+    if not hasattr(answers, "null_count") or not hasattr(answers, "dtype"):
         raise AnswersTypeError("The answers must be a polars Series, one column of a frame.")
     if answers.null_count() > 0:
         raise _missing_entries("missing")
     if answers.dtype.is_decimal() or "Int128" in str(answers.dtype):
-        return answers.to_list(), None
-    return _converted(answers, answers.to_numpy), None
+        return list(answers.to_list())
+    return _converted(answers, answers.to_numpy)
 
 
 def _from_arrow(answers: Any) -> "Array | list[Any]":
@@ -242,7 +243,7 @@ def _by_pyarrow(answers: Any) -> Any:
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError(
-            "Answers that only speak Arrow's protocol need an extra: pip install 'topgap[arrow]'."
+            "Answers that only speak Arrow's protocol need pyarrow: pip install pyarrow."
         ) from None
     try:
         stream = hasattr(answers, "__arrow_c_stream__")

@@ -12,7 +12,7 @@ def check_names(names: Any, count: int) -> Any:
     """Return `names` in a form that can be looked up by position, if there are `count` of them.
 
     Raises:
-        ItemsError: They have no order, or are not as many as the answers.
+        ItemsError: They have no order, are not as many as the answers, or not distinct.
 
     >>> check_names(dict(ash=1, oak=2).keys(), 2)
     ['ash', 'oak']
@@ -31,6 +31,8 @@ def check_names(names: Any, count: int) -> Any:
             raise ItemsError("items must be names that can be listed.") from None
     if len(names) != count:
         raise ItemsError(f"There are {len(names)} items for {count} answers; give each one.")
+    if not _are_distinct(names):
+        raise ItemsError("Two items have the same name; each must have its own.")
     return names
 
 
@@ -41,6 +43,18 @@ def look_up(names: Any, indices: list[int]) -> list[Any]:
     ['oak']
     """
     return [_plain(names[index]) for index in indices]
+
+
+def _are_distinct(names: Any) -> bool:
+    if _is_pandas_index(names):
+        return bool(names.is_unique)
+    listed = names.tolist() if isinstance(names, np.ndarray) else names
+    try:
+        return len({*listed}) == len(listed)
+    except TypeError:
+        raise ItemsError(
+            "Each item's name must be of a type that cannot change, such as a string."
+        ) from None
 
 
 def _is_pandas_index(names: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from topgap.answers import in_int64, read
+from topgap.errors import ItemsError
 from topgap.exact import Number, read_flag
 from topgap.items import check_names, look_up
 from topgap.parameters import TopK
@@ -42,7 +43,8 @@ def top_k(
         sensitivity: How far one person can move any one answer; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all answers the same way, as it does for
             counts when data sets differ by adding or removing a person. Half the noise suffices.
-        items: The items' names, in the order of the answers, distinct and known to everyone.
+        items: The items' names, in the order of the answers, if these have none of their own;
+            distinct, and known to everyone.
         gaps: Whether the gaps are released; they cost no privacy.
 
     Returns:
@@ -52,7 +54,7 @@ def top_k(
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
         AnswersError, AnswersTypeError: The answers cannot be used: too few, not one-dimensional,
             no numbers, or some missing or not finite. No error text contains an answer.
-        ItemsError: There is not one name per answer.
+        ItemsError: There is not one name per answer, or the answers have names of their own.
         KernelError: The system gave no randomness. Nothing is released on an error.
 
     >>> release = top_k({"ash": 10**9, "elm": 0, "oak": 10**6}, k=2, epsilon=1)
@@ -87,8 +89,10 @@ def release(parameters: TopK, answers: object, items: object, gaps: bool) -> Rel
     gaps = read_flag(gaps, "gaps")
     numbers, names = read(answers, parameters.k)
     if items is not None:
+        if names is not None:
+            raise ItemsError("The answers already name their items; give no items with them.")
         names = items
-    if names is not None:
+    if names is not None and not isinstance(answers, dict):
         names = check_names(names, len(numbers))
 
     indices, gap_units = _select(numbers, parameters)

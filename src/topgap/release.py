@@ -1,11 +1,14 @@
 """What may be published: `Release`, the boundary between what is secret and what is not."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from html import escape
 from math import gcd
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -19,18 +22,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FORMAT = "topgap.release/1"
+_PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
 _MOST_ROWS = 60
+_MOST_DIGITS = 100_000
+Frame = TypeVar("Frame")
 
 
 class Release:
     """The winners from the largest down, and the lead of each over the next.
 
-    It holds nothing else: no answer, no noise, and not who came after the last winner. All of it
-    may be published together at the privacy loss `epsilon`.
+    It holds nothing else: no answer, no noise, and not who came after the last winner. What its
+    methods write may be published at the privacy loss `epsilon`.
 
     Args:
         parameters: What the release was made with.
-        indices: The winners' positions among the answers, from 0.
+        indices: The winners' positions among the answers, from 0; None if only names are known.
         gap_units: Their leads over the next, as multiples of the resolution; None without gaps.
         items: The winners' names; None if items go by their position.
 
@@ -40,6 +46,10 @@ class Release:
     >>> release = Release(TopK(k=2, epsilon=1), [4, 0], [125, 3], ["flu", "cold"])
     >>> release.items, release.gaps
     (('flu', 'cold'), (Fraction(25, 2), Fraction(3, 10)))
+    >>> for item, gap in release:
+    ...     print(item, float(gap))
+    flu 12.5
+    cold 0.3
     >>> print(release)
     rank  item  ahead of the next by
        1  flu                   12.5
@@ -50,34 +60,36 @@ class Release:
     __slots__ = ("_gap_units", "_indices", "_items", "_parameters")
 
     _parameters: TopK
-    _indices: bytes  # of int64
+    _indices: bytes | None  # of int64
     _gap_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
     _items: tuple[Any, ...] | None
 
     def __init__(
         self,
         parameters: TopK,
-        indices: Sequence[int],
+        indices: Sequence[int] | None = None,
         gap_units: Sequence[int] | None = None,
         items: Sequence[Any] | None = None,
     ) -> None:
         _require(isinstance(parameters, TopK), "its parameters must be a TopK")
-        indices = [*indices]
-        _require(len(indices) == parameters.k, "it must name as many winners as k says")
-        _require(all(is_whole(i) and 0 <= i < 2**63 for i in indices), "indices count from 0")
-        _require(len({*indices}) == len(indices), "no winner can be named twice")
+        _require(indices is not None or items is not None, "it must name its winners")
+        k = parameters.k
+        if indices is not None:
+            indices = _listed(indices, k, "one index per winner")
+            fits = all(is_whole(i) and 0 <= i < 2**63 for i in indices)
+            _require(fits, "an index is a position, an int from 0 to below 2**63")
+            _require(len({*indices}) == k, "no winner can be named twice")
         if gap_units is not None:
-            gap_units = [*gap_units]
-            _require(len(gap_units) == parameters.k, "it must have one gap per winner")
-            _require(all(is_whole(g) and g >= 0 for g in gap_units), "gaps are steps, from 0")
+            gap_units = _listed(gap_units, k, "one gap per winner")
+            _require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
         if items is not None:
-            _require(len(items) == parameters.k, "it must have one item per winner")
-        self._put(parameters, _in_bytes(indices), gap_units, items)
+            items = _listed(items, k, "one item per winner")
+        self._put(parameters, None if indices is None else _in_bytes(indices), gap_units, items)
 
     def _put(
         self,
         parameters: TopK,
-        indices: bytes,
+        indices: bytes | None,
         gap_units: bytes | Sequence[int] | None,
         items: Sequence[Any] | None,
     ) -> None:
@@ -115,7 +127,17 @@ class Release:
 
     @property
     def indices(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """The winners' positions among the answers, from 0; a read-only array."""
+        """The winners' positions among the answers, from 0; a read-only array.
+
+        Where items have names, positions are for your own use and nothing here writes them down:
+        the order of a dict or of a Series can itself be a secret, as `value_counts` sorts by the
+        true counts.
+
+        Raises:
+            ReleaseError: The release was read from names alone.
+        """
+        if self._indices is None:
+            raise ReleaseError("This release was read from names alone, without positions.")
         return np.frombuffer(self._indices, dtype=np.int64)
 
     @property
@@ -146,16 +168,16 @@ class Release:
         return tuple(each * resolution for each in units.tolist())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain dicts, lists, strings and ints; gaps as strings, exactly.
+        """Everything in a dict: gaps and parameters as exact strings, items as they are.
+
+        Winners go by `item` if they have names, and by `index` otherwise.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> release.to_dict()["winners"]
-        [{'index': 4, 'item': 'flu', 'gap': '12.5'}]
+        [{'item': 'flu', 'gap': '12.5'}]
         """
-        winners: list[dict[str, Any]] = [{"index": index} for index in self.indices.tolist()]
-        if self._items is not None:
-            for winner, item in zip(winners, self._items, strict=True):
-                winner["item"] = item
+        name = "index" if self._items is None else "item"
+        winners: list[dict[str, Any]] = [{name: item} for item in self.items]
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
             winner["gap"] = _written(gap)
         parameters = self._parameters
@@ -170,6 +192,36 @@ class Release:
             },
             "winners": winners,
         }
+
+    @classmethod
+    def from_dict(cls, read: dict[str, Any]) -> "Release":
+        """Make the release that `to_dict` wrote.
+
+        Raises:
+            ReleaseError: This is not what `to_dict` writes.
+
+        >>> release = Release(TopK(k=1, epsilon=1), [4], [125])
+        >>> Release.from_dict(release.to_dict()) == release
+        True
+        """
+        known = isinstance(read, dict) and read.get("format") == _FORMAT
+        _require(known, f"it must have the format {_FORMAT}")
+        try:
+            _require({*read} == {"format", "parameters", "winners"}, "it has other entries")
+            _require({*read["parameters"]} == {*_PARAMETERS}, "it has other parameters")
+            parameters = TopK(**read["parameters"])
+            winners = [{**winner} for winner in read["winners"]]
+            items, indices, gaps = (_column(winners, name) for name in ("item", "index", "gap"))
+            units = None if gaps is None else [_units(gap, parameters) for gap in gaps]
+        except ReleaseError:
+            raise
+        except TopgapError as error:
+            raise ReleaseError(f"This is no release: {error}") from None
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise ReleaseError("This is no release: something is missing or misplaced.") from None
+        _require(not any(winners), "a winner has an item or an index, and a gap, and nothing else")
+        _require(items is None or indices is None, "winners go by an item or by an index")
+        return cls(parameters, indices, units, items)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The release as JSON, from which `from_json` makes an equal one.
@@ -206,64 +258,56 @@ class Release:
             read = json.loads(text)
         except (TypeError, ValueError, RecursionError):
             raise ReleaseError("This is no release: it must be JSON.") from None
-        known = isinstance(read, dict) and read.get("format") == _FORMAT
-        _require(known, f"it must have the format {_FORMAT}")
-        try:
-            parameters = TopK(**read["parameters"])
-            winners = [{**winner} for winner in read["winners"]]
-            indices = [winner.pop("index") for winner in winners]
-            items = _column(winners, "item")
-            gaps = _column(winners, "gap")
-            units = None if gaps is None else [_units(gap, parameters) for gap in gaps]
-        except TopgapError as error:
-            raise ReleaseError(f"This is no release: {error}") from None
-        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
-            raise ReleaseError("This is no release: something is missing or misplaced.") from None
-        _require(not any(winners), "a winner has an index, an item and a gap, and nothing else")
-        return cls(parameters, indices, units, items)
+        release = cls.from_dict(read)
+        _require(all(map(_is_json, release._items or ())), "its items must be strings or numbers")
+        return release
 
     def to_pandas(self) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
 
-        The columns are `item`, `index`, and with gaps `gap`, a float that is the exact gap rounded
-        to the nearest, and `gap_units`, the exact multiple of the resolution.
+        The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
+        nearest, and `gap_units`, the exact multiple of the resolution.
+
+        Raises:
+            ReleaseError: The items, or an enormous gap, fit no column.
+            MissingExtraError: pandas is not installed.
 
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_pandas()
-          item  index   gap  gap_units
-        0  flu      4  12.5        125
+          item   gap  gap_units
+        0  flu  12.5        125
         """
         try:
             import pandas as pd
         except ImportError:
             raise _missing("to_pandas", "pandas") from None
-        return pd.DataFrame(self._columns())
+        return self._framed(pd.DataFrame)
 
     def to_polars(self) -> "pl.DataFrame":
-        """A polars data frame with the columns of `to_pandas`.
+        """A polars data frame with the columns of `to_pandas`, and the same errors.
 
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_polars().rows()
-        [('flu', 4, 12.5, 125)]
+        [('flu', 12.5, 125)]
         """
         try:
             import polars as pl
         except ImportError:
             raise _missing("to_polars", "polars") from None
-        return pl.DataFrame(self._columns())
+        return self._framed(pl.DataFrame)
 
     def to_arrow(self) -> "pa.Table":
-        """An Arrow table with the columns of `to_pandas`.
+        """An Arrow table with the columns of `to_pandas`, and the same errors.
 
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_arrow().to_pylist()
-        [{'item': 'flu', 'index': 4, 'gap': 12.5, 'gap_units': 125}]
+        [{'item': 'flu', 'gap': 12.5, 'gap_units': 125}]
         """
         try:
             import pyarrow as pa
         except ImportError:
-            raise _missing("to_arrow", "arrow") from None
-        return pa.table(self._columns())
+            raise _missing("to_arrow", "pyarrow") from None
+        return self._framed(pa.table)
 
-    def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {"item": [*self.items], "index": self.indices}
+    def _framed(self, frame: Callable[[dict[str, Any]], Frame]) -> Frame:
+        columns: dict[str, Any] = {"item": [*self.items]}
         if self._gap_units is not None:
             if isinstance(self._gap_units, tuple):
                 raise ReleaseError(
@@ -271,33 +315,48 @@ class Release:
                 )
             columns["gap"] = [float(gap) for gap in self.gaps or ()]
             columns["gap_units"] = self.gap_units
-        return columns
+        try:
+            return frame(columns)
+        except Exception:  # whose text is not ours
+            raise ReleaseError(
+                "The items are of types that fit no common column; name the items by strings."
+            ) from None
+
+    def __len__(self) -> int:
+        return self._parameters.k
+
+    def __iter__(self) -> Iterator[tuple[Any, Fraction | None]]:
+        """The winners from the largest down, each with its gap, or None without gaps."""
+        return zip(self.items, self.gaps or [None] * len(self), strict=True)
 
     def _rows(self) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""
         head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
-        rows = [[str(rank), str(item)] for rank, item in enumerate(self.items[:_MOST_ROWS], 1)]
-        for row, gap in zip(rows, self.gaps or (), strict=False):
-            row.append(_written(gap))
         parameters = self._parameters
+        rows = [[str(rank), _shown(item)] for rank, item in enumerate(self.items[:_MOST_ROWS], 1)]
+        if self.gap_units is not None:
+            for row, units in zip(rows, self.gap_units[:_MOST_ROWS].tolist(), strict=True):
+                row.append(_written(units * parameters.resolution))
         note = f"ε = {parameters.epsilon}, resolution {parameters.resolution}, sensitivity "
         note += f"{parameters.sensitivity}" + ", monotonic" * parameters.monotonic
-        more = parameters.k - len(rows)
+        more = len(self) - len(rows)
         return head, rows, f"… and {more} more\n{note}" if more else note
 
     def __str__(self) -> str:
         head, rows, note = self._rows()
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        widths = [max(map(_width, column)) for column in zip(head, *rows, strict=True)]
         lines = []
         for row in [head, *rows]:
-            cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-            cells[1] = row[1].ljust(widths[1])
+            spaces = [" " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+            cells = [space + cell for cell, space in zip(row, spaces, strict=True)]
+            cells[1] = row[1] + spaces[1]
             lines.append("  ".join(cells).rstrip())
         return "\n".join([*lines, note])
 
     def __repr__(self) -> str:
-        gaps = "no gaps" if self._gap_units is None else "gaps"
-        return f"<Release: top {self._parameters.k} with {gaps} at ε = {self.epsilon}>"
+        shown = ", ".join(_shown(repr(item)) for item in self.items[:5])
+        more = ", …" if len(self) > 5 else ""
+        return f"<Release of the top {len(self)} at ε = {self.epsilon}: {shown}{more}>"
 
     def _repr_html_(self) -> str:
         head, rows, note = self._rows()
@@ -317,19 +376,22 @@ class Release:
         )
 
     def __eq__(self, other: object) -> bool:
+        """Whether the same was released, by name if there are names, with the same parameters."""
         if not isinstance(other, Release):
             return NotImplemented
-        return self._all() == other._all()
+        return self._released() == other._released()
 
     def __hash__(self) -> int:
-        return hash((self._parameters, self._indices))
+        return hash((self._parameters, self._gap_units))
 
-    def _all(self) -> tuple[object, ...]:
-        return self._parameters, self._indices, self._gap_units, self._items
+    def _released(self) -> tuple[object, ...]:
+        named = self._items is not None
+        return self._parameters, self._gap_units, named, self.items
 
     def __reduce__(self) -> tuple[Any, ...]:
+        indices = None if self._indices is None else self.indices.tolist()
         units = None if self.gap_units is None else self.gap_units.tolist()
-        return Release, (self._parameters, self.indices.tolist(), units, self._items)
+        return Release, (self._parameters, indices, units, self._items)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Release is frozen.")
@@ -347,6 +409,15 @@ def _require(holds: bool, what: str) -> None:
         raise ReleaseError(f"This is no release: {what}.")
 
 
+def _listed(given: Any, k: int, what: str) -> list[Any]:
+    try:
+        listed = [] if isinstance(given, str | bytes) else [*given]
+    except TypeError:
+        listed = []
+    _require(len(listed) == k, f"it must have a list of {what}, as many as k says")
+    return listed
+
+
 def _written(gap: Fraction) -> str:
     """A decimal where one is exact, such as 12.5, and otherwise a fraction, such as 37/3."""
     twos_and_fives = gap.denominator
@@ -354,19 +425,26 @@ def _written(gap: Fraction) -> str:
     while twos_and_fives > 1:
         common = gcd(twos_and_fives, 10)
         if common == 1:
-            return str(gap)
+            return f"{_digits(gap.numerator)}/{_digits(gap.denominator)}"
         twos_and_fives //= common
         places += 1
-    digits = str(gap * 10**places).zfill(places + 1)
+    digits = _digits((gap * 10**places).numerator).zfill(places + 1)
     return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
 
 
+def _digits(number: int) -> str:
+    """By way of Decimal, which writes a number of any length."""
+    return format(Decimal(number), "f")
+
+
 def _units(gap: str, parameters: TopK) -> int:
-    if not isinstance(gap, str):
-        raise ValueError
-    units = Fraction(gap) / parameters.resolution
-    if units.denominator != 1:
-        raise ReleaseError("gaps are multiples of the resolution.")
+    if len(gap) > _MOST_DIGITS or not re.fullmatch(r"[0-9]+(\.[0-9]+)?(/[0-9]+)?", gap):
+        raise ReleaseError("This is no release: a gap is written as in '12.5' or '37/3'.")
+    numerator, _, denominator = gap.partition("/")
+    divisor = int(Decimal(denominator or 1))
+    _require(divisor > 0, "a gap is a number")
+    units = Fraction(Decimal(numerator)) / divisor / parameters.resolution
+    _require(units.denominator == 1, "a gap is a multiple of the resolution")
     return units.numerator
 
 
@@ -383,5 +461,20 @@ def _is_json(item: object) -> bool:
     return item is None or isinstance(item, str | int)
 
 
-def _missing(method: str, extra: str) -> MissingExtraError:
-    return MissingExtraError(f"{method} needs an extra: pip install 'topgap[{extra}]'.")
+def _shown(item: object) -> str:
+    """The item on one line, and without characters that would change what is around them."""
+    text = str(item)
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal, where wide characters take two."""
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _missing(method: str, library: str) -> MissingExtraError:
+    return MissingExtraError(f"{method} needs {library}: pip install {library}.")
