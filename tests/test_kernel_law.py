@@ -138,6 +138,6 @@ def test_a_broken_kernel_is_found(mutant: KernelMutant, tmp_path: Path) -> None:
     broken = Probe.build_mutant(defect, mutant.file, tmp_path)
     try:
         found = next(contradictions(broken, mutant.cases), None)
-    except RuntimeError as stopped:  # by an overflow check or an index out of bounds, or not at all
+    except RuntimeError as stopped:  # by an overflow check, an index out of bounds, or an assertion
         found = str(stopped)
     assert found is not None
