@@ -86,7 +86,11 @@ class TopK:
 
     @property
     def kernel(self) -> Kernel | None:
-        """The compiled kernel for these parameters; None if its integers are too short for them."""
+        """The compiled kernel for these parameters; None if its integers are too short for them.
+
+        >>> TopK(k=1, epsilon=1).kernel is None, TopK(k=1, epsilon="1e-40").kernel is None
+        (False, True)
+        """
         try:
             return self._kernel
         except AttributeError:

@@ -148,7 +148,8 @@ impl<D: Draws> Round<'_, D> {
             let span = self.in_values(before, unit);
             noise %= span.cast_unsigned();
         }
-        let value = noise.cast_signed() - self.in_values(self.threshold, unit);
+        let noise = i128::try_from(noise).expect("noise of fewer than 128 bits");
+        let value = noise - self.in_values(self.threshold, unit);
         found.offer(value, index);
         Ok(())
     }

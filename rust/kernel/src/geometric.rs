@@ -1,4 +1,4 @@
-//! Exact geometric noise: real exponential noise, rounded down to whole units.
+//! Exact geometric noise: real exponential noise, rounded down to whole values.
 
 use num_bigint::BigUint;
 
@@ -6,7 +6,7 @@ use crate::enclosures::{Ratio, exp_minus};
 use crate::rate::Rate;
 use crate::source::Source;
 
-/// Draw noise of this rate, in units, given that the first `zeros` bits of the uniform number U
+/// Draw noise of this rate, in values, given that the first `zeros` bits of the uniform number U
 /// that it is made from are 0.
 ///
 /// The noise on the grid is the g with e^−(rate·(g+1)) ≤ U < e^−(rate·g). U is looked at one word
@@ -20,7 +20,9 @@ pub fn geometric<S: Source>(rate: &Rate, zeros: u32, source: &mut S) -> Result<u
     if rate.digits() == 0 {
         return Ok(grid_steps);
     }
-    Ok((grid_steps << rate.digits()) + u128::from(digit(rate, source)?))
+    // A product and not a shift, which would drop what does not fit without a word.
+    let steps = grid_steps * (1 << rate.digits());
+    Ok(steps + u128::from(digit(rate, source)?))
 }
 
 #[inline(always)]

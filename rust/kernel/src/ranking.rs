@@ -10,7 +10,7 @@ const STRETCH: usize = 1 << 18;
 /// An item that may be among the winners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its noisy answer above the threshold, in units, rounded down.
+    /// How far its noisy answer exceeds the threshold, rounded down.
     pub value: u128,
     /// Its position among the answers.
     pub index: usize,
@@ -27,7 +27,7 @@ pub struct Selection {
 
 /// Rank the candidates, among which is every item that ties with the (k+1)-th value or exceeds it.
 ///
-/// The real noisy answers are the values plus remainders below one unit. Noise being memoryless,
+/// The real noisy answers are the values plus remainders below one. Noise being memoryless,
 /// the remainders are independent of the values and of one another, and all alike: their order is
 /// a uniform one. Nothing else of them matters, and it is drawn only if it matters at all: between
 /// neighbours whose values differ by whole steps, ties included.

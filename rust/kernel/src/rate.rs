@@ -3,11 +3,11 @@
 use crate::enclosures::{Ratio, ln};
 use crate::logarithm::{ERROR, FRACTION, Logarithm};
 
-/// Production's grid is so fine that a step is passed with a chance of at least 1 − 2^−30: two of
-/// a thousand values rarely tie, and 64 bits still tell a million values from one another.
+/// Production's grid: where there is room for it, noise passes each grid step with a chance of at
+/// least 1 − 2^−30. Then two of a thousand values rarely tie, and 64 bits still decide almost always.
 pub const GRID: u32 = 30;
 
-/// Below this, e^−ρ per step, values no longer fit the kernel's integers.
+/// Noise of more digits below its grid would not fit the kernel's integers.
 const MOST_DIGITS: u32 = 60;
 
 /// Octaves, halvings of a uniform number, that the fast step can count.
@@ -74,7 +74,7 @@ impl Rate {
         })
     }
 
-    /// Values are counted in units of which 2^`refinement` make a step.
+    /// 2^`refinement` values make a step.
     #[must_use]
     pub fn refinement(&self) -> u32 {
         self.refinement
@@ -108,8 +108,8 @@ impl Rate {
         self.per_grid_step.times(grid_steps)
     }
 
-    /// A number of units that noise reaches only if the first `octaves` bits of its uniform number
-    /// are 0, and hardly more than the least such number.
+    /// A value that noise reaches only if the first `octaves` bits of its uniform number are 0, and
+    /// hardly more than the least such value.
     #[must_use]
     pub fn values_of_octaves(&self, octaves: u32) -> i128 {
         // e^−(rate·steps) ≤ 2^−octaves when steps ≥ octaves·ln 2/rate.
