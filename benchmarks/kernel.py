@@ -5,11 +5,11 @@ whole Python calls on int64 arrays in random order, one thread, ε = 1, resoluti
 """
 
 import platform
+import random
 import statistics
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Callable
 from importlib.metadata import version
 
@@ -38,12 +38,12 @@ def interleaved(
 ) -> dict[str, float]:
     """The median seconds of a call, each run in turn for so many rounds of so many calls.
 
-    Who begins changes from round to round, for whoever comes after NumPy finds the caches cold.
+    Their order is another one in each round, for whoever comes after NumPy finds the caches cold.
     """
     seconds: dict[str, list[float]] = {name: [] for name in runs}
-    order = deque(runs.items())
+    order = [*runs.items()]
     for _ in range(rounds):
-        order.rotate()
+        random.shuffle(order)
         for name, run in order:
             start = time.perf_counter()
             for _ in range(calls):

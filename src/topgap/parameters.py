@@ -1,7 +1,9 @@
 """The public parameters of a release: `TopK`, exact and frozen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
@@ -118,9 +120,7 @@ class TopK:
         >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
         ('ash', 'oak')
         """
-        from topgap.mechanism import release  # which stands to the right of the parameters
-
-        return release(self, answers, items, gaps)
+        return _mechanism()(self, answers, items, gaps)
 
     def __repr__(self) -> str:
         return (
@@ -130,6 +130,14 @@ class TopK:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.k, self.epsilon, self.resolution, self.sensitivity, self.monotonic)
+
+
+@cache
+def _mechanism() -> Callable[..., "Release"]:
+    """What stands to the right of the parameters, and is loaded when it is first called."""
+    from topgap.mechanism import release
+
+    return release
 
 
 def _restored(
