@@ -84,22 +84,10 @@ class Release:
             _require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
         if items is not None:
             items = _listed(items, k, "one item per winner")
-        self._put(parameters, None if indices is None else _in_bytes(indices), gap_units, items)
-
-    def _put(
-        self,
-        parameters: TopK,
-        indices: bytes | None,
-        gap_units: bytes | Sequence[int] | None,
-        items: Sequence[Any] | None,
-    ) -> None:
-        if gap_units is not None and not isinstance(gap_units, bytes):
-            large = max(gap_units) >= 2**63
-            gap_units = tuple(map(int, gap_units)) if large else _in_bytes(gap_units)
         put = object.__setattr__  # for our own refuses
         put(self, "_parameters", parameters)
-        put(self, "_indices", indices)
-        put(self, "_gap_units", gap_units)
+        put(self, "_indices", None if indices is None else _in_bytes(indices))
+        put(self, "_gap_units", None if gap_units is None else _kept(gap_units))
         put(self, "_items", None if items is None else tuple(items))
 
     @classmethod
@@ -107,12 +95,16 @@ class Release:
         cls,
         parameters: TopK,
         indices: bytes,
-        gap_units: bytes | Sequence[int] | None,
-        items: Sequence[Any] | None,
+        gap_units: bytes | list[int] | None,
+        items: list[Any] | None,
     ) -> "Release":
         """The release of these, which come from the mechanism and need no check."""
-        release = cls.__new__(cls)
-        release._put(parameters, indices, gap_units, items)
+        release = object.__new__(cls)
+        put = object.__setattr__
+        put(release, "_parameters", parameters)
+        put(release, "_indices", indices)
+        put(release, "_gap_units", _kept(gap_units) if type(gap_units) is list else gap_units)
+        put(release, "_items", None if items is None else tuple(items))
         return release
 
     @property
@@ -402,6 +394,10 @@ class Release:
 
 def _in_bytes(numbers: Sequence[int]) -> bytes:
     return np.array(numbers, dtype=np.int64).tobytes()
+
+
+def _kept(gap_units: Sequence[int]) -> bytes | tuple[int, ...]:
+    return tuple(map(int, gap_units)) if max(gap_units) >= 2**63 else _in_bytes(gap_units)
 
 
 def _require(holds: bool, what: str) -> None:
