@@ -1,20 +1,17 @@
 """What may be published: `Release`, the boundary between what is secret and what is not."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from html import escape
-from math import gcd
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
-from unicodedata import east_asian_width
 
 import numpy as np
 
 from topgap.errors import MissingExtraError, ReleaseError, TopgapError
 from topgap.exact import is_whole
 from topgap.parameters import TopK
+from topgap.text import on_one_line, read_written, width, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 _FORMAT = "topgap.release/1"
 _PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
 _MOST_ROWS = 60
-_MOST_DIGITS = 100_000
 Frame = TypeVar("Frame")
 
 
@@ -171,7 +167,7 @@ class Release:
         name = "index" if self._items is None else "item"
         winners: list[dict[str, Any]] = [{name: item} for item in self.items]
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
-            winner["gap"] = _written(gap)
+            winner["gap"] = written(gap)
         parameters = self._parameters
         return {
             "format": _FORMAT,
@@ -325,10 +321,12 @@ class Release:
         """The table to show: its head, at most so many rows, and what is to be said below."""
         head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
         parameters = self._parameters
-        rows = [[str(rank), _shown(item)] for rank, item in enumerate(self.items[:_MOST_ROWS], 1)]
+        rows = [
+            [str(rank), on_one_line(item)] for rank, item in enumerate(self.items[:_MOST_ROWS], 1)
+        ]
         if self.gap_units is not None:
             for row, units in zip(rows, self.gap_units[:_MOST_ROWS].tolist(), strict=True):
-                row.append(_written(units * parameters.resolution))
+                row.append(written(units * parameters.resolution))
         note = f"ε = {parameters.epsilon}, resolution {parameters.resolution}, sensitivity "
         note += f"{parameters.sensitivity}" + ", monotonic" * parameters.monotonic
         more = len(self) - len(rows)
@@ -336,17 +334,17 @@ class Release:
 
     def __str__(self) -> str:
         head, rows, note = self._rows()
-        widths = [max(map(_width, column)) for column in zip(head, *rows, strict=True)]
+        widths = [max(map(width, column)) for column in zip(head, *rows, strict=True)]
         lines = []
         for row in [head, *rows]:
-            spaces = [" " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+            spaces = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
             cells = [space + cell for cell, space in zip(row, spaces, strict=True)]
             cells[1] = row[1] + spaces[1]
             lines.append("  ".join(cells).rstrip())
         return "\n".join([*lines, note])
 
     def __repr__(self) -> str:
-        shown = ", ".join(_shown(repr(item)) for item in self.items[:5])
+        shown = ", ".join(on_one_line(repr(item)) for item in self.items[:5])
         more = ", …" if len(self) > 5 else ""
         return f"<Release of the top {len(self)} at ε = {self.epsilon}: {shown}{more}>"
 
@@ -414,32 +412,11 @@ def _listed(given: Any, k: int, what: str) -> list[Any]:
     return listed
 
 
-def _written(gap: Fraction) -> str:
-    """A decimal where one is exact, such as 12.5, and otherwise a fraction, such as 37/3."""
-    twos_and_fives = gap.denominator
-    places = 0
-    while twos_and_fives > 1:
-        common = gcd(twos_and_fives, 10)
-        if common == 1:
-            return f"{_digits(gap.numerator)}/{_digits(gap.denominator)}"
-        twos_and_fives //= common
-        places += 1
-    digits = _digits((gap * 10**places).numerator).zfill(places + 1)
-    return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
-
-
-def _digits(number: int) -> str:
-    """By way of Decimal, which writes a number of any length."""
-    return format(Decimal(number), "f")
-
-
 def _units(gap: str, parameters: TopK) -> int:
-    if len(gap) > _MOST_DIGITS or not re.fullmatch(r"[0-9]+(\.[0-9]+)?(/[0-9]+)?", gap):
-        raise ReleaseError("This is no release: a gap is written as in '12.5' or '37/3'.")
-    numerator, _, denominator = gap.partition("/")
-    divisor = int(Decimal(denominator or 1))
-    _require(divisor > 0, "a gap is a number")
-    units = Fraction(Decimal(numerator)) / divisor / parameters.resolution
+    try:
+        units = read_written(gap) / parameters.resolution
+    except ValueError:
+        raise ReleaseError("This is no release: a gap is written as in '12.5' or '37/3'.") from None
     _require(units.denominator == 1, "a gap is a multiple of the resolution")
     return units.numerator
 
@@ -455,21 +432,6 @@ def _is_json(item: object) -> bool:
     if isinstance(item, float):
         return item - item == 0
     return item is None or isinstance(item, str | int)
-
-
-def _shown(item: object) -> str:
-    """The item on one line, and without characters that would change what is around them."""
-    text = str(item)
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
-
-
-def _width(text: str) -> int:
-    """Columns on a terminal, where wide characters take two."""
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _missing(method: str, library: str) -> MissingExtraError:

@@ -1,0 +1,74 @@
+"""Numbers and names as text: exact, of any length, and on one line."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from math import gcd
+from unicodedata import east_asian_width
+
+_MOST_DIGITS = 100_000
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(/[0-9]+)?")
+
+
+def written(number: Fraction) -> str:
+    """A decimal where one is exact, and otherwise a fraction; the number is not negative.
+
+    >>> written(Fraction(25, 2)), written(Fraction(37, 3)), written(Fraction(7))
+    ('12.5', '37/3', '7')
+    """
+    twos_and_fives = number.denominator
+    places = 0
+    while twos_and_fives > 1:
+        common = gcd(twos_and_fives, 10)
+        if common == 1:
+            return f"{_digits(number.numerator)}/{_digits(number.denominator)}"
+        twos_and_fives //= common
+        places += 1
+    digits = _digits((number * 10**places).numerator).zfill(places + 1)
+    return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+
+
+def read_written(text: str) -> Fraction:
+    """The number that was `written`.
+
+    Raises:
+        ValueError: It was not written so, or has more digits than can be read in a moment.
+
+    >>> read_written("12.5")
+    Fraction(25, 2)
+    """
+    if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
+        raise ValueError
+    numerator, _, denominator = text.partition("/")
+    divisor = int(Decimal(denominator or 1))
+    if divisor == 0:
+        raise ValueError
+    return Fraction(Decimal(numerator)) / divisor
+
+
+def _digits(number: int) -> str:
+    """By way of Decimal, which writes a number of any length."""
+    return format(Decimal(number), "f")
+
+
+def on_one_line(thing: object) -> str:
+    r"""The thing as text, without characters that would change what is around it.
+
+    >>> print(on_one_line("two\nlines"))
+    two\nlines
+    """
+    text = str(thing)
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def width(text: str) -> int:
+    """Columns on a terminal, where wide characters take two.
+
+    >>> width("flu"), width("日本")
+    (3, 4)
+    """
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
