@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
 _FORMAT = "topgap.release/1"
 _PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
@@ -294,6 +295,20 @@ class Release:
             raise _missing("to_arrow", "pyarrow") from None
         return self._framed(pa.table)
 
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """A chart of the leads and gaps, as in `topgap.plot.plot`.
+
+        Args:
+            ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
+
+        Raises:
+            ReleaseError: The release has no gaps.
+            MissingExtraError: Matplotlib is not installed.
+        """
+        from topgap.plot import plot
+
+        return plot(self, ax)
+
     def _framed(self, frame: Callable[[dict[str, Any]], Frame]) -> Frame:
         columns: dict[str, Any] = {"item": [*self.items]}
         if self._gap_units is not None:
@@ -317,15 +332,13 @@ class Release:
         """The winners from the largest down, each with its gap, or None without gaps."""
         return zip(self.items, self.gaps or [None] * len(self), strict=True)
 
-    def _rows(self) -> tuple[list[str], list[list[str]], str]:
+    def _rows(self, most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""
         head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
         parameters = self._parameters
-        rows = [
-            [str(rank), on_one_line(item)] for rank, item in enumerate(self.items[:_MOST_ROWS], 1)
-        ]
+        rows = [[str(rank), on_one_line(item)] for rank, item in enumerate(self.items[:most], 1)]
         if self.gap_units is not None:
-            for row, units in zip(rows, self.gap_units[:_MOST_ROWS].tolist(), strict=True):
+            for row, units in zip(rows, self.gap_units[:most].tolist(), strict=True):
                 row.append(written(units * parameters.resolution))
         note = f"ε = {parameters.epsilon}, resolution {parameters.resolution}, sensitivity "
         note += f"{parameters.sensitivity}" + ", monotonic" * parameters.monotonic
@@ -333,7 +346,14 @@ class Release:
         return head, rows, f"… and {more} more\n{note}" if more else note
 
     def __str__(self) -> str:
-        head, rows, note = self._rows()
+        return self._text(_MOST_ROWS)
+
+    def to_text(self) -> str:
+        """The whole table as text; `str` shows the first winners of a long one."""
+        return self._text(len(self))
+
+    def _text(self, most: int) -> str:
+        head, rows, note = self._rows(most)
         widths = [max(map(width, column)) for column in zip(head, *rows, strict=True)]
         lines = []
         for row in [head, *rows]:
@@ -349,7 +369,7 @@ class Release:
         return f"<Release of the top {len(self)} at ε = {self.epsilon}: {shown}{more}>"
 
     def _repr_html_(self) -> str:
-        head, rows, note = self._rows()
+        head, rows, note = self._rows(_MOST_ROWS)
 
         def line(cells: list[str], tag: str) -> str:
             sides = ["right", "left", "right"]

@@ -1,0 +1,47 @@
+"""What the gaps of a release say: who leads by how much, and which order is uncertain."""
+
+from fractions import Fraction
+from math import log
+
+from topgap.parameters import TopK
+from topgap.release import Release
+
+ONE_IN = 20
+"""An order is uncertain where two equal items come out so far apart once in so many times."""
+
+
+def leads(release: Release) -> tuple[Fraction, ...]:
+    """How far each winner is ahead of the first item that is not named; () without gaps.
+
+    >>> leads(Release(TopK(k=2, epsilon=1), [4, 0], [125, 3]))
+    (Fraction(64, 5), Fraction(3, 10))
+    """
+    summed = Fraction(0)
+    ahead = []
+    for gap in reversed(release.gaps or ()):
+        summed += gap
+        ahead.append(summed)
+    return tuple(reversed(ahead))
+
+
+def certain_from(parameters: TopK) -> Fraction:
+    """The gap from which on an order is no longer called uncertain: scale · ln 20, nearly.
+
+    The difference of two independent exponential noises has an exponentially distributed size, of
+    the same mean, so two items with equal answers come out at least g apart with probability
+    e to the power of −g/scale: here, once in 20 times.
+
+    >>> round(float(certain_from(TopK(k=2, epsilon=1))), 3)  # noise of mean 4
+    11.983
+    """
+    return parameters.scale * Fraction(log(ONE_IN))
+
+
+def is_uncertain(gap: Fraction, parameters: TopK) -> bool:
+    """Whether noise alone often parts two equal items so far: their order means little then.
+
+    >>> parameters = TopK(k=2, epsilon=1)
+    >>> is_uncertain(Fraction(10), parameters), is_uncertain(Fraction(15), parameters)
+    (True, False)
+    """
+    return gap < certain_from(parameters)

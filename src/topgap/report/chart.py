@@ -1,0 +1,79 @@
+"""The ranking as the rows of a table, in which the gaps are seen: each row has its bar."""
+
+from fractions import Fraction
+from html import escape
+
+from topgap.leads import ONE_IN, certain_from, is_uncertain, leads
+from topgap.release import Release
+from topgap.report.numbers import about, for_columns
+from topgap.text import on_one_line
+
+
+def names(release: Release) -> str:
+    """A row per winner, for a release without gaps.
+
+    >>> from topgap.parameters import TopK
+    >>> names(Release(TopK(k=1, epsilon=1), items=["flu"])).count("<tr")
+    1
+    """
+    return "\n".join(_row(str(rank), _name(item)) for rank, item in enumerate(release.items, 1))
+
+
+def bars(release: Release) -> tuple[str, str]:
+    """A row per winner with its bar and numbers, and the row of the yardstick below them.
+
+    A bar is as long as the lead over the first item that is not named, and its end is the item's
+    own gap. The full width is the longest lead; or the yardstick, the gap from which on an order
+    is certain, if no lead is as long: then all leads are small, and so they look.
+
+    >>> from topgap.parameters import TopK
+    >>> rows, yardstick = bars(Release(TopK(k=2, epsilon=1), [4, 0], [125, 3], ["flu", "cold"]))
+    >>> rows.count("<tr"), yardstick.count("<tr")
+    (2, 1)
+    """
+    parameters = release.parameters
+    ahead = leads(release)
+    yardstick = certain_from(parameters)
+    full = max(yardstick, *ahead)
+    rows = []
+    columns = zip(release.items, release.gaps or (), ahead, strict=True)
+    for rank, (item, gap, lead) in enumerate(columns, 1):
+        uncertain = is_uncertain(gap, parameters)
+        entry = _name(item) + _bar((lead - gap) / full, gap / full, uncertain=uncertain)
+        gap_text, lead_text = (for_columns(each, parameters.resolution) for each in (gap, lead))
+        mark = ' <span class="mark">order uncertain</span>' if uncertain else ""
+        rows.append(_row(str(rank), entry, gap_text + mark, lead_text))
+    entry = f"<span>Two equal items come out so far apart once in {ONE_IN} times</span>"
+    entry += _bar(Fraction(0), yardstick / full, uncertain=True)
+    return "\n".join(rows), _row("", entry, f"≈ {about(yardstick)}", "")
+
+
+def _name(item: object) -> str:
+    return f"<bdi>{escape(on_one_line(item))}</bdi>"
+
+
+def _bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:
+    """A bar up to the next item's end, and from there the gap; both as parts of the full width."""
+    fill = ' fill="url(#hatch)"' if uncertain else ""
+    return (
+        '<svg class="bar" aria-hidden="true" focusable="false">'
+        f'<rect class="rest" width="{_percent(start)}" height="100%"/>'
+        f'<rect class="gap{" uncertain" * uncertain}"{fill} x="{_percent(start)}" '
+        f'width="{_percent(length)}" height="100%"/></svg>'
+    )
+
+
+def _percent(part: Fraction) -> str:
+    return f"{float(100 * part):.4f}%"
+
+
+def _row(rank: str, entry: str, *numbers: str) -> str:
+    # The roles are those of the elements; they outlast the layout for phones, which is no table.
+    cells = "".join(
+        f'<td role="cell" class="{kind}">{number}</td>'
+        for kind, number in zip(("ahead", "lead"), numbers, strict=False)
+    )
+    return (
+        f'<tr role="row"><td role="cell" class="rank">{rank}</td>'
+        f'<th role="rowheader" scope="row"><div class="entry">{entry}</div></th>{cells}</tr>'
+    )

@@ -1,0 +1,83 @@
+"""Numbers of any size as short text, for people: exact where that is short, and rounded besides."""
+
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+from math import ceil, exp
+
+from topgap.text import written
+
+# Exponents beyond any that parameters can have; what still overflows becomes infinite.
+_WIDE = Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LONGEST_DECIMAL = 12
+_LONGEST_IN_COLUMN = 30
+
+
+def about(number: Fraction | Decimal) -> str:
+    """A number that is not negative, rounded to four digits, or to a whole number if it is large.
+
+    >>> about(Fraction(2, 3)), about(Fraction(31416)), about(Fraction(10**400))
+    ('0.6667', '31416', '1.000 × 10⁴⁰⁰')
+    """
+    rounded = _decimal(number) if isinstance(number, Fraction) else number
+    if rounded.is_infinite():
+        return "∞"
+    exponent = rounded.adjusted() if rounded else 0
+    if -4 <= exponent < 9:
+        return f"{rounded:.{max(0, 3 - exponent)}f}"
+    shown = f"{rounded.scaleb(-exponent, _WIDE):.3f}"
+    return f"{shown} × 10{str(exponent).translate(_SUPERSCRIPTS)}"
+
+
+def exactly(number: Fraction) -> str:
+    """A positive number as it is, and beside it the decimal if that is another text.
+
+    >>> exactly(Fraction(1, 3)), exactly(Fraction(1, 2)), exactly(Fraction(7))
+    ('1/3 ≈ 0.3333', '1/2 = 0.5', '7')
+    """
+    decimal = written(number)
+    if number.denominator == 1:
+        return decimal
+    if "/" in decimal or len(decimal) > _LONGEST_DECIMAL:
+        return f"{number} ≈ {about(number)}"
+    return f"{number} = {decimal}"
+
+
+def for_columns(number: Fraction, resolution: Fraction) -> str:
+    """The exact number with the decimal places of its resolution, so that columns align.
+
+    A number that no column can hold is rounded, and says so.
+
+    >>> for_columns(Fraction(7), Fraction(1, 10)), for_columns(Fraction(37, 3), Fraction(1, 3))
+    ('7.0', '37/3')
+    >>> for_columns(Fraction(10**400), Fraction(1, 10))
+    '≈ 1.000 × 10⁴⁰⁰'
+    """
+    places = len(written(resolution).partition(".")[2])
+    whole, _, part = written(number).partition(".")
+    text = f"{whole}.{part:0<{places}}" if places else written(number)
+    return text if len(text) <= _LONGEST_IN_COLUMN else f"≈ {about(number)}"
+
+
+def likelihood_factor(epsilon: Fraction) -> str:
+    """The number e to the power of ε, rounded.
+
+    >>> likelihood_factor(Fraction(1, 2))
+    '1.649'
+    """
+    return about(_decimal(epsilon).exp(_WIDE))
+
+
+def surest_belief(epsilon: Fraction) -> str:
+    """How sure, in percent and rounded up, a release can make of what was held for a toss-up.
+
+    Odds of 1 to 1 become at most e^ε to 1.
+
+    >>> surest_belief(Fraction(1))
+    '73.2'
+    """
+    return f"{ceil(1000 / (1 + exp(-min(epsilon, Fraction(1_000))))) / 10:.1f}"
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return _WIDE.divide(Decimal(number.numerator), Decimal(number.denominator))

@@ -1,0 +1,66 @@
+"""What the page says in other words from release to release."""
+
+from fractions import Fraction
+from math import sqrt
+
+from topgap._core import __version__
+from topgap.leads import ONE_IN, certain_from
+from topgap.release import Release
+from topgap.report.numbers import about, exactly, likelihood_factor, surest_belief
+
+
+def words(release: Release) -> dict[str, str]:
+    """Text for each name that stands in a template.
+
+    >>> from topgap import TopK
+    >>> words(Release(TopK(k=1, epsilon="1/2"), [4], [125]))["epsilon"]
+    '1/2 = 0.5'
+    """
+    parameters = release.parameters
+    return {
+        "version": __version__,
+        "summary": _summary(release),
+        **(_MONOTONIC if parameters.monotonic else _NOT_MONOTONIC),
+        **(_POSITIONS if "index" in release.to_dict()["winners"][0] else _NAMES),
+        "k": str(parameters.k),
+        "epsilon": exactly(parameters.epsilon),
+        "factor": likelihood_factor(parameters.epsilon),
+        "belief": surest_belief(parameters.epsilon),
+        "resolution": exactly(parameters.resolution),
+        "rounding": "" if release.gaps is None else ", and gaps afterwards",
+        "sensitivity": exactly(parameters.sensitivity),
+        "scale": exactly(parameters.scale),
+        "spread": about(parameters.scale * Fraction(sqrt(2))),
+        "certain_from": about(certain_from(parameters)),
+        "one_in": str(ONE_IN),
+    }
+
+
+def _summary(release: Release) -> str:
+    single = len(release) == 1
+    largest = f"The {'item' if single else f'{len(release)} items'} that came out largest"
+    if release.gaps is None:
+        return f"{largest}." if single else f"{largest}, from the largest down."
+    return f"{largest}, and how far {'it' if single else 'each'} came out ahead of the next."
+
+
+_MONOTONIC = {
+    "neighbours": "one person added or removed",
+    "monotonic": "yes",
+    "monotonic_meaning": "One person more moves all true numbers the same way, as it is with "
+    "counts when a person is added or removed. Half the noise suffices for that.",
+    "scale_formula": "k · sensitivity / ε",
+}
+_NOT_MONOTONIC = {
+    "neighbours": "one person added, removed or replaced by another, as long as that moves no "
+    "item’s true number by more than the sensitivity",
+    "monotonic": "no",
+    "monotonic_meaning": "One person may move some true numbers up and others down, as it is when "
+    "a person is replaced by another. That takes twice the noise.",
+    "scale_formula": "2 · k · sensitivity / ε",
+}
+_NAMES = {"item": "Item", "item_note": ""}
+_POSITIONS = {
+    "item": "Position",
+    "item_note": "; each goes by its position in the list of all items, counted from 0",
+}
