@@ -15,8 +15,8 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## show the mechanism at work on made-up data
-	@echo "== demo: python -m topgap.demo"
-	@$(BIN)/python -m topgap.demo || { echo "make demo: FAILED"; exit 1; }
+	@echo "== demo: topgap demo"
+	@$(BIN)/topgap demo || { echo "make demo: FAILED"; exit 1; }
 	@echo "make demo: done"
 
 test: .venv/installed-dev ## run the tests (four to six minutes)
@@ -50,7 +50,7 @@ clean: ## remove the environment and all that was built
 .venv/installed: $(SOURCES) | .venv/bin/python
 	@$(NEED_CARGO)
 	@echo "== set-up: building topgap and installing it into .venv (the first time takes a minute)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli]' \
 		|| { echo "set-up: FAILED, see above"; exit 1; }
 	@touch $@
 
@@ -59,6 +59,7 @@ clean: ## remove the environment and all that was built
 	@echo "== set-up: building topgap and installing it and its tools into .venv (the first time takes a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
 		|| { echo "set-up: FAILED, see above"; exit 1; }
+	@.ci/install-chromium || echo "set-up: going on without Chromium; its tests are skipped"
 	@touch $@ .venv/installed
 
 .venv/bin/python:

@@ -1,33 +1,50 @@
-"""The demo shows a table of winners and gaps that agrees with the data it made up."""
+"""`topgap demo` shows list, gaps and chart of baskets that stay the same, with new noise."""
+
+import re
+from pathlib import Path
 
 import pytest
 
-from topgap import demo
+from checking.command import is_one_sentence, topgap
+from topgap.cli.demo import K
+from topgap.datasets import Quest, baskets
+
+
+def rows(shown: str) -> list[tuple[int, int, float]]:
+    found = re.findall(r"^ *(\d+)  (\d+) +([\d.]+)  [░█▒ ?]*$", shown, re.MULTILINE)
+    return [(int(rank), int(item), float(gap)) for rank, item, gap in found]
 
 
 @pytest.mark.statistical(false_alarm=1e-20)
-def test_the_demo_shows_the_winners_and_their_gaps(capsys: pytest.CaptureFixture[str]) -> None:
-    demo.main()
-    shown = capsys.readouterr().out
-    counts = demo.count_patients()
-    rows = [line for line in shown.splitlines() if "|" in line][1:]
-    assert len(rows) == 5
-    for rank, row in enumerate(rows, start=1):
-        public, secret = row.split("|")
-        place, *name, gap = public.split()
-        assert int(place) == rank
-        assert counts[" ".join(name)] == int(secret)
-        # Counts are at most 839 and noise has mean 5: 1000 more has probability below e^−200.
-        assert 0 <= float(gap) < demo.PATIENTS
-    assert "may be published" in shown
+def test_the_demo_shows_winners_gaps_and_chart(tmp_path: Path) -> None:
+    ended = topgap("demo", "--baskets", 20_000, folder=tmp_path)
+    assert (ended.code, ended.err) == (0, "")
+    shown = rows(ended.out)
+    assert [rank for rank, *_ in shown] == [*range(1, K + 1)]
+    assert len({item for _, item, _ in shown}) == K
+    # Counts are at most 20,000 and noise has mean 25: 5,000 more has probability below e^−200.
+    assert all(0 <= gap < 25_000 for *_, gap in shown)
+    assert "█" in ended.out
+    assert "may be published" in ended.out
 
 
 @pytest.mark.statistical(false_alarm=1e-20)
-def test_the_made_up_data_stay_and_the_noise_changes(capsys: pytest.CaptureFixture[str]) -> None:
-    # The noise has mean 5, so that a tenth has probability below 1/50 for each value of the gap,
-    # whatever the others are: 20 times the same one, below 50^−19 < 1e-32.
-    assert demo.count_patients() == demo.count_patients()
-    for _ in range(20):
-        demo.main()
-    shown = capsys.readouterr().out
-    assert len({line for line in shown.splitlines() if "High blood pressure" in line}) > 1
+def test_the_baskets_stay_and_the_noise_changes(tmp_path: Path) -> None:
+    # The noise has mean 25, so a tenth has probability below 1/250 for each value of a gap, and
+    # there are 25 gaps, of which each but the last depends on fresh noise: 250^−24 < 1e-57.
+    first = topgap("demo", "--baskets", 2_000, "--save", "a.dat", folder=tmp_path)
+    second = topgap("demo", "--baskets", 2_000, "--save", "b.dat", folder=tmp_path)
+    assert (tmp_path / "a.dat").read_bytes() == (tmp_path / "b.dat").read_bytes()
+    assert rows(first.out) != rows(second.out)
+
+
+def test_the_baskets_can_be_kept_and_released(tmp_path: Path) -> None:
+    ended = topgap("demo", "--baskets", 300, "--save", "kept.dat", folder=tmp_path)
+    kept = [[*map(int, line.split())] for line in (tmp_path / "kept.dat").read_text().splitlines()]
+    assert kept == [*baskets(Quest(transactions=300), seed=1994)]
+    command = ended.out.splitlines()[-1].split()
+    assert command[:2] == ["topgap", "release"]
+    assert topgap(*command[1:], folder=tmp_path).code == 0
+    again = topgap("demo", "--baskets", 300, "--save", "kept.dat", folder=tmp_path)
+    assert again.code == 1
+    assert is_one_sentence(again.err)

@@ -28,6 +28,7 @@ def test_numpy_is_the_only_dependency_of_the_core() -> None:
     ).stdout.split()
     assert {"topgap", "numpy"} <= set(loaded)
     assert not {"scipy", "hypothesis", "pytest", "pandas", "polars", "pyarrow"} & set(loaded)
+    assert not {"duckdb", "typer", "rich", "matplotlib", "selenium"} & set(loaded)
 
 
 def test_it_is_typed_and_exports_what_it_lists() -> None:

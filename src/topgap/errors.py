@@ -35,3 +35,15 @@ class ReleaseError(TopgapError, ValueError):
 
 class MissingExtraError(TopgapError, ImportError):
     """A library that topgap needs for this, and for nothing else, is not installed."""
+
+
+class SourceError(TopgapError, ValueError):
+    """The data to be counted cannot be read, or are not there."""
+
+
+class DomainError(TopgapError, ValueError):
+    """The public list of items cannot be used."""
+
+
+class OutputError(TopgapError, OSError):
+    """What was asked for cannot be written."""

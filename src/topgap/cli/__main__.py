@@ -1,0 +1,5 @@
+"""`python -m topgap.cli`."""
+
+from topgap.cli import main
+
+main()

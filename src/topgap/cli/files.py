@@ -1,0 +1,115 @@
+"""Files that appear whole or not at all."""
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from topgap.errors import OutputError
+from topgap.text import on_one_line
+
+
+def check(targets: Iterable[Path], sources: Iterable[str], *, overwrite: bool) -> None:
+    """See that the files can be written, before any work is done for them.
+
+    Raises:
+        OutputError: One cannot be, or exists and must not be overwritten, or is a source.
+    """
+    for target in targets:
+        label = on_one_line(target)
+        if target.is_dir():
+            raise OutputError(f"{label} is a directory; name a file.")
+        if _is_special(target):
+            continue
+        if target.exists() and not overwrite:
+            raise OutputError(
+                f"{label} exists already, and what it holds cost privacy; give another name, or "
+                f"--overwrite."
+            )
+        for source in sources:
+            if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
+                raise OutputError(f"{label} is what is read; give another name.")
+        directory = _directory(target)
+        if not directory.is_dir():
+            raise OutputError(f"{label} cannot be written: there is no directory {directory}.")
+        if not os.access(directory, os.W_OK | os.X_OK):
+            raise OutputError(f"{label} cannot be written: its directory may not be written to.")
+
+
+def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
+    """Write all the files, each whole; if one cannot be written, none appears.
+
+    Raises:
+        OutputError: They cannot be written.
+    """
+    ready: dict[Path, Path] = {}
+    made: list[Path] = []
+    target = Path()
+    try:
+        for target, content in contents.items():
+            if not _is_special(target):
+                ready[target] = _written_beside(target, content)
+        for target, content in contents.items():
+            if target not in ready:
+                target.write_bytes(content)
+        for target, temporary in ready.items():
+            if overwrite:
+                os.replace(temporary, os.path.realpath(target))
+            else:
+                _put(temporary, target)
+                made.append(target)
+    except BaseException as error:
+        for each in [*ready.values(), *made]:
+            with contextlib.suppress(OSError):
+                each.unlink()
+        if isinstance(error, OSError):
+            why = error.strerror or type(error).__name__
+            raise OutputError(f"{on_one_line(target)} cannot be written: {why}.") from None
+        raise
+
+
+def _written_beside(target: Path, content: bytes) -> Path:
+    """A file in the same directory, complete and on disk."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=_directory(target))
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+    except BaseException:
+        temporary.unlink()
+        raise
+    return temporary
+
+
+def _put(temporary: Path, target: Path) -> None:
+    """Give the file its name, unless another one has it by now."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise
+    except OSError:  # no hard links here
+        if target.exists():
+            raise FileExistsError(17, "File exists") from None
+        os.replace(temporary, target)
+        return
+    temporary.unlink()
+
+
+def _directory(target: Path) -> Path:
+    return Path(os.path.realpath(target)).parent
+
+
+def _is_special(target: Path) -> bool:
+    """Whether it is a device or a pipe, which can only be written to."""
+    return target.exists() and not stat.S_ISREG(target.stat().st_mode)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,58 @@
+"""A release in the forms that the command writes: table, CSV, JSON, Parquet."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Literal, get_args
+
+from topgap.errors import MissingExtraError
+from topgap.release import Release
+from topgap.text import written
+
+Form = Literal["table", "csv", "json", "parquet"]
+FORMS: tuple[Form, ...] = get_args(Form)
+_SUFFIXES: dict[str, Form] = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
+
+
+def form_of(target: Path | None) -> Form:
+    """The form that the name of a file asks for; a table, if it asks for none."""
+    return "table" if target is None else _SUFFIXES.get(target.suffix.lower(), "table")
+
+
+def in_form(release: Release, form: Form, caveat: str | None) -> bytes:
+    """The release as a file holds it.
+
+    Args:
+        release: What to write.
+        form: How to write it.
+        caveat: What is not protected; a table says it too.
+    """
+    if form == "csv":
+        return _csv(release).encode()
+    if form == "json":
+        return f"{release.to_json(indent=2)}\n".encode()
+    if form == "parquet":
+        return _parquet(release)
+    lines = [release.to_text(), *([caveat] if caveat else [])]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _csv(release: Release) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    gaps = release.gaps
+    rows.writerow(["rank", "item", *(["gap"] if gaps else [])])
+    for rank, item in enumerate(release.items, 1):
+        rows.writerow([rank, item, *([written(gaps[rank - 1])] if gaps else [])])
+    return text.getvalue()
+
+
+def _parquet(release: Release) -> bytes:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("Parquet files need pyarrow: pip install pyarrow.") from None
+    table = release.to_arrow().replace_schema_metadata({"topgap.release": release.to_json()})
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()

@@ -1,0 +1,149 @@
+r"""When two cells are the same: the one rule for items, persons and the domain.
+
+An item is compared as text, whatever type its column has, so that the number 7 of a Parquet file is
+the line `7` of a text file. A whole number is written without a point, be it a float or a decimal.
+White space and invisible characters at both ends do not count, and composed and decomposed letters
+are the same (Unicode's NFC). Nothing else is: upper and lower case, leading zeros and spaces inside
+differ. What is blank then is missing, and so are NULL and not-a-number.
+
+Persons are compared in the same way, because one who is spelt in two ways would count twice.
+"""
+
+from datetime import date
+from decimal import Decimal
+from math import isfinite
+from unicodedata import normalize
+from uuid import UUID
+
+import numpy as np
+
+from topgap.counting.engine import NESTED
+
+# White space as Unicode has it, the four separators that Python strips too, and what shows nothing.
+_SPACES = [
+    *range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, 0x180E, *range(0x2000, 0x200E),
+    0x2028, 0x2029, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF,
+]  # fmt: skip
+SPACES = "".join(map(chr, _SPACES))
+_IN_SQL = " || ".join(f"chr({code})" for code in _SPACES)
+
+_INTEGERS = {
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
+    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "BIGNUM", "VARINT",
+}  # fmt: skip
+_PLAIN = {
+    "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
+    "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "UUID", "INTERVAL",
+}  # fmt: skip
+
+
+def is_integer(kind: str) -> bool:
+    """Whether a column of this type holds whole numbers alone."""
+    return kind in _INTEGERS
+
+
+def is_text(kind: str) -> bool:
+    """Whether a column of this type holds text."""
+    return kind in {"VARCHAR", "TEXT"} or kind.startswith("ENUM")
+
+
+def item_text(cell: str, kind: str) -> str | None:
+    """SQL for the text by which an item is compared, NULL if it is missing.
+
+    Args:
+        cell: SQL for the cell.
+        kind: The type of its column.
+
+    Returns:
+        The SQL; None if the type cannot name an item.
+    """
+    if is_text(kind):
+        return _tidy(f"CAST({cell} AS VARCHAR)")
+    if kind == "JSON":
+        return _json_text(cell)
+    if is_integer(kind) or kind in _PLAIN:
+        return f"CAST({cell} AS VARCHAR)"
+    if kind in {"FLOAT", "DOUBLE"} or kind.startswith("DECIMAL"):
+        return _number_text(cell, kind)
+    if kind in {"NULL", '"NULL"'}:
+        return "CAST(NULL AS VARCHAR)"
+    return None
+
+
+def person_key(cell: str, kind: str) -> str | None:
+    """SQL for what tells persons apart, NULL if it is missing; None as for `item_text`."""
+    if is_text(kind):
+        # ASCII that neither begins nor ends with a space or control character is tidy as it is,
+        # and to see that is far cheaper than to tidy it.
+        cell = f"CAST({cell} AS VARCHAR)" if kind.startswith("ENUM") else cell
+        plain = f"{cell} >= '!' AND strlen({cell}) = length({cell}) AND ascii({cell}[-1]) > 32"
+        return f"CASE WHEN {plain} THEN {cell} ELSE {_tidy(cell)} END"
+    if is_integer(kind) or kind in _PLAIN or kind == "BLOB":
+        return cell
+    if kind in {"FLOAT", "DOUBLE"}:
+        return f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END"
+    return cell if kind.startswith("DECIMAL") else item_text(cell, kind)
+
+
+def whole_number(cell: str, kind: str) -> str | None:
+    """SQL for a ready count as BIGINT, NULL if it is no whole number from 0 on; None as above."""
+    if is_text(kind) or kind == "JSON":
+        text = _tidy(f"CAST({cell} AS VARCHAR)") if is_text(kind) else _json_text(cell)
+        cell = f"CASE WHEN regexp_full_match({text}, '[0-9]+') THEN {text} END"
+    elif kind in {"FLOAT", "DOUBLE"} or kind.startswith("DECIMAL"):
+        cell = f"CASE WHEN {cell} = trunc({cell}) THEN {cell} END"
+    elif not is_integer(kind):
+        return None
+    number = f"TRY_CAST({cell} AS BIGINT)"
+    return f"CASE WHEN {number} >= 0 THEN {number} END"
+
+
+def text_of(value: object) -> str | None:
+    """The text by which a value of Python is compared, not yet tidy; None if it has none.
+
+    >>> text_of("flu"), text_of(7), text_of(7.0), text_of(True), text_of([7])
+    ('flu', '7', '7', 'true', None)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    if isinstance(value, float | Decimal):
+        whole = int(value) if isfinite(value) else None
+        is_short = whole is not None and whole == value and abs(whole) < 2**127
+        return str(whole if is_short else value)
+    is_plain = isinstance(value, UUID) or type(value) is date
+    return str(value) if is_plain else None
+
+
+def tidied(text: str) -> str:
+    """The text as SQL makes it tidy; empty if it is blank.
+
+    >>> tidied(" cafe\u0301\u00a0")
+    'café'
+    """
+    return text.strip(SPACES) if text.isascii() else normalize("NFC", text).strip(SPACES)
+
+
+def _tidy(text: str) -> str:
+    return f"nullif(trim(nfc_normalize({text}), {_IN_SQL}), '')"
+
+
+def _number_text(cell: str, kind: str) -> str:
+    whole = f"CASE WHEN {cell} = trunc({cell}) THEN TRY_CAST({cell} AS HUGEINT) END"
+    text = f"coalesce(CAST({whole} AS VARCHAR), CAST({cell} AS VARCHAR))"
+    return text if kind.startswith("DECIMAL") else f"CASE WHEN NOT isnan({cell}) THEN {text} END"
+
+
+def _json_text(cell: str) -> str:
+    text = f"({cell} ->> '$')"
+    number = _number_text(f"TRY_CAST({cell} AS DOUBLE)", "DOUBLE")
+    # An integer of any length has its digits in the text, also where DuckDB would take a double.
+    number = f"CASE WHEN regexp_full_match({text}, '-?[0-9]+') THEN {text} ELSE {number} END"
+    return (
+        f"CASE json_type({cell}) WHEN 'NULL' THEN NULL "
+        f"WHEN 'OBJECT' THEN error('{NESTED}') WHEN 'ARRAY' THEN error('{NESTED}') "
+        f"WHEN 'DOUBLE' THEN {number} ELSE {_tidy(text)} END"
+    )

@@ -1,0 +1,129 @@
+"""A table or a query of a DuckDB or SQLite file, which is opened for reading alone."""
+
+import sqlite3
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from topgap.counting.engine import Engine
+from topgap.counting.tables import Column, Table, described, identifier, literal, quoted
+from topgap.errors import SourceError
+
+_ROWS = 50_000
+
+
+def read_duckdb(
+    engine: Engine, path: str, label: str, table: str | None, query: str | None
+) -> Table:
+    """The table of a DuckDB file that is named, or that a query gives.
+
+    Raises:
+        SourceError: The file cannot be read, or has no such table, or the query cannot be run.
+    """
+    engine.run(f"ATTACH {literal(path)} AS source (READ_ONLY)", of=label)
+    engine.run("USE source", of=label)
+    if query is not None:
+        relation = f"({_one_select(query)}\n)"
+    else:
+        rows = engine.run(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
+            "UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
+            "WHERE database_name = 'source' AND NOT internal ORDER BY ALL",
+            of=label,
+        )
+        names = {n if s == "main" else f"{s}.{n}": (s, n) for s, n in rows}
+        schema, name = names[_chosen([*names], table, label)]
+        relation = f"source.{identifier(schema)}.{identifier(name)}"
+    return described(engine, label, relation, query)
+
+
+def read_sqlite(
+    engine: Engine,
+    path: str,
+    label: str,
+    wanted: Sequence[str],
+    table: str | None,
+    query: str | None,
+) -> Table:
+    """The wanted columns of a table or query of a SQLite file, carried over into DuckDB.
+
+    In SQLite a value has a type, and its column has none: all is carried over as text, by the rule
+    of `cells`, and binary values as their hexadecimal digits.
+
+    Raises:
+        SourceError: The file cannot be read, or has no such table or columns, or the query cannot
+            be run.
+    """
+    try:
+        database = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
+    except sqlite3.Error:
+        raise SourceError(f"{label} cannot be read as a SQLite file.") from None
+    try:
+        if query is not None:
+            relation = f"({_one_select(query)}\n)"
+        else:
+            rows = database.execute(
+                "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') "
+                "AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            )
+            relation = identifier(_chosen([name for (name,) in rows], table, label))
+        try:
+            head = database.execute(f"SELECT * FROM {relation} LIMIT 0").description
+        except sqlite3.Error as error:
+            if query is None:
+                raise
+            raise SourceError(f"The query cannot be run: {error}.") from None
+        empty = Column("NULL", "NULL")
+        seen = Table(label, relation, {each[0]: empty for each in head}, typed=True)
+        for name in wanted:
+            seen.column(name)
+        cells = ", ".join(_sqlite_text(identifier(name)) for name in wanted)
+        _carry(engine, database.execute(f"SELECT {cells} FROM {relation}"), len(wanted), label)
+    except sqlite3.Error:
+        raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
+    finally:
+        database.close()
+    columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(wanted)}
+    return Table(label, "carried", columns, typed=True)
+
+
+def _chosen(names: Sequence[str], table: str | None, label: str) -> str:
+    """The table that was named; if none was, the only one there is."""
+    if table is None and len(names) == 1:
+        return names[0]
+    if table in names:
+        return str(table)
+    shown = ", ".join(map(quoted, names[:8])) + (", …" if len(names) > 8 else "")
+    has = f"it has {shown}" if names else "it has none"
+    if table is None:
+        raise SourceError(f"Say which table of {label} is meant; {has}.")
+    raise SourceError(f"{label} has no table {quoted(table)}; {has}.")
+
+
+def _one_select(query: str) -> str:
+    return query.strip().rstrip(";")
+
+
+def _sqlite_text(cell: str) -> str:
+    whole = f"CAST({cell} AS INTEGER)"
+    return (
+        f"CASE typeof({cell}) WHEN 'real' THEN CASE WHEN {cell} = {whole} AND abs({cell}) < 9e18 "
+        f"THEN CAST({whole} AS TEXT) ELSE {cell} END "
+        f"WHEN 'blob' THEN hex({cell}) ELSE CAST({cell} AS TEXT) END"
+    )
+
+
+def _carry(engine: Engine, rows: sqlite3.Cursor, width: int, label: str) -> None:
+    import numpy as np
+
+    columns = ", ".join(f"w{n} VARCHAR" for n in range(width))
+    engine.run(f"CREATE TEMP TABLE carried ({columns})", of=label)
+    while batch := rows.fetchmany(_ROWS):
+        texts = [
+            [repr(cell) if type(cell) is float else cell for cell in column]
+            for column in zip(*batch, strict=True)
+        ]
+        arrays = {f"w{n}": np.array(column, dtype=object) for n, column in enumerate(texts)}
+        engine.connection.register("batch", arrays)
+        engine.run("INSERT INTO carried SELECT * FROM batch", of=label)
+        engine.connection.unregister("batch")
+        engine.tell("reading", None)

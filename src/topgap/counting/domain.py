@@ -1,0 +1,197 @@
+"""The domain: the public list of items, all of which take part, counted or not."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from topgap.counting.cells import SPACES, is_integer, item_text, text_of, tidied
+from topgap.counting.engine import LONGEST_LINE, Engine
+from topgap.counting.files import Format, is_path
+from topgap.counting.sources import open_table
+from topgap.counting.tables import quoted
+from topgap.errors import DomainError, ParameterError, SourceError
+
+MOST_ITEMS = 10_000_000
+_TABLES = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz"}
+
+
+class FromData:
+    """The type of `FROM_DATA`."""
+
+    def __repr__(self) -> str:
+        return "topgap.counting.FROM_DATA"
+
+
+FROM_DATA: Final = FromData()
+"""Take the items from the data. That somebody has an item is then not protected."""
+
+NOT_PROTECTED = (
+    "Not protected: the list of items was taken from the data, so that an item is named here "
+    "shows that somebody has it, whatever ε is."
+)
+
+
+class Domain:
+    """The public list of items, in the public order.
+
+    Args:
+        items: A list, tuple, range, Series, array or other iterable of strings, numbers, dates or
+            UUIDs. They are compared with the data as text, by the rule of `topgap.counting.cells`.
+
+    Raises:
+        DomainError: There is none, or one twice, or one that is blank or of another type.
+
+    >>> Domain(["flu", "cold"]).names
+    ['flu', 'cold']
+    >>> len(Domain(range(1, 943)))
+    942
+    >>> Domain([7, "7"])
+    Traceback (most recent call last):
+    topgap.errors.DomainError: The domain has '7' more than once.
+    """
+
+    __slots__ = ("names", "texts")
+
+    names: Sequence[Any]
+    texts: Sequence[str]
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        if isinstance(items, str | bytes) or hasattr(items, "columns"):
+            raise DomainError(
+                f"A {type(items).__name__} is no list of items; give a list, a range, or one "
+                f"column of a data frame."
+            )
+        if isinstance(items, range):
+            _check_size(len(items))
+            self.names, self.texts = items, [*map(str, items)]
+            return
+        listed = _listed(items)
+        _check_size(len(listed))
+        self.texts = [*map(_text, listed)]
+        _check_distinct(self.texts)
+        named = zip(listed, self.texts, strict=True)
+        self.names = [text if isinstance(item, str) else item for item, text in named]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"<Domain of {len(self)} items>"
+
+
+def read_domain(
+    path: str | os.PathLike[str],
+    column: str | None = None,
+    *,
+    form: Format | None = None,
+    header: bool = True,
+) -> Domain:
+    """The domain that a file holds: an item a line, or a column of a table.
+
+    Args:
+        path: A text file with an item in each line, blank lines left out; or, with a column, any
+            file that can be counted.
+        column: The column of a CSV, TSV, JSON lines or Parquet file.
+        form: The format of the table, if its name does not tell.
+        header: Whether a CSV or TSV file has the names of its columns in the first line.
+
+    Raises:
+        DomainError: The file cannot be read, or the list cannot be used.
+    """
+    if column is not None:
+        return _from_column(path, column, form, header)
+    label = quoted(os.fspath(path))[1:-1]
+    if os.path.splitext(path)[1].lower() in _TABLES:
+        raise DomainError(f"{label} is a table; say which of its columns holds the items.")
+    items = []
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            while line := file.readline(LONGEST_LINE):
+                if len(line) == LONGEST_LINE:
+                    raise DomainError(f"{label} has a line of {LONGEST_LINE:,} characters or more.")
+                if line.strip(SPACES):
+                    items.append(line)
+    except UnicodeDecodeError:
+        raise DomainError(f"{label} is not UTF-8 text.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name is not that of a file"
+        raise DomainError(f"{label} cannot be read: {why}.") from None
+    if not items:
+        raise DomainError(f"{label} holds no items.")
+    return Domain(items)
+
+
+def as_domain(domain: Any) -> Domain | FromData:
+    """Read whatever a user may give as a domain."""
+    if isinstance(domain, Domain | FromData):
+        return domain
+    if is_path(domain):
+        return read_domain(domain)
+    if domain is None:
+        raise DomainError(
+            "The domain is missing: give the public list of items, or topgap.counting.FROM_DATA."
+        )
+    return Domain(domain)
+
+
+def _from_column(
+    path: str | os.PathLike[str], column: str, form: Format | None, header: bool
+) -> Domain:
+    with Engine() as engine:
+        try:
+            table = open_table(engine, path, [column], form=form, header=header)
+            found = table.column(column)
+            text = item_text(found.cell, found.kind)
+            if text is None:
+                raise SourceError(f"{table.label} has a column that cannot name items.")
+            cell = found.cell if is_integer(found.kind) else text
+            values = engine.run(f"SELECT {cell} FROM {table.relation}", of=table.label)
+        except (SourceError, ParameterError) as error:
+            raise DomainError(f"The domain cannot be read: {error}") from None
+    if not values:
+        raise DomainError(f"{table.label} holds no items.")
+    if any(value is None for (value,) in values):
+        raise DomainError("The domain has an item that is blank or missing.")
+    return Domain([value for (value,) in values])
+
+
+def _listed(items: Iterable[Any]) -> list[Any]:
+    for method in ("tolist", "to_pylist", "to_list"):
+        if hasattr(items, method):
+            items = getattr(items, method)()
+            break
+    try:
+        return [*items]
+    except TypeError:
+        raise DomainError(
+            f"A {type(items).__name__} is no list of items; give a list or a range."
+        ) from None
+
+
+def _text(item: Any) -> str:
+    text = None if item is None or item != item else text_of(item)
+    if text is not None:
+        text = tidied(text)
+        if text:
+            return text
+    elif item is not None and item == item:
+        raise DomainError(
+            f"An item of the domain is a {type(item).__name__}; only strings, numbers, dates and "
+            f"UUIDs can name items."
+        )
+    raise DomainError("The domain has an item that is blank or missing.")
+
+
+def _check_size(size: int) -> None:
+    if size == 0:
+        raise DomainError("The domain is empty; it must hold at least two items.")
+    if size > MOST_ITEMS:
+        raise DomainError(f"The domain has {size:,} items; at most {MOST_ITEMS:,} can be counted.")
+
+
+def _check_distinct(texts: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for text in texts:
+        if text in seen:
+            raise DomainError(f"The domain has {quoted(text)} more than once.")
+        seen.add(text)

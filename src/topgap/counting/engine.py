@@ -1,0 +1,181 @@
+"""DuckDB at work: within its memory, in a directory of its own, watched, and to be stopped."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any
+
+from topgap.errors import MissingExtraError, ParameterError, SourceError
+
+Progress = Callable[[str, float | None], None]
+"""Told ten times a second what is done, and which share of it, from 0 to 1; None if not known."""
+
+MEMORY = "700MB"
+LONGEST_LINE = 2_000_000
+NESTED = "topgap: a value that holds others"
+_PER_THREAD = 100_000_000
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+class Engine:
+    """One connection to an embedded DuckDB, with a private directory for what memory cannot hold.
+
+    Args:
+        memory: How much memory DuckDB may use, such as "700MB" or "4GB".
+        progress: Whom to tell how far the work is.
+
+    Raises:
+        MissingExtraError: DuckDB is not installed.
+        ParameterError: The memory is not written so, or too little.
+    """
+
+    def __init__(self, memory: str = MEMORY, progress: Progress | None = None) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtraError("Counting needs DuckDB: pip install duckdb.") from None
+        self.memory = memory
+        limit = _read_memory(memory)
+        self._progress = progress
+        try:
+            self.directory = Path(tempfile.mkdtemp(prefix="topgap-"))
+        except OSError:
+            raise SourceError(
+                f"Temporary files cannot be made in {tempfile.gettempdir()}; set TMPDIR to a "
+                f"directory where they can."
+            ) from None
+        try:
+            self.connection = duckdb.connect(
+                config={
+                    "memory_limit": f"{limit}B",
+                    "threads": min(os.cpu_count() or 1, max(1, limit // _PER_THREAD)),
+                    "temp_directory": str(self.directory / "spilled"),
+                    "autoinstall_known_extensions": False,
+                    "autoload_known_extensions": False,
+                    "python_enable_replacements": False,
+                }
+            )
+            self.connection.execute("SET enable_progress_bar = true")
+            self.connection.execute("SET enable_progress_bar_print = false")
+            self.connection.execute("SET progress_bar_time = 0")
+        except BaseException:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            raise
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.connection.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def tell(self, doing: str, share: float | None) -> None:
+        """Pass on how far the work is."""
+        if self._progress is not None:
+            self._progress(doing, share)
+
+    def run(self, query: str, *, of: str, doing: str = "reading") -> list[tuple[Any, ...]]:
+        """Run a query to its end, or until the user interrupts it.
+
+        Args:
+            query: What to run.
+            of: Whose data it reads, for the sentence of an error.
+            doing: What it does, for those who watch.
+
+        Returns:
+            All rows of its result.
+
+        Raises:
+            SourceError: The data cannot be read; the sentence holds nothing of what is in them.
+        """
+        import duckdb
+
+        rows: list[tuple[Any, ...]] = []
+        failed: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                rows.extend(self.connection.execute(query).fetchall())
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                done.set()
+
+        # DuckDB works in a thread of its own, so that this one can watch it and be interrupted;
+        # by an event, because Thread.join takes an interruption for the thread's end.
+        done = Event()
+        Thread(target=work, name="topgap-counting", daemon=True).start()
+        try:
+            while not done.wait(0.1):
+                percent = self.connection.query_progress()
+                self.tell(doing, percent / 100 if 0 <= percent <= 100 else None)
+        except BaseException:
+            while not done.is_set():
+                with suppress(KeyboardInterrupt, SystemExit):  # it is being stopped already
+                    self.connection.interrupt()
+                    done.wait(0.05)
+            raise
+        if failed:
+            if isinstance(failed[0], duckdb.Error | RuntimeError | MemoryError):
+                raise SourceError(self.sentence(failed[0], of)) from None
+            raise failed[0]
+        return rows
+
+    def sentence(self, error: BaseException, of: str) -> str:
+        """What went wrong, in our words: DuckDB's own quote the data."""
+        import duckdb
+
+        text = str(error)
+        line = re.search(r"CSV Error on Line: (\d+)", text)
+        where = f"Line {line[1]} of {of}" if line else of
+        if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
+            if "temp_directory" in text and "max_temp_directory_size" in text:
+                return self._no_space()
+            return f"Counting {of} takes more than the {self.memory} of memory that it may use."
+        if "No space left" in text or "failed to write" in text.lower():
+            return self._no_space()
+        if NESTED in text:
+            return f"{of} has a value in these columns that is no text and no number."
+        for part, told in _TOLD.items():
+            if part in text:
+                return f"{where} {told}"
+        return f"{of} cannot be read: it is damaged, or not in the format that it seems to be."
+
+    def _no_space(self) -> str:
+        return f"There is no space left for temporary files in {self.directory.parent}."
+
+
+_TOLD = {
+    "Invalid unicode": "is not UTF-8 text.",
+    "invalid UTF-8": "is not UTF-8 text.",
+    "Maximum line size": f"is longer than {LONGEST_LINE:,} bytes.",
+    "maximum_object_size": "has an object that is too large to be an event.",
+    "Expected Number of Columns": "has not as many columns as the first line.",
+    "unterminated quote": "has a quotation mark that is not closed.",
+    "does not support a full read": f"has a line that is longer than {LONGEST_LINE:,} bytes.",
+    "reached an invalid state": "breaks the rules of CSV: line ends that differ, or a stray quote.",
+    "Malformed JSON": "is not made of JSON objects, one in each line.",
+    "Expected OBJECT": "is not made of JSON objects, one in each line.",
+    "No magic bytes found at end of file": "is not a whole Parquet file.",
+    "Could not set lock": "is in use by another process.",
+    "Permission denied": "may not be read.",
+}
+
+
+def _read_memory(memory: str) -> int:
+    read = re.fullmatch(r"\s*(\d{1,9})\s*([KMGT])i?B?\s*", str(memory), re.IGNORECASE)
+    limit = int(read[1]) * _UNITS[f"{read[2].upper()}B"] if read else 0
+    if limit < 10**8:
+        raise ParameterError("memory must be at least 100MB, and written as in 700MB or 4GB.")
+    return limit

@@ -1,0 +1,260 @@
+"""Counting: `count_events`, `count_transactions` and `read_counts`."""
+
+from typing import Any
+
+import numpy as np
+
+from topgap.counting.cells import is_integer, item_text, person_key, whole_number
+from topgap.counting.domain import Domain, FromData, as_domain
+from topgap.counting.engine import MEMORY, Engine, Progress
+from topgap.counting.files import Format
+from topgap.counting.sources import open_lines, open_table
+from topgap.counting.tables import Table, quoted
+from topgap.errors import DomainError, SourceError
+
+Counts = dict[Any, int]
+
+
+def count_events(
+    source: Any,
+    *,
+    person: str,
+    item: str,
+    domain: Any,
+    format: Format | None = None,  # noqa: A002 - what everyone calls it
+    table: str | None = None,
+    query: str | None = None,
+    header: bool = True,
+    allow_empty: bool = False,
+    memory: str = MEMORY,
+    progress: Progress | None = None,
+) -> Counts:
+    """Count the distinct persons of each item.
+
+    Args:
+        source: A CSV, TSV, JSON lines or Parquet file, a pattern of them, or a list; a DuckDB or
+            SQLite file; an open binary file; a pandas or polars data frame; an Arrow table.
+        person: The column that says who. Events without a person are left out.
+        item: The column that says what. Events without an item are left out.
+        domain: The public list of items: an iterable, a range, the path of a text file with an
+            item a line, a `Domain`, or FROM_DATA, which does not protect who is in it.
+        format: The format of a file, if its name does not tell.
+        table: The table of a DuckDB or SQLite file.
+        query: A SELECT to ask of it instead.
+        header: Whether CSV and TSV files have names in their first lines; otherwise columns go by
+            their numbers, "1", "2" and so on.
+        allow_empty: Whether a source without a single row is counted, as 0 for each item, and not
+            taken for a mistake. That there is no row at all is not protected if it is refused.
+        memory: What DuckDB may use of it; more goes to disk, in a private directory.
+        progress: A function that is told what is done and which share of it.
+
+    Returns:
+        The count of each item of the domain, in its order. It is secret.
+
+    Raises:
+        SourceError: The source cannot be read; no error text has a value of it.
+        DomainError: The domain cannot be used.
+        ParameterError: What was said of the source does not fit it.
+        MissingExtraError: DuckDB is not installed.
+
+    >>> import pandas as pd
+    >>> visits = pd.DataFrame({"who": ["Ann", "Ann", "Bob"], "what": ["flu", "flu", "flu"]})
+    >>> count_events(visits, person="who", item="what", domain=["flu", "cold"])
+    {'flu': 2, 'cold': 0}
+    """
+    public = as_domain(domain)
+    with Engine(memory, progress) as engine:
+        found = open_table(
+            engine, source, [person, item], form=format, table=table, query=query, header=header
+        )
+        who, what = found.column(person), found.column(item)
+        key, text = person_key(who.cell, who.kind), item_text(what.cell, what.kind)
+        if key is None or text is None:
+            raise _unfit(found, item if text is None else person)
+        persons = f"count(DISTINCT {key}) AS n FROM {found.relation} GROUP BY 1"
+        by_cell = f"SELECT {what.cell} AS item, {persons}"
+        by_text = f"SELECT {text} AS item, {persons}"
+        return _counted(engine, found, public, what.kind, by_cell, by_text, allow_empty)
+
+
+def count_transactions(
+    source: Any,
+    *,
+    domain: Any,
+    allow_empty: bool = False,
+    memory: str = MEMORY,
+    progress: Progress | None = None,
+) -> Counts:
+    r"""Count the lines that hold each item, in files of the FIMI format.
+
+    Each line is one person; it holds the items, separated by spaces or tabs, and an item that
+    stands there more than once counts once.
+
+    Args:
+        source: The path of a file, packed by gzip or not; a pattern, a list, or an open
+            binary file.
+        domain: As for `count_events`, and so are the others.
+        allow_empty: As there.
+        memory: As there.
+        progress: As there.
+
+    Returns:
+        The count of each item of the domain, in its order. It is secret.
+
+    Raises:
+        SourceError, DomainError, ParameterError, MissingExtraError: As for `count_events`.
+
+    >>> import io
+    >>> count_transactions(io.BytesIO(b"1 3\n1 1 2\n"), domain=range(1, 5))
+    {1: 2, 2: 1, 3: 1, 4: 0}
+    """
+    public = as_domain(domain)
+    with Engine(memory, progress) as engine:
+        found = open_lines(engine, source)
+        cells = "string_split(translate(line, chr(9), ' '), ' ')"
+        tidy = f"list_transform({cells}, lambda each: {item_text('each', 'VARCHAR')})"
+
+        def lines_with(items: str) -> str:
+            each = f"SELECT unnest(list_distinct({items})) AS item FROM {found.relation}"
+            return f"SELECT item, count(*) AS n FROM ({each}) GROUP BY 1"
+
+        by_cell, by_text = lines_with(cells), lines_with(tidy)
+        return _counted(engine, found, public, "VARCHAR", by_cell, by_text, allow_empty)
+
+
+def read_counts(
+    source: Any,
+    *,
+    item: str,
+    count: str,
+    domain: Any,
+    format: Format | None = None,  # noqa: A002 - what everyone calls it
+    table: str | None = None,
+    query: str | None = None,
+    header: bool = True,
+    allow_empty: bool = False,
+    memory: str = MEMORY,
+    progress: Progress | None = None,
+) -> Counts:
+    """Read counts that somebody made before.
+
+    How far one person can move such a count, its sensitivity, is for you to know.
+
+    Args:
+        source: As for `count_events`, and so are those not named here.
+        item: The column that says what is counted; no item of the domain may come twice.
+        count: The column with the counts: whole numbers from 0 to below 2^63, none missing.
+        domain: As there.
+        format: As there.
+        table: As there.
+        query: As there.
+        header: As there.
+        allow_empty: As there.
+        memory: As there.
+        progress: As there.
+
+    Returns:
+        The count of each item of the domain, in its order. It is secret.
+
+    Raises:
+        SourceError, DomainError, ParameterError, MissingExtraError: As for `count_events`.
+
+    >>> import pandas as pd
+    >>> counts = pd.DataFrame({"page": ["start", "help"], "people": [51260, 960]})
+    >>> read_counts(counts, item="page", count="people", domain=["start", "help", "legal"])
+    {'start': 51260, 'help': 960, 'legal': 0}
+    """
+    public = as_domain(domain)
+    with Engine(memory, progress) as engine:
+        found = open_table(
+            engine, source, [item, count], form=format, table=table, query=query, header=header
+        )
+        what, number = found.column(item), found.column(count)
+        text, whole = item_text(what.cell, what.kind), whole_number(number.cell, number.kind)
+        if text is None or whole is None:
+            raise _unfit(found, item if text is None else count)
+        ready = f"SELECT {what.cell} AS item, {whole} AS n FROM {found.relation}"
+        return _counted(engine, found, public, what.kind, ready, None, allow_empty)
+
+
+def _counted(
+    engine: Engine,
+    found: Table,
+    public: Domain | FromData,
+    kind: str,
+    by_cell: str,
+    by_text: str | None,
+    allow_empty: bool,
+) -> Counts:
+    """The counts of the domain's items, 0 for those that were not counted.
+
+    Args:
+        engine: Does the counting.
+        found: What is counted.
+        public: The items.
+        kind: The type of their column.
+        by_cell: SQL that counts by the cells as they are: quick, and right as long as no two cells
+            mean the same item.
+        by_text: SQL that counts by the text that they mean, for when two do; None if two must not.
+        allow_empty: Whether there may be nothing to count.
+    """
+    _tabulate(engine, found, by_cell, kind)
+    if not allow_empty and _one(engine, "SELECT count(*) = 0 FROM counted"):
+        raise SourceError(f"{found.label} has no rows; allow it to be empty if that is no mistake.")
+    if by_text is None and _one(engine, "SELECT bool_or(n IS NULL) FROM counted"):
+        raise SourceError(
+            f"The counts of {found.label} must be whole numbers from 0 to below 2^63, none missing."
+        )
+    _list_items(engine, public)
+    if _one(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
+        if by_text is None:
+            raise SourceError(f"{found.label} has an item more than once.")
+        kind = "VARCHAR"
+        _tabulate(engine, found, by_text, kind)
+
+    if isinstance(public, FromData):
+        name = "item" if is_integer(kind) else "text"
+        rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", of=found.label)
+        return dict(rows)
+    counts = dict.fromkeys(public.names, 0)
+    for place, n in engine.run(f"SELECT place, n FROM ({_MATCHED})", of=found.label):
+        counts[public.names[place]] = n
+    return counts
+
+
+_MATCHED = "SELECT * FROM counted JOIN domain USING (text)"
+
+
+def _tabulate(engine: Engine, found: Table, counting: str, kind: str) -> None:
+    """Make the table `counted`: each item that was found, the text that it means, its count."""
+    text = item_text("item", kind)
+    engine.run("SET preserve_insertion_order = false", of=found.label)  # which takes memory
+    engine.run(
+        f"CREATE OR REPLACE TEMP TABLE counted AS SELECT {text} AS text, item, n FROM ({counting})",
+        of=found.label,
+        doing=f"counting {found.label}",
+    )
+
+
+def _list_items(engine: Engine, public: Domain | FromData) -> None:
+    """Make the table `domain`, of the items' texts and their places in the public list."""
+    if isinstance(public, FromData):
+        items = "SELECT DISTINCT text, 0 AS place FROM counted WHERE text IS NOT NULL"
+        engine.run(f"CREATE TEMP TABLE domain AS {items}", of="The domain")
+        return
+    given = {"given": np.array(public.texts, dtype=object), "place": np.arange(len(public))}
+    engine.connection.register("public", given)
+    text = item_text("given", "VARCHAR")  # once more by DuckDB's own Unicode tables, as the data
+    engine.run(f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", of="")
+    engine.connection.unregister("public")
+    if _one(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
+        raise DomainError("The domain has two items that are the same.")
+
+
+def _one(engine: Engine, query: str) -> bool:
+    ((found,),) = engine.run(query, of="What was counted")
+    return bool(found)
+
+
+def _unfit(found: Table, name: str) -> SourceError:
+    return SourceError(f"{found.label} has a column {quoted(name)} of a type that cannot be used.")

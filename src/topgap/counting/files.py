@@ -1,0 +1,169 @@
+"""Files to be read: which they are, and of what format."""
+
+import glob
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any, Literal, get_args
+
+from topgap.counting.engine import Engine
+from topgap.counting.tables import quoted
+from topgap.errors import ParameterError, SourceError
+
+Format = Literal["csv", "tsv", "jsonl", "parquet", "fimi", "duckdb", "sqlite"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".dat": "fimi",
+    ".duckdb": "duckdb",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+}
+_CHUNK = 1 << 20
+
+
+def is_path(source: object) -> bool:
+    """Whether the source names a file."""
+    return isinstance(source, str | os.PathLike)
+
+
+def find(engine: Engine, source: Any) -> tuple[list[str], str]:
+    """The files that a source means, and what to call them.
+
+    Args:
+        engine: Keeps a copy of what can be read only once.
+        source: A path, a pattern such as `visits-*.parquet`, several of them, or an open binary
+            file such as standard input.
+
+    Raises:
+        SourceError: There is no such file, or it cannot be read.
+    """
+    if hasattr(source, "read"):
+        return [_copied(engine, source)], _label_of_open(source)
+    given = [source] if is_path(source) else [*source]
+    if not given:
+        raise SourceError("There is no file to read.")
+    found: dict[str, str] = {}  # a file that is named twice is read once
+    for each in given:
+        for path in _matching(os.fspath(each)):
+            found.setdefault(os.path.realpath(path), path)
+    paths = [*found.values()]
+    for path in paths:
+        _check(path)
+    label = quoted(paths[0])[1:-1]
+    return paths, label if len(paths) == 1 else f"{label} (or one of {len(paths) - 1} files more)"
+
+
+def format_of(paths: list[str], label: str, given: Format | None) -> Format:
+    """The format that all the files have: by their first bytes, or else by their names.
+
+    Raises:
+        ParameterError: A format was given that is not known.
+        SourceError: It cannot be told, or they have several.
+    """
+    if given is not None:
+        if given not in FORMATS:
+            raise ParameterError(f"The format of a source must be one of {', '.join(FORMATS)}.")
+        return given
+    formats = {_seen_in(path) or format_by_name(path) for path in paths}
+    if len(formats) > 1:
+        raise SourceError(f"{label}: the files must all have the same format.")
+    (only,) = formats
+    if only is None:
+        raise SourceError(
+            f"The format of {label} cannot be told from its name; say which of "
+            f"{', '.join(FORMATS)} it is."
+        )
+    return only
+
+
+def _matching(path: str) -> list[str]:
+    if "://" in path:
+        raise SourceError(f"{quoted(path)[1:-1]} is a network address; only files are read.")
+    if os.path.lexists(path) or not glob.has_magic(path):
+        return [path]
+    paths = [each for each in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(each)]
+    if not paths:
+        raise SourceError(f"No file matches {quoted(path)[1:-1]}.")
+    return paths
+
+
+def _check(path: str) -> None:
+    label = quoted(path)[1:-1]
+    if os.path.isdir(path):
+        raise SourceError(f"{label} is a directory; name the files in it, as in '{label}/*.csv'.")
+    try:
+        with open(path, "rb") as file:
+            empty = not file.read(1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name is not that of a file"
+        raise SourceError(f"{label} cannot be read: {why}.") from None
+    if empty:
+        raise SourceError(f"{label} is empty.")
+
+
+def _seen_in(path: str) -> Format | None:
+    with open(path, "rb") as file:
+        start = file.read(16)
+    if start == b"SQLite format 3\0":
+        return "sqlite"
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    return "parquet" if start[:4] == b"PAR1" else None
+
+
+def format_by_name(path: str) -> Format | None:
+    """The format that the end of a name tells, None if it tells none.
+
+    >>> format_by_name("visits.csv.gz"), format_by_name("visits.txt")
+    ('csv', None)
+    """
+    name = Path(path)
+    if name.suffix.lower() == ".gz":
+        name = name.with_suffix("")
+    return _SUFFIXES.get(name.suffix.lower())
+
+
+def _label_of_open(source: IO[bytes]) -> str:
+    return "Standard input" if source is sys.stdin.buffer else "The open file"
+
+
+def _copied(engine: Engine, source: IO[bytes]) -> str:
+    """A private copy on disk: a stream can be read only once, and only from its start."""
+    path = engine.directory / "stream"
+    label = _label_of_open(source)
+    size = 0
+    with open(path, "wb") as copy:
+        for chunk in _chunks(source, label):
+            size += len(chunk)
+            try:
+                copy.write(chunk)
+            except OSError:
+                raise SourceError(
+                    f"There is no space left for a copy of {label.lower()}."
+                ) from None
+            engine.tell(f"reading {label.lower()}", None)
+    if size == 0:
+        raise SourceError(f"{label} is empty.")
+    return str(path)
+
+
+def _chunks(source: IO[bytes], label: str) -> Iterable[bytes]:
+    while True:
+        try:
+            chunk = source.read(_CHUNK)
+        except (OSError, ValueError):
+            raise SourceError(f"{label} cannot be read.") from None
+        if not isinstance(chunk, bytes):
+            raise SourceError(f"{label} must be open for reading bytes.")
+        if not chunk:
+            return
+        yield chunk

@@ -1,0 +1,102 @@
+"""Whatever holds events or counts, as a table that DuckDB can read."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from topgap.counting import files
+from topgap.counting.databases import read_duckdb, read_sqlite
+from topgap.counting.delimited import read_delimited, read_lines
+from topgap.counting.engine import Engine
+from topgap.counting.files import Format
+from topgap.counting.frames import read_frame
+from topgap.counting.lines import refuse_long_lines
+from topgap.counting.tables import Column, Table, described, literal, quoted
+from topgap.errors import ParameterError, SourceError
+
+_FIRST = 10_000
+
+
+def open_table(
+    engine: Engine,
+    source: Any,
+    wanted: Sequence[str],
+    *,
+    form: Format | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    header: bool = True,
+) -> Table:
+    """The table that a source holds, with the columns that are wanted.
+
+    Raises:
+        SourceError: It cannot be read, or has no such columns.
+        ParameterError: What was said of it does not fit its format.
+    """
+    for name in wanted:
+        if not isinstance(name, str) or not name:
+            raise ParameterError("The name of a column must be a string.")
+    if not _is_file(source):
+        found = read_frame(engine, source, wanted)
+    else:
+        paths, label = files.find(engine, source)
+        form = files.format_of(paths, label, form)
+        if form not in {"duckdb", "sqlite"} and (table is not None or query is not None):
+            raise ParameterError(
+                "Only a DuckDB or SQLite file can be asked for a table or a query."
+            )
+        if table is not None and query is not None:
+            raise ParameterError("Give a table or a query, not both.")
+        if form in {"csv", "tsv"}:
+            found = read_delimited(paths, label, form, wanted, header)
+        elif form == "jsonl":
+            found = _read_json_lines(engine, paths, label, wanted)
+        elif form == "parquet":
+            listed = ", ".join(map(literal, paths))
+            found = described(engine, label, f"read_parquet([{listed}])")
+        elif form == "fimi":
+            raise ParameterError(
+                "The FIMI format has no columns: each line is a person, and holds the items."
+            )
+        elif len(paths) > 1:
+            raise SourceError("Only one database can be read at a time.")
+        elif form == "duckdb":
+            found = read_duckdb(engine, paths[0], label, table, query)
+        else:
+            found = read_sqlite(engine, paths[0], label, wanted, table, query)
+    for name in wanted:
+        found.column(name)
+    return found
+
+
+def open_lines(engine: Engine, source: Any) -> Table:
+    """The lines of text files, in the column `line`.
+
+    Raises:
+        SourceError: They cannot be read.
+    """
+    if not _is_file(source):
+        raise SourceError("Transactions are read from files alone.")
+    paths, label = files.find(engine, source)
+    for path in paths:
+        refuse_long_lines(path, label)
+    return Table(label, read_lines(paths), {"line": Column("line", "VARCHAR")}, typed=False)
+
+
+def _is_file(source: Any) -> bool:
+    several = isinstance(source, list | tuple) and all(map(files.is_path, source))
+    return files.is_path(source) or several or hasattr(source, "read")
+
+
+def _read_json_lines(
+    engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]
+) -> Table:
+    listed = f"[{', '.join(map(literal, paths))}], format = 'newline_delimited'"
+    names = ", ".join(f"bool_or(list_contains(names, {literal(name)}))" for name in wanted)
+    # The first objects tell which names there are; in later ones a name that lacks is a NULL.
+    first = f"SELECT json_keys(json) AS names FROM read_json_objects({listed}) LIMIT {_FIRST}"
+    (seen,) = engine.run(f"SELECT {names} FROM ({first})", of=label)
+    for name, is_there in zip(wanted, seen, strict=True):
+        if is_there is False:
+            raise SourceError(f"{label} has no column {quoted(name)} in its first objects.")
+    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in dict.fromkeys(wanted))
+    return described(engine, label, f"read_json({listed}, columns = {{{columns}}})")

@@ -1,0 +1,91 @@
+"""A table that DuckDB can read, whatever it came from, and its columns by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from topgap.counting.engine import Engine
+from topgap.errors import SourceError
+from topgap.text import on_one_line
+
+_MOST_NAMES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: SQL for its cells, and DuckDB's name of its type."""
+
+    cell: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What DuckDB is to read.
+
+    Attributes:
+        label: What to call it in an error.
+        relation: SQL for what stands after FROM.
+        columns: Its columns by name.
+        typed: Whether the names of the columns are a schema and no data, so that an error may
+            list them; the first line of a text file may be somebody's data.
+    """
+
+    label: str
+    relation: str
+    columns: Mapping[str, Column]
+    typed: bool
+
+    def column(self, name: str) -> Column:
+        """The column of this name.
+
+        Raises:
+            SourceError: There is none.
+        """
+        if name in self.columns:
+            return self.columns[name]
+        raise SourceError(f"{self.label} has no column {quoted(name)}{self._has()}.")
+
+    def _has(self) -> str:
+        if not self.typed or not self.columns:
+            return ""
+        names = [quoted(each) for each in self.columns]
+        more = ", …" if len(names) > _MOST_NAMES else ""
+        return "; it has " + ", ".join(names[:_MOST_NAMES]) + more
+
+
+def described(engine: Engine, label: str, relation: str, query: str | None = None) -> Table:
+    """The table with the columns that DuckDB says it has.
+
+    Raises:
+        SourceError: It cannot be read, or the query that makes it cannot be run.
+    """
+    import duckdb
+
+    try:
+        rows = engine.connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+        if query is None:
+            raise SourceError(f"{label} cannot be read.") from None
+        # These speak of the query and of the schema; no row was read yet.
+        first = str(error).splitlines()[0].rstrip(".")
+        raise SourceError(f"The query cannot be run: {first}.") from None
+    except duckdb.Error as error:
+        raise SourceError(engine.sentence(error, label)) from None
+    columns = {name: Column(identifier(name), kind) for name, kind, *_ in rows}
+    return Table(label, relation, columns, typed=True)
+
+
+def quoted(name: str) -> str:
+    """A name as an error shows it: on one line, and not at any length."""
+    shown = on_one_line(name)
+    return f"'{shown}'" if len(shown) <= 80 else f"'{shown[:79]}…'"
+
+
+def literal(text: str) -> str:
+    """The text as a string of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """The name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
