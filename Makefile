@@ -19,8 +19,8 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 	@$(BIN)/topgap demo || { echo "make demo: FAILED"; exit 1; }
 	@echo "make demo: done"
 
-test: .venv/installed-dev ## run the tests (four to six minutes)
-	@echo "== test: pytest, on all cores (four to six minutes)"
+test: .venv/installed-dev ## run the tests (five to seven minutes)
+	@echo "== test: pytest, on all cores (five to seven minutes)"
 	@$(BIN)/python -m pytest -n auto --dist loadfile || { echo "make test: FAILED"; exit 1; }
 	@echo "make test: passed"
 
@@ -37,8 +37,8 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
 	@echo "make check: passed"
 
-bench: .venv/installed-dev ## measure the kernel against NumPy and OpenDP, and the reference
-	@for each in kernel reference; do \
+bench: .venv/installed-dev ## measure kernel, reference, counting and baskets against their peers
+	@for each in kernel reference counting quest; do \
 		echo "== bench: python benchmarks/$$each.py"; \
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done

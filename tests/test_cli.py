@@ -96,9 +96,11 @@ def test_a_long_table_is_whole(folder: Path) -> None:
 
 
 def test_the_report_holds_the_release(folder: Path) -> None:
-    ended = release(folder, "--report", "r.html", "--format", "json", "-q")
+    titled = ["--title", "Diagnoses <2026>", "--format", "json", "-q"]
+    ended = release(folder, "--report", "r.html", *titled)
     page = (folder / "r.html").read_text()
     assert read_release(page) == Release.from_json(ended.out)
+    assert "<h1>Diagnoses &lt;2026&gt;</h1>" in page
     assert NOT_PROTECTED not in page
 
 
@@ -194,7 +196,7 @@ def test_the_domain_may_be_a_column_or_a_range(folder: Path) -> None:
 USAGE: list[list[object]] = [
     ["--nonsense"], ["-k", "many"], ["--domain-range", "1:9"], ["--domain-from-data"],
     ["--domain-column", "x", "--neighbours", "some"], ["--format", "xml"], ["--count", "n"],
-    ["--sensitivity", "2"], ["--output", "same", "--report", "same"],
+    ["--sensitivity", "2"], ["--output", "same", "--report", "same"], ["--title", "x"],
 ]  # fmt: skip
 
 
@@ -400,7 +402,7 @@ def test_a_defect_is_told_without_its_text(folder: Path) -> None:
     assert "Zaphod" not in run.stderr
 
 
-@pytest.mark.parametrize("library", ["typer", "rich", "duckdb"])
+@pytest.mark.parametrize("library", ["typer", "duckdb"])
 def test_a_library_that_is_missing_is_named(folder: Path, library: str) -> None:
     code = (
         f"import sys; sys.modules[{library!r}] = None\n"

@@ -52,8 +52,9 @@ some_events = st.lists(st.tuples(cell, cell), max_size=30)
 AWKWARD: Events = [
     ("Ann", "flu"), ("Ann", "flu"), (" Ann\u00a0", "flu "), ("Bob", "\tflu"), ("Bob", "cafe\u0301"),
     ("Bob", "café"), (None, "flu"), ("", "flu"), ("  ", "flu"), ("Cy", None), ("Cy", ""),
-    ("Cy", " "), ("Cy", "7"), ("Dee", "7.0"), ("Dee", "07"), ("Dee", "two words"), ("Dee", "elsewhere"),
-    ("O'Neil", "flu"), ('"E"', "«»"), ("a,b;c|d\te", "flu"), ("line\nbreak", "flu"),
+    ("Cy", " "), ("Cy", "7"), ("Dee", "7.0"), ("Dee", "07"), ("Dee", "two words"),
+    ("Dee", "elsewhere"), ("O'Neil", "flu"),
+    ('"E"', "«»"), ("a,b;c|d\te", "flu"), ("line\nbreak", "flu"),
 ]  # fmt: skip
 
 
@@ -67,10 +68,11 @@ def test_each_form_of_events_is_counted_by_the_rule(name: str, tmp_path: Path) -
     assert [*counted] == DOMAIN
 
 
-@pytest.mark.parametrize("name", NAMES)
+# Without a row, these have no columns.
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if n not in {"csv without header", "json lines"}]
+)
 def test_no_events_are_zeros_if_that_is_allowed(name: str, tmp_path: Path) -> None:
-    if name in {"csv without header", "json lines"}:
-        pytest.skip("without a row there are no columns")
     assert ways(tmp_path)[name]([], DOMAIN) == dict.fromkeys(DOMAIN, 0)
 
 
@@ -113,7 +115,7 @@ MUTANTS = [
         "SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})",
         "SELECT 0 FROM ({_MATCHED}) LIMIT 1",
     ),
-    Mutant("items nobody has are left out", "dict.fromkeys(public.names, 0)", "{}"),
+    Mutant("items nobody has count one", "np.zeros(len(public)", "np.ones(len(public)"),
     Mutant(
         "the item is not tidied",
         '    text = item_text("item", kind)\n',

@@ -6,7 +6,6 @@ Seeds are fixed, so nothing here fails by chance. A tolerance is five standard e
 import hashlib
 import random
 import statistics
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, count, islice, pairwise
@@ -16,11 +15,9 @@ from typing import Any
 import pytest
 
 from checking.mutants import Mutant, mutated
+from quest import PUBLIC, figures, public_baskets
 from topgap import ParameterError, ParameterTypeError
 from topgap.datasets import T40I10D100K, Quest, baskets, quest, write
-
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-from quest import PUBLIC, figures, public_baskets
 
 FEW = Quest(transactions=500)
 

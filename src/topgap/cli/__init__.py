@@ -12,9 +12,9 @@ def main() -> None:
         try:
             from topgap.cli.commands import app
         except ImportError as error:
-            if (error.name or "").partition(".")[0] not in {"typer", "rich"}:
+            if (error.name or "").partition(".")[0] != "typer":
                 raise
-            print("The command needs typer and rich: pip install typer rich.", file=sys.stderr)
+            print("topgap: The command needs typer: pip install typer.", file=sys.stderr)
             sys.exit(1)
         app(prog_name="topgap")
     except KeyboardInterrupt:

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from topgap._core import __version__
-from topgap.cli import demo as demo_command
 from topgap.cli import request
 from topgap.cli.complaints import one_sentence
 from topgap.cli.forms import Form
@@ -245,6 +244,10 @@ def release(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="The heading of the report.", rich_help_panel=_OUTPUT),
+    ] = None,
     overwrite: Annotated[
         bool,
         typer.Option("--overwrite", help="Overwrite files that exist.", rich_help_panel=_OUTPUT),
@@ -272,7 +275,8 @@ def release(
                 domain_from_data=domain_from_data,
                 k=k, epsilon=epsilon, resolution=resolution, neighbours=neighbours,
                 sensitivity=sensitivity,
-                form=form, output=output, report=report, overwrite=overwrite, quiet=quiet,
+                form=form, output=output, report=report, title=title, overwrite=overwrite,
+                quiet=quiet,
             )
         )  # fmt: skip
 
@@ -292,5 +296,7 @@ def demo(
     The baskets come from the Quest generator of Agrawal and Srikant, and are the
     same at each run; the noise is new each time.
     """
+    from topgap.cli.demo import show  # and what it shows with, which a release need not wait for
+
     with one_sentence():
-        demo_command.show(baskets, save)
+        show(baskets, save)

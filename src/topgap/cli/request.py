@@ -53,6 +53,7 @@ class Request:
     form: Form | None
     output: Path | None
     report: Path | None
+    title: str | None
     overwrite: bool
     quiet: bool
 
@@ -118,6 +119,8 @@ def _check_usage(request: Request) -> None:
         )
     if request.sensitivity is not None and request.count is None:
         raise typer.BadParameter("--sensitivity is for ready counts, with --count.")
+    if request.title is not None and request.report is None:
+        raise typer.BadParameter("--title is for the report, with --report.")
     if request.output is not None and request.output == request.report:
         raise typer.BadParameter("--output and --report name the same file.")
     if _form(request) == "parquet" and request.output is None and sys.stdout.isatty():
@@ -166,7 +169,8 @@ def _publish(request: Request, made: Release) -> None:
     if request.report is not None:
         from topgap.report import to_html
 
-        contents[request.report] = to_html(made, caveat=caveat).encode()
+        title = {} if request.title is None else {"title": request.title}
+        contents[request.report] = to_html(made, caveat=caveat, **title).encode()
     files.write(contents, overwrite=request.overwrite)
 
     if not request.quiet:

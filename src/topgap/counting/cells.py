@@ -104,6 +104,8 @@ def text_of(value: object) -> str | None:
     >>> text_of("flu"), text_of(7), text_of(7.0), text_of(True), text_of([7])
     ('flu', '7', '7', 'true', None)
     """
+    if isinstance(value, str):
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):

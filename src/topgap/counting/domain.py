@@ -103,21 +103,19 @@ def read_domain(
     label = quoted(os.fspath(path))[1:-1]
     if os.path.splitext(path)[1].lower() in _TABLES:
         raise DomainError(f"{label} is a table; say which of its columns holds the items.")
-    items = []
     try:
         with open(path, encoding="utf-8-sig") as file:
-            while line := file.readline(LONGEST_LINE):
-                if len(line) == LONGEST_LINE:
-                    raise DomainError(f"{label} has a line of {LONGEST_LINE:,} characters or more.")
-                if line.strip(SPACES):
-                    items.append(line)
+            lines = file.read().split("\n")
     except UnicodeDecodeError:
         raise DomainError(f"{label} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name is not that of a file"
         raise DomainError(f"{label} cannot be read: {why}.") from None
+    items = [line for line in lines if line.strip(SPACES)]
     if not items:
         raise DomainError(f"{label} holds no items.")
+    if max(map(len, items)) > LONGEST_LINE:
+        raise DomainError(f"{label} has a line of more than {LONGEST_LINE:,} characters.")
     return Domain(items)
 
 
@@ -169,17 +167,17 @@ def _listed(items: Iterable[Any]) -> list[Any]:
 
 
 def _text(item: Any) -> str:
-    text = None if item is None or item != item else text_of(item)
-    if text is not None:
-        text = tidied(text)
-        if text:
-            return text
-    elif item is not None and item == item:
+    is_missing = item is None or item != item
+    text = "" if is_missing else text_of(item)
+    if text is None:
         raise DomainError(
             f"An item of the domain is a {type(item).__name__}; only strings, numbers, dates and "
             f"UUIDs can name items."
         )
-    raise DomainError("The domain has an item that is blank or missing.")
+    text = tidied(text)
+    if not text:
+        raise DomainError("The domain has an item that is blank or missing.")
+    return text
 
 
 def _check_size(size: int) -> None:
@@ -189,7 +187,9 @@ def _check_size(size: int) -> None:
         raise DomainError(f"The domain has {size:,} items; at most {MOST_ITEMS:,} can be counted.")
 
 
-def _check_distinct(texts: Iterable[str]) -> None:
+def _check_distinct(texts: Sequence[str]) -> None:
+    if len({*texts}) == len(texts):
+        return
     seen: set[str] = set()
     for text in texts:
         if text in seen:

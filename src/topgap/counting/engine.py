@@ -61,9 +61,10 @@ class Engine:
                     "python_enable_replacements": False,
                 }
             )
-            self.connection.execute("SET enable_progress_bar = true")
-            self.connection.execute("SET enable_progress_bar_print = false")
-            self.connection.execute("SET progress_bar_time = 0")
+            self.connection.execute(
+                "SET enable_progress_bar = true; SET enable_progress_bar_print = false; "
+                "SET progress_bar_time = 0"
+            )
         except BaseException:
             shutil.rmtree(self.directory, ignore_errors=True)
             raise
@@ -85,28 +86,29 @@ class Engine:
         if self._progress is not None:
             self._progress(doing, share)
 
-    def run(self, query: str, *, of: str, doing: str = "reading") -> list[tuple[Any, ...]]:
+    def run(self, query: str, *, of: str, doing: str = "reading", fetch: str = "fetchall") -> Any:
         """Run a query to its end, or until the user interrupts it.
 
         Args:
             query: What to run.
             of: Whose data it reads, for the sentence of an error.
             doing: What it does, for those who watch.
+            fetch: DuckDB's method for its result: `fetchall` for rows, `fetchnumpy` for columns.
 
         Returns:
-            All rows of its result.
+            The whole result.
 
         Raises:
             SourceError: The data cannot be read; the sentence holds nothing of what is in them.
         """
         import duckdb
 
-        rows: list[tuple[Any, ...]] = []
+        fetched: list[Any] = []
         failed: list[BaseException] = []
 
         def work() -> None:
             try:
-                rows.extend(self.connection.execute(query).fetchall())
+                fetched.append(getattr(self.connection.execute(query), fetch)())
             except BaseException as error:
                 failed.append(error)
             finally:
@@ -130,7 +132,7 @@ class Engine:
             if isinstance(failed[0], duckdb.Error | RuntimeError | MemoryError):
                 raise SourceError(self.sentence(failed[0], of)) from None
             raise failed[0]
-        return rows
+        return fetched[0]
 
     def sentence(self, error: BaseException, of: str) -> str:
         """What went wrong, in our words: DuckDB's own quote the data."""

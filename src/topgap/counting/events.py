@@ -216,10 +216,12 @@ def _counted(
         name = "item" if is_integer(kind) else "text"
         rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", of=found.label)
         return dict(rows)
-    counts = dict.fromkeys(public.names, 0)
-    for place, n in engine.run(f"SELECT place, n FROM ({_MATCHED})", of=found.label):
-        counts[public.names[place]] = n
-    return counts
+    found_counts = engine.run(
+        f"SELECT place, n FROM ({_MATCHED})", of=found.label, fetch="fetchnumpy"
+    )
+    counts = np.zeros(len(public), dtype=np.int64)
+    counts[found_counts["place"]] = found_counts["n"]
+    return dict(zip(public.names, counts.tolist(), strict=True))
 
 
 _MATCHED = "SELECT * FROM counted JOIN domain USING (text)"
@@ -244,7 +246,7 @@ def _list_items(engine: Engine, public: Domain | FromData) -> None:
         return
     given = {"given": np.array(public.texts, dtype=object), "place": np.arange(len(public))}
     engine.connection.register("public", given)
-    text = item_text("given", "VARCHAR")  # once more by DuckDB's own Unicode tables, as the data
+    text = person_key("given", "VARCHAR")  # tidied once more, by DuckDB's own tables of Unicode
     engine.run(f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", of="")
     engine.connection.unregister("public")
     if _one(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):

@@ -1,0 +1,125 @@
+"""What `topgap release` costs beside the plain DuckDB query, and how much memory it takes.
+
+`make bench` runs it. Both are whole processes, from their start to their end, in turn within one
+run: the command, and Python with the query
+
+    select item, count(distinct person) from FILE group by item
+
+as DuckDB runs it if nothing is said: all memory, the types that it finds in a CSV file.
+The events are made up: persons at random, items of a Zipf-like law, 41,270 of them as in Kosarak.
+"""
+
+import argparse
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import duckdb
+
+ITEMS = 41_270
+QUERY = "select item, count(distinct person) from '{}' group by item"
+PLAIN = f"import duckdb, sys; duckdb.sql({QUERY!r}.format(sys.argv[1])).fetchall()"
+ASKED = ["--person", "person", "--item", "item", "-k", "25", "--epsilon", "1", "--quiet"]
+MADE_UP = (
+    "select cast(floor(random() * {persons}) as integer) as person, "
+    "cast(floor({items} * power(random(), 4)) as integer) as item from range({events})"
+)
+AS_TEXT = "select 'p' || person as person, 'item ' || item as item from made_up"
+FORMS = {
+    "Parquet, numbers": ("numbers.parquet", "from made_up"),
+    "Parquet, text": ("text.parquet", AS_TEXT),
+    "CSV, text": ("text.csv", AS_TEXT),
+    "CSV, numbers": ("numbers.csv", "from made_up"),
+}
+
+
+def make(folder: Path, events: int, forms: list[str]) -> None:
+    """Write the events in these forms, and the domains for them."""
+    with duckdb.connect() as database:
+        query = MADE_UP.format(persons=events // 10, items=ITEMS, events=events)
+        database.execute(f"create table made_up as {query}")
+        for form in forms:
+            name, rows = FORMS[form]
+            database.execute(f"copy ({rows}) to '{folder / name}'")
+    for name, text in (("numbers.txt", "{}\n"), ("text.txt", "item {}\n")):
+        (folder / name).write_text("".join(text.format(item) for item in range(ITEMS)))
+
+
+def commands(path: Path) -> dict[str, list[str]]:
+    """The plain query and the command on this file."""
+    release = [str(Path(sys.executable).with_name("topgap")), "release", str(path), *ASKED]
+    return {
+        "DuckDB": [sys.executable, "-c", PLAIN, str(path)],
+        "topgap": [*release, "--domain", str(path.with_suffix(".txt"))],
+    }
+
+
+def run(command: list[str]) -> tuple[float, float]:
+    """Seconds and MiB of a process, from its start to its end."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{command} failed")
+    return time.perf_counter() - start, used.ru_maxrss / 1024
+
+
+def compare(events: int, rounds: int) -> None:
+    print(f"\n{events:,} events, {rounds} rounds, medians of whole processes")
+    print(f"{'':<18}{'DuckDB':>10}{'topgap':>10}{'ratio':>8}{'quarters of the ratio':>24}")
+    with tempfile.TemporaryDirectory(prefix="topgap-bench-") as name:
+        folder = Path(name)
+        make(folder, events, [*FORMS])
+        for form, (file, _) in FORMS.items():
+            seconds: dict[str, list[float]] = {"DuckDB": [], "topgap": []}
+            for _ in range(rounds):
+                order = [*commands(folder / file).items()]
+                random.shuffle(order)
+                for who, command in order:
+                    seconds[who].append(run(command)[0])
+            plain, ours = (statistics.median(seconds[who]) for who in ("DuckDB", "topgap"))
+            pairs = zip(seconds["topgap"], seconds["DuckDB"], strict=True)
+            low, middle, high = statistics.quantiles([a / b for a, b in pairs], n=4)
+            spread = f"{low:.2f}  {middle:.2f}  {high:.2f}"
+            print(
+                f"{form:<18}{plain:>8.2f} s{ours:>8.2f} s{ours / plain:>8.2f}{spread:>24}",
+                flush=True,
+            )
+
+
+def memory(events: int) -> None:
+    print(f"\n{events:,} events: the most memory that the process had, and its time")
+    with tempfile.TemporaryDirectory(prefix="topgap-bench-") as name:
+        folder = Path(name)
+        for form, (file, _) in FORMS.items():
+            make(folder, events, [form])
+            seconds, most = run(commands(folder / file)["topgap"])
+            print(f"{form:<18}{most:>8.0f} MiB{seconds:>8.1f} s", flush=True)
+            (folder / file).unlink()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure topgap release.")
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--memory-events", type=int, default=50_000_000)
+    asked = parser.parse_args()
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()},",
+        end=" ",
+    )
+    print(f"DuckDB {version('duckdb')}, topgap {version('topgap')}")
+    compare(asked.events, asked.rounds)
+    memory(asked.memory_events)
+
+
+if __name__ == "__main__":
+    main()
