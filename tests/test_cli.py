@@ -419,3 +419,82 @@ def test_a_library_that_is_missing_is_named(folder: Path, library: str) -> None:
 
 def test_json_of_the_command_is_json(folder: Path) -> None:
     assert json.loads(release(folder, "--format", "json").out)["format"] == "topgap.release/1"
+
+
+def shell(command: str, folder: Path, **environment: str) -> Ended:
+    run = subprocess.run(
+        ["/bin/sh", "-c", command.replace("topgap", " ".join(TOPGAP), 1)],
+        cwd=folder, capture_output=True, check=False, env=surroundings(environment),
+    )  # fmt: skip
+    return Ended(run.returncode, run.stdout.decode(), run.stderr.decode())
+
+
+RELEASE = "topgap release visits.csv " + " ".join(map(str, ASKED))
+
+
+@pytest.mark.parametrize(("command", "said"), [
+    ("topgap --version > /dev/full", "No space left"),
+    ("topgap --help > /dev/full", "No space left"),
+    ("topgap demo --baskets 50 > /dev/full", "No space left"),
+    (f"{RELEASE} -q > /dev/full", "No space left"),
+    (f"{RELEASE} -q >&-", "output is closed"),
+    (f"{RELEASE.replace('visits.csv', '-')} -q <&-", "input is closed"),
+    (f"{RELEASE} -q -o {'a' * 300}", "File name too long"),
+    (f"{RELEASE} -q --query \"$(printf 'select \\377')\"", "not valid Unicode"),
+])  # fmt: skip
+def test_odd_conditions_are_told_in_a_sentence(folder: Path, command: str, said: str) -> None:
+    ended = shell(command, folder)
+    assert (ended.code, ended.out) == (1, "")
+    assert is_one_sentence(ended.err), ended.err
+    assert said in ended.err
+
+
+def test_nobody_needs_to_listen_or_to_know_unicode(folder: Path) -> None:
+    silent = shell(f"{RELEASE} 2>&-", folder)
+    assert (silent.code, len(silent.out.splitlines()), silent.err) == (0, 4, "")
+    failing = shell(f"{RELEASE.replace('-k 2', '-k 0')} 2>&-", folder)
+    assert failing == (1, "", "")
+    for command in ("topgap release --help", "topgap demo --baskets 50", RELEASE):
+        ended = shell(command, folder, PYTHONIOENCODING="ascii")
+        assert ended.code == 0
+        assert "Traceback" not in ended.err
+
+
+def test_a_source_named_by_a_pattern_is_never_overwritten(folder: Path) -> None:
+    before = (folder / "visits.csv").read_bytes()
+    asked = " ".join(map(str, ASKED))
+    ended = shell(f"topgap release 'vis*.csv' {asked} -o visits.csv --overwrite", folder)
+    assert ended.code == 1
+    assert "is what is read" in ended.err
+    assert (folder / "visits.csv").read_bytes() == before
+
+
+def test_two_names_of_one_output_are_a_usage_error(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    ended = release(folder, "-o", "sub/../x.json", "--report", "x.json")
+    assert ended.code == 2
+
+
+def test_files_of_baskets_and_tables_do_not_mix(folder: Path) -> None:
+    (folder / "b.dat").write_text("flu\n")
+    ends = ["--domain", "domain.txt", "-k", 2, "--epsilon", 1]
+    assert topgap("release", "b.dat", "visits.csv", *ends, folder=folder).code == 2
+    assert topgap("release", "visits.csv", "b.dat", *ends, folder=folder).code == 2
+    assert topgap("release", "b.dat", *ends, "--no-header", folder=folder).code == 2
+    assert topgap("release", "b.dat", *ends, "--table", "t", folder=folder).code == 2
+
+
+def test_how_many_items_there_are_in_the_data_is_not_told(folder: Path) -> None:
+    asked = ["--person", "who", "--item", "what", "--domain-from-data", "-k", 7, "--epsilon", 1]
+    ended = release(folder, asked=asked)
+    assert ended.code == 1
+    assert "too few different items for k = 7" in ended.err
+    assert "4" not in ended.err
+
+
+def test_an_empty_sensitivity_is_not_one(folder: Path) -> None:
+    (folder / "counts.csv").write_text("what,n\nflu,5\n")
+    asked = ["--item", "what", "--count", "n", *ASKED[4:], "--sensitivity", ""]
+    ended = topgap("release", "counts.csv", *asked, folder=folder)
+    assert ended.code == 1
+    assert is_one_sentence(ended.err)

@@ -87,6 +87,16 @@ def test_where_there_are_no_hard_links_a_file_is_moved(
     assert os.listdir(tmp_path) == ["one"]
 
 
+def test_a_file_keeps_its_rights_and_a_link_to_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("earlier")
+    (tmp_path / "one").chmod(0o600)
+    files.write({tmp_path / "one": CONTENT}, overwrite=True)
+    assert (tmp_path / "one").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(OutputError, match="link to nowhere"):
+        files.check([tmp_path / "link"], [], overwrite=True)
+
+
 def test_a_link_is_followed_and_a_device_is_written_to(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("earlier")
     (tmp_path / "link").symlink_to("real")

@@ -43,7 +43,7 @@ def test_items_keep_their_type_and_are_compared_as_text() -> None:
     domain = Domain(given)
     assert [*domain.names] == given
     assert [*domain.texts] == [
-        "7", "2.5", "8", "true", "0.10", "2026-01-02", str(uuid.UUID(int=5)), "x", "3",
+        "7", "2.5", "8", "true", "0.1", "2026-01-02", str(uuid.UUID(int=5)), "x", "3",
     ]  # fmt: skip
 
 
@@ -57,6 +57,8 @@ def test_a_range_is_a_domain() -> None:
     ([], "empty"), (range(0), "empty"), (["a", "a"], "'a' more than once"),
     (["a", " a"], "'a' more than once"), ([1, "1"], "'1' more than once"),
     (["é", "e\u0301"], "more than once"), (["a", ""], "blank"), (["a", " \u200b"], "blank"),
+    ([True, 1], "more than once"), ([Decimal("1.5"), 1.5], "more than once"),
+    (["a", "\ud800"], "not valid Unicode"), (["a", "a\u200e"], "more than once"),
     (["a", None], "blank or missing"), ([1.5, float("nan")], "blank or missing"),
     ([["a"]], "is a list"), ([b"a"], "is a bytes"), ([datetime(2026, 1, 2)], "is a datetime"),
     (b"ab", "no list"), (7, "no list"), (pd.DataFrame({"a": [1]}), "one column"),
@@ -150,6 +152,7 @@ def test_ready_counts_are_read_and_checked(tmp_path: Path) -> None:
     largest = 2**63 - 1
     assert read(f"i,n\na , 5 \nz,7\nb,{largest}\n") == {"a": 5, "b": largest}
     assert read("i,n\n,5\nb,0\n") == {"a": 0, "b": 0}
+    assert read("i,n\na,5\nnot of the domain,n/a\n") == {"a": 5, "b": 0}
     for wrong in ("-1", "1.5", "1e3", "", "many", str(2**63), "٣"):
         with pytest.raises(SourceError, match="whole numbers"):
             read(f"i,n\na,{wrong}\n")

@@ -210,8 +210,8 @@ def test_title_and_caveat_are_text() -> None:
     assert "The list is from the data <b>$x</b>." in page.text("p")
     assert page.all("img") == page.all("b") == []
     assert len(page.all("script")) == 1
-    assert "Not protected:" in page.text("strong")
-    assert "Not protected:" not in to_html(EVERYDAY)
+    assert "Caution." in page.text("strong")
+    assert "Caution." not in to_html(EVERYDAY)
 
 
 def test_hostile_names_are_shown_and_do_nothing() -> None:

@@ -9,19 +9,26 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import ExitStack, suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from checking.mutants import Mutant, mutated
 from topgap import counting
-from topgap.counting import FROM_DATA, events, lines
+from topgap.counting import FROM_DATA, events
 from topgap.errors import ParameterError, SourceError, TopgapError
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
-BASKETS = b"1 2 2\t3 \n\n 2  2\r\n3 cafe\xcc\x81 caf\xc3\xa9\n4"
+BASKETS = b"1 2 2\t3 \n\n 2  2\n3 cafe\xcc\x81 caf\xc3\xa9\n4"
 COUNTED = {"1": 1, "2": 2, "3": 2, "4": 1, "café": 1, "5": 0}
 
 
@@ -94,7 +101,6 @@ def test_without_the_look_at_the_lines_one_is_lost(tmp_path: Path) -> None:
             f"SELECT count(*) FROM {counting.delimited.read_lines([str(path)])}"
         ).fetchall()
     assert rows == [(1,)], "DuckDB has learnt it: lines.py may go"
-    assert not all(lines._ends(block) for block in [b"7" * 10])
 
 
 @pytest.fixture
@@ -127,7 +133,7 @@ def test_types_of_sqlite_are_those_of_its_values(clinic: Path) -> None:
     ({"table": "visits", "query": "select 1"}, "not both"),
     ({"query": "select who from"}, "query cannot be run"),
     ({"query": "drop table visits"}, "query cannot be run"),
-    ({"query": "select who from visits"}, "no column 'what'; it has 'who'"),
+    ({"query": "select who from visits"}, "no column 'what'"),
 ])  # fmt: skip
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_what_a_database_does_not_have(
@@ -169,7 +175,7 @@ def test_a_database_in_use_is_told(tmp_path: Path) -> None:
     assert run.stdout is not None
     run.stdout.readline()
     try:
-        with pytest.raises(SourceError, match=r"in use|cannot be read"):
+        with pytest.raises(SourceError, match="in use by another process"):
             counting.count_events(path, person="who", item="what", domain=["flu"])
     finally:
         run.communicate(b"")
@@ -258,3 +264,172 @@ def test_streams_that_fail_are_told() -> None:
         with pytest.raises(SourceError) as error:
             counting.count_events(stream, **named)  # type: ignore[arg-type]
         assert "Zaphod" not in str(error.value)
+
+
+ENDS = [b"\n", b"\r\n", b"\r"]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_each_kind_of_line_end_is_read(end: bytes) -> None:
+    assert baskets(end.join([b"1 2", b"2", b"", b"3"])) == {
+        "1": 1, "2": 2, "3": 1, "4": 0, "café": 0, "5": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("first", ENDS)
+@pytest.mark.parametrize("second", ENDS)
+def test_line_ends_that_differ_change_no_line(first: bytes, second: bytes) -> None:
+    # DuckDB can lose a byte where they do: such a file is read right, or refused.
+    content = b"4" + first + (b"12" + second) * 100
+    with ExitStack() as stack:
+        if first != second:
+            stack.enter_context(suppress(SourceError))
+        counted = counting.count_transactions(io.BytesIO(content), domain=range(50))
+        assert {item: n for item, n in counted.items() if n} == {4: 1, 12: 100}
+
+
+def test_a_name_is_no_pattern_if_there_is_such_a_file(tmp_path: Path) -> None:
+    for name, item in {
+        "a1.dat": 1,
+        "a*.dat": 2,
+        "a[1].dat": 3,
+        "ä?.dat": 4,
+        "a b'c.dat": 5,
+    }.items():
+        (tmp_path / name).write_text(f"{item}\n")
+        counted = counting.count_transactions(tmp_path / name, domain=range(9))
+        assert [key for key, n in counted.items() if n] == [item], name
+    both = [tmp_path / "a1.dat", tmp_path / "a*.dat"]
+    assert sum(counting.count_transactions(both, domain=range(9)).values()) == 2
+    odd = os.fsdecode(b"\xff.csv")
+    (tmp_path / odd).write_text("who,what\n1,flu\n")
+    assert one(tmp_path / odd) == {"flu": 1}
+
+
+def one(source: Any, **how: Any) -> dict[Any, int]:
+    how = {"person": "who", "item": "what", "domain": ["flu"], **how}
+    return counting.count_events(source, **how)
+
+
+def test_nothing_is_taken_from_the_names_of_directories(tmp_path: Path) -> None:
+    folder = tmp_path / "who=Ann" / "what=cold" / "c0=x" / "line=7"
+    folder.mkdir(parents=True)
+    (folder / "e.csv").write_text("who,what\n1,flu\n2,flu\n")
+    (folder / "e.jsonl").write_text('{"who": 1, "what": "flu"}\n{"who": 2, "what": "flu"}\n')
+    pq.write_table(pa.table({"who": [1, 2], "what": ["flu", "flu"]}), folder / "e.parquet")
+    for name in ("e.csv", "e.jsonl", "e.parquet"):
+        assert one(folder / name) == {"flu": 2}, name
+    (folder / "e.dat").write_text("flu\n")
+    assert counting.count_transactions(folder / "e.dat", domain=["flu", "7"]) == {"flu": 1, "7": 0}
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "fimi"])
+def test_a_pipe_is_read_to_its_end(form: str, tmp_path: Path) -> None:
+    row = {"csv": "{},flu\n", "jsonl": '{{"who": {}, "what": "flu"}}\n', "fimi": "flu\n"}[form]
+    text = "who,what\n" * (form == "csv") + "".join(row.format(n) for n in range(50_000))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(text,))
+    writer.start()
+    if form == "fimi":
+        counted = counting.count_transactions(pipe, domain=["flu"])
+    else:
+        counted = one(pipe, format=form)
+    writer.join()
+    assert counted == {"flu": 50_000}
+
+
+def test_files_of_other_types_are_refused(tmp_path: Path) -> None:
+    columns = {"a": ["7"], "b": [7.0], "c": ["7"]}
+    for name, who in columns.items():
+        pq.write_table(pa.table({"who": who, "what": ["flu"]}), tmp_path / f"{name}.parquet")
+    pq.write_table(pa.table({"what": ["flu"], "who": ["8"]}), tmp_path / "d.parquet")
+    with pytest.raises(SourceError, match="another type"):
+        one([tmp_path / "a.parquet", tmp_path / "b.parquet"])
+    assert one([tmp_path / "a.parquet", tmp_path / "c.parquet", tmp_path / "d.parquet"]) == {
+        "flu": 2
+    }
+
+
+def test_hard_links_are_one_file(tmp_path: Path) -> None:
+    (tmp_path / "a.dat").write_text("flu\n")
+    os.link(tmp_path / "a.dat", tmp_path / "b.dat")
+    assert counting.count_transactions(f"{tmp_path}/*.dat", domain=["flu"]) == {"flu": 1}
+
+
+def test_texts_are_equal_by_our_rule_and_not_by_a_database(tmp_path: Path) -> None:
+    path = tmp_path / "c.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute("create table v (who varchar collate nocase, what varchar collate nocase)")
+        made.execute("insert into v values ('Ann', 'flu'), ('ann', 'flu'), ('Bob', 'Flu')")
+        made.execute("create table w as select 'Ann' as who, interval '30 days' as what")
+        made.execute("create table domain as select 'flu' as code")
+        made.execute("create macro nfc_normalize(x) as 'mine'")
+    domain = ["flu", "Flu"]
+    expected = {"flu": 2, "Flu": 1}
+    assert one(path, table="v", domain=domain) == expected
+    query = "select who, what from v join domain on lower(what) = code"
+    assert one(path, query=query, domain=domain) == expected
+    with pytest.raises(SourceError, match="type that cannot be used"):
+        one(path, table="w", domain=["30 days", "1 month"])
+
+
+def test_names_that_a_query_makes_of_data_are_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "c.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute("create table v as select 'Zaphod' as who, 'flu' as what")
+    with pytest.raises(SourceError, match="no column 'who'") as error:
+        one(path, query="select * from (pivot v on who using count(*))")
+    assert "Zaphod" not in str(error.value)
+
+
+def test_no_rows_are_allowed_in_every_form_that_can_be_without(tmp_path: Path) -> None:
+    for name in ("e.dat", "e.csv", "e.jsonl"):
+        (tmp_path / name).write_bytes(b"")
+    zero = {"flu": 0}
+    assert counting.count_transactions(tmp_path / "e.dat", domain=["flu"], allow_empty=True) == zero
+    assert counting.count_transactions(io.BytesIO(), domain=["flu"], allow_empty=True) == zero
+    assert one(tmp_path / "e.jsonl", allow_empty=True) == zero
+    numbered = {"person": "1", "item": "2", "header": False, "allow_empty": True}
+    assert one(tmp_path / "e.csv", **numbered) == zero
+    with pytest.raises(SourceError, match="empty"):
+        one(tmp_path / "e.csv", allow_empty=True)
+
+
+def test_a_delimiter_is_guessed_only_where_one_fits(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("Doe, Ann;flu\nRoe, Bob;flu\n")
+    named: dict[str, Any] = {"person": "1", "item": "2", "header": False}
+    with pytest.raises(SourceError, match="several delimiters"):
+        one(path, **named)
+    assert one(path, **named, delimiter=";") == {"flu": 2}
+    path.write_text("who~what\n1~flu\n")
+    assert one(path, delimiter="~") == {"flu": 1}
+    for wrong in ("", "ab", '"', "\n"):
+        with pytest.raises(ParameterError, match="delimiter"):
+            one(path, delimiter=wrong)
+
+
+def test_one_number_is_one_person_however_it_is_stored(clinic: Path) -> None:
+    database = sqlite3.connect(clinic)
+    database.execute("create table large (who, what)")
+    rows = [(1e20, "flu"), (str(10**20), "flu"), (10**15, "flu"), (1e15, "flu")]
+    database.executemany("insert into large values (?, ?)", rows)
+    database.commit()
+    database.close()
+    assert one(clinic, table="large") == {"flu": 2}
+    decimals = pd.DataFrame({"who": [Decimal("1.5"), Decimal("1.50"), 1.5], "what": ["flu"] * 3})
+    assert one(decimals.astype(object)) == {"flu": 1}
+    stored = pa.table({"who": pa.array([Decimal("1.50")]), "what": ["flu"]})
+    assert one(stored, person="what", item="who", domain=[1.5]) == {1.5: 1}
+    single = pa.table({"who": ["a"], "what": pa.array([0.1], pa.float32())})
+    domain = np.array([0.1, 0.2], dtype=np.float32)
+    assert [*one(single, domain=domain).values()] == [1, 0]
+
+
+@pytest.mark.parametrize("value", ["\ud800", np.array([1, 2]), {"a": 1}], ids=str)
+def test_values_that_no_error_may_show(value: Any) -> None:
+    frame = pd.DataFrame({"who": [value, "b"], "what": ["flu", "flu"]}, dtype=object)
+    with pytest.raises(SourceError) as error:
+        one(frame)
+    assert "\n" not in str(error.value)

@@ -22,10 +22,8 @@ Text = str | None
 Events = Sequence[tuple[Text, Text]]
 Count = Callable[[Events, Any], dict[Any, int]]
 
-# Not the list of cells.py but Unicode's: separators, and what is no separator but shows nothing.
-_INVISIBLE = {chr(code) for code in (*range(9, 14), *range(28, 32), 0x85, 0x180E)} | {
-    chr(code) for code in (0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)
-}
+# Not the list of cells.py but Unicode's own categories: controls, formats and separators.
+_UNSEEN = {"Cc", "Cf", "Zl", "Zp", "Zs"}
 
 
 def tidy(text: Text) -> Text:
@@ -33,9 +31,9 @@ def tidy(text: Text) -> Text:
     if text is None:
         return None
     text = unicodedata.normalize("NFC", text)
-    while text and (text[0] in _INVISIBLE or unicodedata.category(text[0]).startswith("Z")):
+    while text and unicodedata.category(text[0]) in _UNSEEN:
         text = text[1:]
-    while text and (text[-1] in _INVISIBLE or unicodedata.category(text[-1]).startswith("Z")):
+    while text and unicodedata.category(text[-1]) in _UNSEEN:
         text = text[:-1]
     return text or None
 

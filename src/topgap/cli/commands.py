@@ -148,6 +148,14 @@ def release(
             rich_help_panel=_DATA,
         ),
     ] = True,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHAR",
+            help="What stands between the cells of a CSV file, if its first line does not tell.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None,
     allow_empty: Annotated[
         bool,
         typer.Option(
@@ -270,6 +278,7 @@ def release(
             request.Request(
                 sources=sources, person=person, item=item, count=count,
                 source_format=source_format, table=table, query=query, header=header,
+                delimiter=delimiter,
                 allow_empty=allow_empty, memory=memory,
                 domain=domain, domain_column=domain_column, domain_range=domain_range,
                 domain_from_data=domain_from_data,

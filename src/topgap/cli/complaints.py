@@ -1,12 +1,12 @@
 """How the command ends when something goes wrong: one sentence, an exit code, no traceback."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
+from topgap.cli import complain
 from topgap.errors import TopgapError
 
 FAILED = 1
@@ -18,26 +18,22 @@ def one_sentence() -> Iterator[None]:
     """Turn what goes wrong inside into a sentence on standard error and an exit code."""
     try:
         yield
-    except (typer.BadParameter, typer.Exit):
-        raise  # a command that cannot be understood, which typer explains
+    except (typer.BadParameter, typer.Exit, BrokenPipeError):
+        raise  # what cannot be understood typer explains; and a reader who has gone needs nothing
     except TopgapError as error:
-        _complain(str(error))
+        complain(str(error))
         raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
-        _complain("Interrupted; nothing was released.")
+        complain("Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:
-        # Whoever read our output has gone. What is left in the buffer has nowhere to go either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        complain(f"The system refuses: {error.strerror}.")
+        sys.stdout = None  # what is left to be shown may have nowhere to go
         raise typer.Exit(FAILED) from None
     except MemoryError:
-        _complain("There is not enough memory for this.")
+        complain("There is not enough memory for this.")
         raise typer.Exit(FAILED) from None
     except Exception as error:
         # Its text is not shown: it could hold somebody's data.
-        _complain(f"This is a defect of topgap ({type(error).__name__}); please report it.")
+        complain(f"This is a defect of topgap ({type(error).__name__}); please report it.")
         raise typer.Exit(FAILED) from None
-
-
-def _complain(sentence: str) -> None:
-    print(f"topgap: {sentence}", file=sys.stderr)

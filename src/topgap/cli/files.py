@@ -1,6 +1,7 @@
 """Files that appear whole or not at all."""
 
 import contextlib
+import glob
 import os
 import stat
 import tempfile
@@ -17,29 +18,41 @@ def check(targets: Iterable[Path], sources: Iterable[str], *, overwrite: bool) -
     Raises:
         OutputError: One cannot be, or exists and must not be overwritten, or is a source.
     """
+    read = [path for each in sources for path in [each, *glob.glob(each, recursive=True)]]
     for target in targets:
-        label = on_one_line(target)
-        if target.is_dir():
-            raise OutputError(f"{label} is a directory; name a file.")
-        if _is_special(target):
-            continue
-        if target.exists() and not overwrite:
+        try:
+            _check(target, read, overwrite=overwrite)
+        except OutputError:
+            raise
+        except OSError as error:
+            raise _unwritable(target, error) from None
+
+
+def _check(target: Path, read: Iterable[str], *, overwrite: bool) -> None:
+    label = on_one_line(target)
+    if target.is_dir():
+        raise OutputError(f"{label} is a directory; name a file.")
+    if target.is_symlink() and not target.exists():
+        raise OutputError(f"{label} is a link to nowhere; name a file.")
+    if _is_special(target):
+        return
+    if target.exists():
+        if not overwrite:
             raise OutputError(
                 f"{label} exists already, and what it holds cost privacy; give another name, or "
                 f"--overwrite."
             )
-        for source in sources:
-            if target.exists() and os.path.exists(source) and os.path.samefile(target, source):
-                raise OutputError(f"{label} is what is read; give another name.")
-        directory = _directory(target)
-        if not directory.is_dir():
-            raise OutputError(f"{label} cannot be written: there is no directory {directory}.")
-        if not os.access(directory, os.W_OK | os.X_OK):
-            raise OutputError(f"{label} cannot be written: its directory may not be written to.")
+        if any(os.path.exists(path) and os.path.samefile(target, path) for path in read):
+            raise OutputError(f"{label} is what is read; give another name.")
+    directory = _directory(target)
+    if not directory.is_dir():
+        raise OutputError(f"{label} cannot be written: there is no directory {directory}.")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise OutputError(f"{label} cannot be written: its directory may not be written to.")
 
 
 def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
-    """Write all the files, each whole; if one cannot be written, none appears.
+    """Write all the files, each whole; none gets its name before all of them are complete.
 
     Raises:
         OutputError: They cannot be written.
@@ -65,9 +78,14 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
             with contextlib.suppress(OSError):
                 each.unlink()
         if isinstance(error, OSError):
-            why = error.strerror or type(error).__name__
-            raise OutputError(f"{on_one_line(target)} cannot be written: {why}.") from None
+            raise _unwritable(target, error) from None
         raise
+
+
+def _unwritable(target: Path, error: OSError) -> OutputError:
+    name = on_one_line(target)
+    why = error.strerror or type(error).__name__
+    return OutputError(f"{name if len(name) <= 100 else name[:99] + '…'} cannot be written: {why}.")
 
 
 def _written_beside(target: Path, content: bytes) -> Path:
@@ -79,7 +97,7 @@ def _written_beside(target: Path, content: bytes) -> Path:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
     except BaseException:
         temporary.unlink()
         raise

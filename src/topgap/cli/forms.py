@@ -3,14 +3,13 @@
 import csv
 import io
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from topgap.errors import MissingExtraError
 from topgap.release import Release
 from topgap.text import written
 
 Form = Literal["table", "csv", "json", "parquet"]
-FORMS: tuple[Form, ...] = get_args(Form)
 _SUFFIXES: dict[str, Form] = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 
 
@@ -32,7 +31,7 @@ def in_form(release: Release, form: Form, caveat: str | None) -> bytes:
     if form == "json":
         return f"{release.to_json(indent=2)}\n".encode()
     if form == "parquet":
-        return _parquet(release)
+        return _parquet(release, caveat)
     lines = [release.to_text(), *([caveat] if caveat else [])]
     return ("\n".join(lines) + "\n").encode()
 
@@ -47,12 +46,13 @@ def _csv(release: Release) -> str:
     return text.getvalue()
 
 
-def _parquet(release: Release) -> bytes:
+def _parquet(release: Release, caveat: str | None) -> bytes:
     try:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("Parquet files need pyarrow: pip install pyarrow.") from None
-    table = release.to_arrow().replace_schema_metadata({"topgap.release": release.to_json()})
+    notes = {"topgap.release": release.to_json()} | ({"topgap.caveat": caveat} if caveat else {})
+    table = release.to_arrow().replace_schema_metadata(notes)
     sink = io.BytesIO()
     pq.write_table(table, sink)
     return sink.getvalue()

@@ -15,7 +15,7 @@ class Bar:
     """Shows what it is told, by being called with what is done and which share of it."""
 
     def __init__(self, *, shown: bool = True) -> None:
-        self._wanted = shown and sys.stderr.isatty()
+        self._wanted = shown and sys.stderr is not None and sys.stderr.isatty()
         self._begin = time.monotonic() + _AFTER
         self._bar: Progress | None = None
         self._task: TaskID | None = None

@@ -1,5 +1,6 @@
 """`topgap release`: from what the user asked for to files and standard output."""
 
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from topgap.cli import files
 from topgap.cli.forms import Form, form_of, in_form
 from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA, NOT_PROTECTED, Domain, Format
-from topgap.errors import DomainError, OutputError
+from topgap.errors import DomainError, OutputError, SourceError
 from topgap.parameters import TopK
 from topgap.release import Release
 
@@ -39,6 +40,7 @@ class Request:
     table: str | None
     query: str | None
     header: bool
+    delimiter: str | None
     allow_empty: bool
     memory: str
     domain: Path | None
@@ -59,10 +61,11 @@ class Request:
 
     @property
     def counted_as(self) -> Format | None:
-        """The format of the source as far as its name tells."""
+        """The format of the source as far as the names tell; FIMI, if one of several is that."""
         if self.source_format is not None or self.sources == ["-"]:
             return self.source_format or "csv"
-        return counting.format_by_name(self.sources[0])
+        named = {counting.format_by_name(each) for each in self.sources}
+        return "fimi" if "fimi" in named else named.pop()
 
     @property
     def targets(self) -> list[Path]:
@@ -77,7 +80,7 @@ def release(request: Request) -> None:
         request.k,
         request.epsilon,
         resolution=request.resolution,
-        sensitivity=request.sensitivity or 1,
+        sensitivity=1 if request.sensitivity is None else request.sensitivity,
         monotonic=request.neighbours == "add-remove",
     )
     read = [*request.sources, *([str(request.domain)] if request.domain else [])]
@@ -90,6 +93,8 @@ def release(request: Request) -> None:
         )
     with Bar(shown=not request.quiet) as bar:
         counts = _counts(request, domain, bar)
+    if len(counts) <= parameters.k:  # only where the data are the domain: how many is a secret
+        raise DomainError(f"The data have too few different items for k = {parameters.k}.")
     _publish(request, parameters.release(counts))
 
 
@@ -109,10 +114,7 @@ def _check_usage(request: Request) -> None:
         raise typer.BadParameter("give --person for events or --count for ready counts, not both.")
     columns = request.person or request.count
     if request.counted_as == "fimi":
-        if columns or request.item:
-            raise typer.BadParameter(
-                "a FIMI file has no columns; give no --person, --item, --count."
-            )
+        _check_fimi(request)
     elif columns is None or request.item is None:
         raise typer.BadParameter(
             "say with --person and --item, or --item and --count, what to count."
@@ -121,10 +123,22 @@ def _check_usage(request: Request) -> None:
         raise typer.BadParameter("--sensitivity is for ready counts, with --count.")
     if request.title is not None and request.report is None:
         raise typer.BadParameter("--title is for the report, with --report.")
-    if request.output is not None and request.output == request.report:
+    if len({os.path.realpath(each) for each in request.targets}) < len(request.targets):
         raise typer.BadParameter("--output and --report name the same file.")
-    if _form(request) == "parquet" and request.output is None and sys.stdout.isatty():
+    if _form(request) == "parquet" and request.output is None and _is_terminal():
         raise typer.BadParameter("a Parquet file is not for a terminal; give --output.")
+
+
+def _check_fimi(request: Request) -> None:
+    others = {counting.format_by_name(each) for each in request.sources} - {"fimi", None}
+    if others and request.source_format is None:
+        raise typer.BadParameter("FIMI files cannot be read together with others.")
+    of_tables = [request.person, request.item, request.count, request.table, request.query]
+    if any(each is not None for each in [*of_tables, request.delimiter]) or not request.header:
+        raise typer.BadParameter(
+            "a FIMI file is no table; give no --person, --item, --count, --table, --query, "
+            "--delimiter or --no-header."
+        )
 
 
 def _domain(request: Request) -> Any:
@@ -139,7 +153,11 @@ def _domain(request: Request) -> Any:
 
 
 def _counts(request: Request, domain: Any, bar: Bar) -> dict[Any, int]:
-    source: Any = sys.stdin.buffer if request.sources == ["-"] else request.sources
+    source: Any = request.sources
+    if request.sources == ["-"]:
+        if sys.stdin is None:
+            raise SourceError("Standard input is closed.")
+        source = sys.stdin.buffer
     common: dict[str, Any] = {
         "domain": domain,
         "allow_empty": request.allow_empty,
@@ -154,6 +172,7 @@ def _counts(request: Request, domain: Any, bar: Bar) -> dict[Any, int]:
         "table": request.table,
         "query": request.query,
         "header": request.header,
+        "delimiter": request.delimiter,
     }
     if request.count is not None:
         return counting.read_counts(source, count=request.count, **common)
@@ -173,19 +192,21 @@ def _publish(request: Request, made: Release) -> None:
         contents[request.report] = to_html(made, caveat=caveat, **title).encode()
     files.write(contents, overwrite=request.overwrite)
 
-    if not request.quiet:
-        print(_REMARKS[request.neighbours], file=sys.stderr)
+    remarks = [] if request.quiet else [_REMARKS[request.neighbours]]
     if caveat and (request.output is not None or form != "table"):
-        print(caveat, file=sys.stderr)
-    for target in contents:
-        if not request.quiet:
-            print(f"Written: {target}", file=sys.stderr)
+        remarks.append(caveat)
+    remarks += [] if request.quiet else [f"Written: {target}" for target in contents]
+    if sys.stderr is not None:
+        for remark in remarks:
+            print(remark, file=sys.stderr)
     if request.output is None:
         _print(made, form, caveat)
 
 
 def _print(made: Release, form: Form, caveat: str | None) -> None:
-    if form == "table" and sys.stdout.isatty():
+    if sys.stdout is None:
+        raise OutputError("Standard output is closed.")
+    if form == "table" and _is_terminal():
         from topgap.cli.terminal import print_release
 
         print_release(made, caveat)
@@ -197,6 +218,10 @@ def _print(made: Release, form: Form, caveat: str | None) -> None:
         raise
     except OSError as error:
         raise OutputError(f"Standard output cannot be written: {error.strerror}.") from None
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _form(request: Request) -> Form:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from topgap.leads import certain_from, is_uncertain, leads
 from topgap.release import Release
-from topgap.report.numbers import for_columns
+from topgap.report.numbers import about, for_columns
 from topgap.text import on_one_line
 
 _WIDTH = 34
@@ -63,9 +63,9 @@ def _bars(release: Release) -> list[Text]:
 
 
 def _legend(release: Release) -> Text:
-    below = float(certain_from(release.parameters))
+    below = about(certain_from(release.parameters))
     return Text(
         f"{_GAP} its own gap  {_REST} the lead of the next  {_UNCERTAIN} ? order uncertain: below "
-        f"{below:.4g}, noise parts equal items so far once in 20 times",
+        f"{below}, noise parts equal items so far once in 20 times",
         style="dim",
     )

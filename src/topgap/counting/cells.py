@@ -1,10 +1,10 @@
-r"""When two cells are the same: the one rule for items, persons and the domain.
+"""When two cells are the same: the one rule for items, persons and the domain.
 
 An item is compared as text, whatever type its column has, so that the number 7 of a Parquet file is
-the line `7` of a text file. A whole number is written without a point, be it a float or a decimal.
-White space and invisible characters at both ends do not count, and composed and decomposed letters
-are the same (Unicode's NFC). Nothing else is: upper and lower case, leading zeros and spaces inside
-differ. What is blank then is missing, and so are NULL and not-a-number.
+the line `7` of a text file. A number is written as short as it can be: 7 for 7.0, 7.5 for 7.50.
+White space, control characters and what shows nothing do not count at both ends, and composed and
+decomposed letters are the same (Unicode's NFC). Nothing else is: upper and lower case, leading
+zeros and spaces inside differ. What is blank then is missing, and so are NULL and not-a-number.
 
 Persons are compared in the same way, because one who is spelt in two ways would count twice.
 """
@@ -19,13 +19,18 @@ import numpy as np
 
 from topgap.counting.engine import NESTED
 
-# White space as Unicode has it, the four separators that Python strips too, and what shows nothing.
-_SPACES = [
-    *range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, 0x180E, *range(0x2000, 0x200E),
-    0x2028, 0x2029, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF,
+# Unicode's spaces, control and format characters, and others that show nothing: first to last.
+_UNSEEN = [
+    (0x00, 0x20), (0x7F, 0xA0), (0xAD, 0xAD), (0x034F, 0x034F), (0x0600, 0x0605), (0x061C, 0x061C),
+    (0x06DD, 0x06DD), (0x070F, 0x070F), (0x0890, 0x0891), (0x08E2, 0x08E2), (0x115F, 0x1160),
+    (0x1680, 0x1680), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2000, 0x200F), (0x2028, 0x202F),
+    (0x205F, 0x206F), (0x2800, 0x2800), (0x3000, 0x3000), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x110BD, 0x110BD), (0x110CD, 0x110CD),
+    (0x13430, 0x1343F), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
 ]  # fmt: skip
-SPACES = "".join(map(chr, _SPACES))
-_IN_SQL = " || ".join(f"chr({code})" for code in _SPACES)
+UNSEEN = "".join(chr(code) for first, last in _UNSEEN for code in range(first, last + 1))
+_CLASS = "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in _UNSEEN)
+_ENDS = f"'^[{_CLASS}]+|[{_CLASS}]+$'"
 
 _INTEGERS = {
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
@@ -33,7 +38,7 @@ _INTEGERS = {
 }  # fmt: skip
 _PLAIN = {
     "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
-    "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "UUID", "INTERVAL",
+    "TIMESTAMP WITH TIME ZONE", "UUID",
 }  # fmt: skip
 
 
@@ -76,7 +81,10 @@ def person_key(cell: str, kind: str) -> str | None:
         # ASCII that neither begins nor ends with a space or control character is tidy as it is,
         # and to see that is far cheaper than to tidy it.
         cell = f"CAST({cell} AS VARCHAR)" if kind.startswith("ENUM") else cell
-        plain = f"{cell} >= '!' AND strlen({cell}) = length({cell}) AND ascii({cell}[-1]) > 32"
+        plain = (
+            f"{cell} >= '!' AND {cell} < chr(127) AND strlen({cell}) = length({cell}) "
+            f"AND ascii({cell}[-1]) BETWEEN 33 AND 126"
+        )
         return f"CASE WHEN {plain} THEN {cell} ELSE {_tidy(cell)} END"
     if is_integer(kind) or kind in _PLAIN or kind == "BLOB":
         return cell
@@ -107,36 +115,46 @@ def text_of(value: object) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, np.generic):
-        value = value.item()
+        # A float32 is what it shows, as in DuckDB, and not the double beside it.
+        value = float(str(value)) if isinstance(value, np.floating) else value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int):
         return str(value)
     if isinstance(value, float | Decimal):
         whole = int(value) if isfinite(value) else None
-        is_short = whole is not None and whole == value and abs(whole) < 2**127
-        return str(whole if is_short else value)
+        if whole is not None and whole == value and abs(whole) < 2**127:
+            return str(whole)
+        return str(value) if isinstance(value, float) else format(value.normalize(), "f")
     is_plain = isinstance(value, UUID) or type(value) is date
     return str(value) if is_plain else None
 
 
 def tidied(text: str) -> str:
-    """The text as SQL makes it tidy; empty if it is blank.
+    r"""The text as SQL makes it tidy; empty if it is blank.
 
     >>> tidied(" cafe\u0301\u00a0")
     'café'
     """
-    return text.strip(SPACES) if text.isascii() else normalize("NFC", text).strip(SPACES)
+    return text.strip(_UNSEEN_ASCII) if text.isascii() else normalize("NFC", text).strip(UNSEEN)
+
+
+_UNSEEN_ASCII = "".join(char for char in UNSEEN if char.isascii())
 
 
 def _tidy(text: str) -> str:
-    return f"nullif(trim(nfc_normalize({text}), {_IN_SQL}), '')"
+    ends = f"regexp_replace({text}, {_ENDS}, '', 'g')"
+    # DuckDB composes letters up to a NUL character only, so another one stands for it.
+    return f"nullif(nfc_normalize(replace({ends}, chr(0), chr(65533))), '')"
 
 
 def _number_text(cell: str, kind: str) -> str:
     whole = f"CASE WHEN {cell} = trunc({cell}) THEN TRY_CAST({cell} AS HUGEINT) END"
+    if kind.startswith("DECIMAL"):
+        shortest = f"regexp_replace(CAST({cell} AS VARCHAR), '0+$', '')"
+        return f"coalesce(CAST({whole} AS VARCHAR), {shortest})"
     text = f"coalesce(CAST({whole} AS VARCHAR), CAST({cell} AS VARCHAR))"
-    return text if kind.startswith("DECIMAL") else f"CASE WHEN NOT isnan({cell}) THEN {text} END"
+    return f"CASE WHEN NOT isnan({cell}) THEN {text} END"
 
 
 def _json_text(cell: str) -> str:

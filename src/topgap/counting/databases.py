@@ -2,8 +2,10 @@
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
+from topgap.counting.cells import is_text, text_of
 from topgap.counting.engine import Engine
 from topgap.counting.tables import Column, Table, described, identifier, literal, quoted
 from topgap.errors import SourceError
@@ -12,7 +14,12 @@ _ROWS = 50_000
 
 
 def read_duckdb(
-    engine: Engine, path: str, label: str, table: str | None, query: str | None
+    engine: Engine,
+    path: str,
+    label: str,
+    wanted: Sequence[str],
+    table: str | None,
+    query: str | None,
 ) -> Table:
     """The table of a DuckDB file that is named, or that a query gives.
 
@@ -20,10 +27,7 @@ def read_duckdb(
         SourceError: The file cannot be read, or has no such table, or the query cannot be run.
     """
     engine.run(f"ATTACH {literal(path)} AS source (READ_ONLY)", of=label)
-    engine.run("USE source", of=label)
-    if query is not None:
-        relation = f"({_one_select(query)}\n)"
-    else:
+    if query is None:
         rows = engine.run(
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
             "UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
@@ -32,8 +36,24 @@ def read_duckdb(
         )
         names = {n if s == "main" else f"{s}.{n}": (s, n) for s, n in rows}
         schema, name = names[_chosen([*names], table, label)]
-        relation = f"source.{identifier(schema)}.{identifier(name)}"
-    return described(engine, label, relation, query)
+        found = described(engine, label, f"source.{identifier(schema)}.{identifier(name)}")
+        return replace(found, columns={n: _uncollated(c) for n, c in found.columns.items()})
+
+    # What a query gives may be another thing each time, and names in it are those of its database:
+    # so it is run once, and what it gave is counted elsewhere.
+    engine.run("USE source", of=label)
+    asked = described(engine, label, f"({_one_select(query)}\n)", query)
+    columns = [asked.column(name) for name in wanted]
+    cells = ", ".join(f"{_uncollated(each).cell} AS w{n}" for n, each in enumerate(columns))
+    engine.run(f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {asked.relation}", of=label)
+    engine.run("USE memory", of=label)
+    carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(wanted)}
+    return Table(label, "temp.carried", carried, typed=False)
+
+
+def _uncollated(column: Column) -> Column:
+    """The column without the collation that a table may have, by which other texts are equal."""
+    return replace(column, cell=f"({column.cell} COLLATE C)") if is_text(column.kind) else column
 
 
 def read_sqlite(
@@ -73,17 +93,17 @@ def read_sqlite(
                 raise
             raise SourceError(f"The query cannot be run: {error}.") from None
         empty = Column("NULL", "NULL")
-        seen = Table(label, relation, {each[0]: empty for each in head}, typed=True)
+        seen = Table(label, relation, {each[0]: empty for each in head}, typed=query is None)
         for name in wanted:
             seen.column(name)
-        cells = ", ".join(_sqlite_text(identifier(name)) for name in wanted)
+        cells = ", ".join(map(identifier, wanted))
         _carry(engine, database.execute(f"SELECT {cells} FROM {relation}"), len(wanted), label)
     except sqlite3.Error:
         raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
     finally:
         database.close()
     columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(wanted)}
-    return Table(label, "carried", columns, typed=True)
+    return Table(label, "carried", columns, typed=query is None)
 
 
 def _chosen(names: Sequence[str], table: str | None, label: str) -> str:
@@ -103,27 +123,21 @@ def _one_select(query: str) -> str:
     return query.strip().rstrip(";")
 
 
-def _sqlite_text(cell: str) -> str:
-    whole = f"CAST({cell} AS INTEGER)"
-    return (
-        f"CASE typeof({cell}) WHEN 'real' THEN CASE WHEN {cell} = {whole} AND abs({cell}) < 9e18 "
-        f"THEN CAST({whole} AS TEXT) ELSE {cell} END "
-        f"WHEN 'blob' THEN hex({cell}) ELSE CAST({cell} AS TEXT) END"
-    )
-
-
 def _carry(engine: Engine, rows: sqlite3.Cursor, width: int, label: str) -> None:
     import numpy as np
 
     columns = ", ".join(f"w{n} VARCHAR" for n in range(width))
     engine.run(f"CREATE TEMP TABLE carried ({columns})", of=label)
     while batch := rows.fetchmany(_ROWS):
-        texts = [
-            [repr(cell) if type(cell) is float else cell for cell in column]
-            for column in zip(*batch, strict=True)
-        ]
+        texts = [[_text(cell) for cell in column] for column in zip(*batch, strict=True)]
         arrays = {f"w{n}": np.array(column, dtype=object) for n, column in enumerate(texts)}
         engine.connection.register("batch", arrays)
         engine.run("INSERT INTO carried SELECT * FROM batch", of=label)
         engine.connection.unregister("batch")
         engine.tell("reading", None)
+
+
+def _text(cell: object) -> str | None:
+    if isinstance(cell, bytes):
+        return cell.hex()
+    return None if cell is None or cell != cell else text_of(cell)

@@ -3,14 +3,16 @@
 import csv
 import gzip
 import io
+import os
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from topgap.counting.cells import SPACES
+from topgap.counting.cells import UNSEEN
 from topgap.counting.engine import LONGEST_LINE
 from topgap.counting.lines import refuse_long_lines
 from topgap.counting.tables import Column, Table, literal, quoted
-from topgap.errors import SourceError
+from topgap.errors import ParameterError, SourceError
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 _BUFFER = 4 * LONGEST_LINE
@@ -24,12 +26,17 @@ def read_lines(paths: Sequence[str]) -> str:
 
 
 def read_delimited(
-    paths: Sequence[str], label: str, form: str, wanted: Sequence[str], header: bool
+    paths: Sequence[str],
+    label: str,
+    form: str,
+    wanted: Sequence[str],
+    header: bool,
+    delimiter: str | None,
 ) -> Table:
     """The table of all the files, in each of which the first line says where the columns are.
 
-    The delimiter is the one by which the first line has the columns that are wanted: a comma,
-    semicolon, tab or bar in a CSV file, a tab in a TSV file.
+    Unless it is given, the delimiter is the one by which the first line has the columns that are
+    wanted: a comma, semicolon, tab or bar in a CSV file, a tab in a TSV file.
 
     Args:
         paths: The files.
@@ -37,45 +44,65 @@ def read_delimited(
         form: "csv" or "tsv".
         wanted: The names of the columns; without a header, their numbers, from 1.
         header: Whether the first line holds the names of the columns.
+        delimiter: What stands between the cells, if it is known.
 
     Raises:
         SourceError: A file has no such columns.
+        ParameterError: The delimiter is not one character.
     """
-    alike: dict[tuple[str, int, tuple[int, ...]], list[str]] = {}
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise ParameterError("The delimiter must be one character, and no quote or line end.")
+    alike: dict[_Layout, list[str]] = {}
     for path in paths:
-        shown = quoted(path)[1:-1] if len(paths) > 1 else label
-        refuse_long_lines(path, shown)
-        layout = _layout(_start(path, shown), form, wanted, header, shown)
-        alike.setdefault(layout, []).append(path)
-    selects = []
-    for (delimiter, width, places), files in alike.items():
-        names = [f"c{each}" for each in range(width)]
-        rows = _read_csv(files, delimiter, names, quote='"', header=header)
-        cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(places))
+        if os.path.getsize(path) > 0:
+            refuse_long_lines(path, label)
+            start, delimiters = _start(path, label), delimiter or _DELIMITERS[form]
+            layout = _layout(start, delimiters, wanted, header, label)
+            alike.setdefault(layout, []).append(path)
+    nothing = ", ".join(f"CAST(NULL AS VARCHAR) AS w{n}" for n in range(len(wanted)))
+    selects = [f"SELECT {nothing} WHERE false"]
+    for layout, files in alike.items():
+        names = [f"c{each}" for each in range(layout.width)]
+        rows = _read_csv(files, layout.delimiter, names, quote='"', header=header)
+        cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(layout.places))
         selects.append(f"SELECT {cells} FROM {rows}")
     columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(wanted)}
     return Table(label, f"({' UNION ALL '.join(selects)})", columns, typed=False)
 
 
+class _Layout(NamedTuple):
+    """How a file is made: its delimiter, its number of columns, where the wanted ones are."""
+
+    delimiter: str
+    width: int
+    places: tuple[int, ...]
+
+
 def _layout(
-    start: str, form: str, wanted: Sequence[str], header: bool, label: str
-) -> tuple[str, int, tuple[int, ...]]:
-    """The delimiter, the number of columns, and where the wanted ones are."""
+    start: str, delimiters: str, wanted: Sequence[str], header: bool, label: str
+) -> _Layout:
+    fitting = []
     missing = [*wanted]
-    for delimiter in _DELIMITERS[form]:
+    for delimiter in delimiters:
         cells = _first_record(start, delimiter)
         if len(cells) > _MOST_COLUMNS:
             raise SourceError(f"{label} has more than {_MOST_COLUMNS:,} columns.")
-        names = [each.strip(SPACES) for each in cells] if header else _numbered(cells)
+        names = [each.strip(UNSEEN) for each in cells] if header else _numbered(cells)
         for name in wanted:
             if names.count(name) > 1:
                 raise SourceError(f"{label} has more than one column {quoted(name)}.")
         lacking = [name for name in wanted if name not in names]
-        if not lacking:
-            return delimiter, len(cells), tuple(names.index(name) for name in wanted)
         missing = min(missing, lacking, key=len)
-    where = " in its first line" if header else "; without a header, columns go by number, from 1"
-    raise SourceError(f"{label} has no column {quoted(missing[0])}{where}.")
+        if not lacking:
+            places = tuple(names.index(name) for name in wanted)
+            fitting.append(_Layout(delimiter, len(cells), places))
+    if not fitting:
+        where = " in its first line" if header else "; without a header they go by number, from 1"
+        raise SourceError(f"{label} has no column {quoted(missing[0])}{where}.")
+    splitting = [each for each in fitting if each.width > 1] or fitting[:1]
+    if len(splitting) > 1:
+        raise SourceError(f"{label} can be read with several delimiters; say which one it has.")
+    return splitting[0]
 
 
 def _numbered(cells: Sequence[str]) -> list[str]:
@@ -111,7 +138,6 @@ def _read_csv(
     return (
         f"read_csv([{files}], auto_detect = false, header = {header}, "
         f"delim = {literal(delimiter)}, quote = {literal(quote)}, escape = {literal(quote)}, "
-        f"columns = {{{columns}}}, "
-        f"strict_mode = {bool(quote)}, "  # which is about quotes; without it, line ends may differ
+        f"columns = {{{columns}}}, hive_partitioning = false, "
         f"max_line_size = {LONGEST_LINE}, buffer_size = {_BUFFER})"
     )

@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from topgap.counting.cells import SPACES, is_integer, item_text, text_of, tidied
+import numpy as np
+
+from topgap.counting.cells import UNSEEN, is_integer, item_text, text_of, tidied
 from topgap.counting.engine import LONGEST_LINE, Engine
 from topgap.counting.files import Format, is_path
 from topgap.counting.sources import open_table
@@ -71,6 +73,7 @@ class Domain:
         _check_distinct(self.texts)
         named = zip(listed, self.texts, strict=True)
         self.names = [text if isinstance(item, str) else item for item, text in named]
+        _check_distinct(self.names)  # True and 1 differ as texts, and are the same to Python
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -111,7 +114,7 @@ def read_domain(
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name is not that of a file"
         raise DomainError(f"{label} cannot be read: {why}.") from None
-    items = [line for line in lines if line.strip(SPACES)]
+    items = [line for line in lines if line.strip(UNSEEN)]
     if not items:
         raise DomainError(f"{label} holds no items.")
     if max(map(len, items)) > LONGEST_LINE:
@@ -154,6 +157,8 @@ def _from_column(
 
 
 def _listed(items: Iterable[Any]) -> list[Any]:
+    if isinstance(items, np.ndarray) and items.dtype.kind == "f":
+        return [float(str(each)) for each in items]  # not the doubles beside single floats
     for method in ("tolist", "to_pylist", "to_list"):
         if hasattr(items, method):
             items = getattr(items, method)()
@@ -175,6 +180,8 @@ def _text(item: Any) -> str:
             f"UUIDs can name items."
         )
     text = tidied(text)
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise DomainError("The domain has an item that is not valid Unicode.")
     if not text:
         raise DomainError("The domain has an item that is blank or missing.")
     return text
@@ -187,11 +194,11 @@ def _check_size(size: int) -> None:
         raise DomainError(f"The domain has {size:,} items; at most {MOST_ITEMS:,} can be counted.")
 
 
-def _check_distinct(texts: Sequence[str]) -> None:
-    if len({*texts}) == len(texts):
+def _check_distinct(items: Sequence[Any]) -> None:
+    if len({*items}) == len(items):
         return
-    seen: set[str] = set()
-    for text in texts:
-        if text in seen:
-            raise DomainError(f"The domain has {quoted(text)} more than once.")
-        seen.add(text)
+    seen: set[Any] = set()
+    for item in items:
+        if item in seen:
+            raise DomainError(f"The domain has {quoted(str(item))} more than once.")
+        seen.add(item)

@@ -43,12 +43,12 @@ class Engine:
         self.memory = memory
         limit = _read_memory(memory)
         self._progress = progress
+        self._files = 0
         try:
             self.directory = Path(tempfile.mkdtemp(prefix="topgap-"))
         except OSError:
             raise SourceError(
-                f"Temporary files cannot be made in {tempfile.gettempdir()}; set TMPDIR to a "
-                f"directory where they can."
+                "Temporary files cannot be made; set TMPDIR to a directory where they can."
             ) from None
         try:
             self.connection = duckdb.connect(
@@ -63,7 +63,7 @@ class Engine:
             )
             self.connection.execute(
                 "SET enable_progress_bar = true; SET enable_progress_bar_print = false; "
-                "SET progress_bar_time = 0"
+                "SET progress_bar_time = 0; SET TimeZone = 'UTC'"
             )
         except BaseException:
             shutil.rmtree(self.directory, ignore_errors=True)
@@ -80,6 +80,11 @@ class Engine:
     ) -> None:
         self.connection.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def new_path(self, suffix: str) -> Path:
+        """A name for a file in the private directory, that no other has."""
+        self._files += 1
+        return self.directory / f"{self._files}{suffix}"
 
     def tell(self, doing: str, share: float | None) -> None:
         """Pass on how far the work is."""
@@ -164,7 +169,7 @@ _TOLD = {
     "Maximum line size": f"is longer than {LONGEST_LINE:,} bytes.",
     "maximum_object_size": "has an object that is too large to be an event.",
     "Expected Number of Columns": "has not as many columns as the first line.",
-    "unterminated quote": "has a quotation mark that is not closed.",
+    "unterminated quote": "has a quotation mark that is not closed, or a long quoted cell.",
     "does not support a full read": f"has a line that is longer than {LONGEST_LINE:,} bytes.",
     "reached an invalid state": "breaks the rules of CSV: line ends that differ, or a stray quote.",
     "Malformed JSON": "is not made of JSON objects, one in each line.",

@@ -25,6 +25,7 @@ def count_events(
     table: str | None = None,
     query: str | None = None,
     header: bool = True,
+    delimiter: str | None = None,
     allow_empty: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
@@ -43,6 +44,7 @@ def count_events(
         query: A SELECT to ask of it instead.
         header: Whether CSV and TSV files have names in their first lines; otherwise columns go by
             their numbers, "1", "2" and so on.
+        delimiter: What stands between the cells of a CSV file, if the first line does not tell.
         allow_empty: Whether a source without a single row is counted, as 0 for each item, and not
             taken for a mistake. That there is no row at all is not protected if it is refused.
         memory: What DuckDB may use of it; more goes to disk, in a private directory.
@@ -65,8 +67,9 @@ def count_events(
     public = as_domain(domain)
     with Engine(memory, progress) as engine:
         found = open_table(
-            engine, source, [person, item], form=format, table=table, query=query, header=header
-        )
+            engine, source, [person, item], form=format, table=table, query=query,
+            header=header, delimiter=delimiter, allow_empty=allow_empty,
+        )  # fmt: skip
         who, what = found.column(person), found.column(item)
         key, text = person_key(who.cell, who.kind), item_text(what.cell, what.kind)
         if key is None or text is None:
@@ -110,7 +113,7 @@ def count_transactions(
     """
     public = as_domain(domain)
     with Engine(memory, progress) as engine:
-        found = open_lines(engine, source)
+        found = open_lines(engine, source, allow_empty=allow_empty)
         cells = "string_split(translate(line, chr(9), ' '), ' ')"
         tidy = f"list_transform({cells}, lambda each: {item_text('each', 'VARCHAR')})"
 
@@ -132,6 +135,7 @@ def read_counts(
     table: str | None = None,
     query: str | None = None,
     header: bool = True,
+    delimiter: str | None = None,
     allow_empty: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
@@ -149,6 +153,7 @@ def read_counts(
         table: As there.
         query: As there.
         header: As there.
+        delimiter: As there.
         allow_empty: As there.
         memory: As there.
         progress: As there.
@@ -167,8 +172,9 @@ def read_counts(
     public = as_domain(domain)
     with Engine(memory, progress) as engine:
         found = open_table(
-            engine, source, [item, count], form=format, table=table, query=query, header=header
-        )
+            engine, source, [item, count], form=format, table=table, query=query,
+            header=header, delimiter=delimiter, allow_empty=allow_empty,
+        )  # fmt: skip
         what, number = found.column(item), found.column(count)
         text, whole = item_text(what.cell, what.kind), whole_number(number.cell, number.kind)
         if text is None or whole is None:
@@ -201,11 +207,11 @@ def _counted(
     _tabulate(engine, found, by_cell, kind)
     if not allow_empty and _one(engine, "SELECT count(*) = 0 FROM counted"):
         raise SourceError(f"{found.label} has no rows; allow it to be empty if that is no mistake.")
-    if by_text is None and _one(engine, "SELECT bool_or(n IS NULL) FROM counted"):
+    _list_items(engine, public)
+    if by_text is None and _one(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
         raise SourceError(
             f"The counts of {found.label} must be whole numbers from 0 to below 2^63, none missing."
         )
-    _list_items(engine, public)
     if _one(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
         if by_text is None:
             raise SourceError(f"{found.label} has an item more than once.")

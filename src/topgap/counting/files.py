@@ -2,6 +2,7 @@
 
 import glob
 import os
+import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,10 +37,10 @@ def is_path(source: object) -> bool:
 
 
 def find(engine: Engine, source: Any) -> tuple[list[str], str]:
-    """The files that a source means, and what to call them.
+    """The files that a source means, by names that DuckDB takes as they are, and what to call them.
 
     Args:
-        engine: Keeps a copy of what can be read only once.
+        engine: Keeps a copy of what can be read only once, and links to what has an odd name.
         source: A path, a pattern such as `visits-*.parquet`, several of them, or an open binary
             file such as standard input.
 
@@ -47,19 +48,38 @@ def find(engine: Engine, source: Any) -> tuple[list[str], str]:
         SourceError: There is no such file, or it cannot be read.
     """
     if hasattr(source, "read"):
-        return [_copied(engine, source)], _label_of_open(source)
+        return [_copied(engine, source, _label_of_open(source))], _label_of_open(source)
+    found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
+    for path in matching(source):
+        status = _check(path)
+        found.setdefault((status.st_dev, status.st_ino), path)
+    paths = [*found.values()]
+    label = quoted(paths[0])[1:-1]
+    if len(paths) > 1:
+        label = f"{label} (or one of {len(paths) - 1} files more)"
+    return [_plain(engine, path) for path in paths], label
+
+
+def matching(source: Any) -> list[str]:
+    """The names of the files that a path, a pattern, or several of them mean.
+
+    Raises:
+        SourceError: There is none.
+    """
     given = [source] if is_path(source) else [*source]
     if not given:
         raise SourceError("There is no file to read.")
-    found: dict[str, str] = {}  # a file that is named twice is read once
-    for each in given:
-        for path in _matching(os.fspath(each)):
-            found.setdefault(os.path.realpath(path), path)
-    paths = [*found.values()]
-    for path in paths:
-        _check(path)
-    label = quoted(paths[0])[1:-1]
-    return paths, label if len(paths) == 1 else f"{label} (or one of {len(paths) - 1} files more)"
+    return [path for each in given for path in _expanded(os.fspath(each))]
+
+
+def refuse_empty(paths: list[str], label: str) -> None:
+    """Refuse a file without a single byte.
+
+    Raises:
+        SourceError: There is one.
+    """
+    if any(os.path.getsize(path) == 0 for path in paths):
+        raise SourceError(f"{label} is empty.")
 
 
 def format_of(paths: list[str], label: str, given: Format | None) -> Format:
@@ -85,7 +105,7 @@ def format_of(paths: list[str], label: str, given: Format | None) -> Format:
     return only
 
 
-def _matching(path: str) -> list[str]:
+def _expanded(path: str) -> list[str]:
     if "://" in path:
         raise SourceError(f"{quoted(path)[1:-1]} is a network address; only files are read.")
     if os.path.lexists(path) or not glob.has_magic(path):
@@ -96,18 +116,31 @@ def _matching(path: str) -> list[str]:
     return paths
 
 
-def _check(path: str) -> None:
+def _check(path: str) -> os.stat_result:
     label = quoted(path)[1:-1]
     if os.path.isdir(path):
         raise SourceError(f"{label} is a directory; name the files in it, as in '{label}/*.csv'.")
     try:
-        with open(path, "rb") as file:
-            empty = not file.read(1)
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            open(path, "rb").close()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name is not that of a file"
         raise SourceError(f"{label} cannot be read: {why}.") from None
-    if empty:
-        raise SourceError(f"{label} is empty.")
+    return status
+
+
+def _plain(engine: Engine, path: str) -> str:
+    """A name of the file that DuckDB does not take for a pattern, nor for a pipe's only reading."""
+    if not os.path.isfile(path):
+        with open(path, "rb") as pipe:
+            return _copied(engine, pipe, quoted(path)[1:-1])
+    if path.isascii() and path.isprintable() and not glob.has_magic(path):
+        return path
+    end = "".join(each.lower() for each in Path(path).suffixes[-2:] if each.isascii())
+    link = engine.new_path(end if end.replace(".", "").isalnum() else "")
+    link.symlink_to(os.path.abspath(path))
+    return str(link)
 
 
 def _seen_in(path: str) -> Format | None:
@@ -133,26 +166,19 @@ def format_by_name(path: str) -> Format | None:
 
 
 def _label_of_open(source: IO[bytes]) -> str:
-    return "Standard input" if source is sys.stdin.buffer else "The open file"
+    return "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
 
 
-def _copied(engine: Engine, source: IO[bytes]) -> str:
+def _copied(engine: Engine, source: IO[bytes], label: str) -> str:
     """A private copy on disk: a stream can be read only once, and only from its start."""
-    path = engine.directory / "stream"
-    label = _label_of_open(source)
-    size = 0
+    path = engine.new_path("")
     with open(path, "wb") as copy:
         for chunk in _chunks(source, label):
-            size += len(chunk)
             try:
                 copy.write(chunk)
             except OSError:
-                raise SourceError(
-                    f"There is no space left for a copy of {label.lower()}."
-                ) from None
-            engine.tell(f"reading {label.lower()}", None)
-    if size == 0:
-        raise SourceError(f"{label} is empty.")
+                raise SourceError(f"There is no space left for a copy of {label}.") from None
+            engine.tell(f"reading {label}", None)
     return str(path)
 
 

@@ -38,11 +38,9 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
 
 
 def _register(engine: Engine, name: str, frame: Any) -> None:
-    import duckdb
-
     try:
         engine.connection.register(name, frame)
-    except duckdb.Error:
+    except Exception:  # DuckDB's own, or Python's of a text that is no Unicode; both quote data
         raise SourceError(f"{_LABEL} has a column of a type that cannot be used.") from None
 
 
@@ -60,7 +58,12 @@ def _from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
     mixed = [name for name, kind in frame.dtypes.items() if kind == np.dtype(object)]
     frame = frame.copy(deep=False)
     for name in mixed:
-        texts = [_cell(each) for each in frame[name]]
+        try:
+            texts = [_cell(each) for each in frame[name]]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, SourceError):
+                raise
+            raise SourceError(f"{_LABEL} has a value that is no text and no number.") from None
         frame[name] = pd.Series(texts, dtype=object, index=frame.index)
     return frame
 

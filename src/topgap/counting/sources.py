@@ -14,6 +14,7 @@ from topgap.counting.tables import Column, Table, described, literal, quoted
 from topgap.errors import ParameterError, SourceError
 
 _FIRST = 10_000
+_NO_HIVE = "hive_partitioning = false"  # no column is taken from the names of directories
 
 
 def open_table(
@@ -25,6 +26,8 @@ def open_table(
     table: str | None = None,
     query: str | None = None,
     header: bool = True,
+    delimiter: str | None = None,
+    allow_empty: bool = False,
 ) -> Table:
     """The table that a source holds, with the columns that are wanted.
 
@@ -35,6 +38,9 @@ def open_table(
     for name in wanted:
         if not isinstance(name, str) or not name:
             raise ParameterError("The name of a column must be a string.")
+    for text in (*wanted, table or "", query or ""):
+        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+            raise ParameterError("The name of a column or table, or a query, is not valid Unicode.")
     if not _is_file(source):
         found = read_frame(engine, source, wanted)
     else:
@@ -46,13 +52,14 @@ def open_table(
             )
         if table is not None and query is not None:
             raise ParameterError("Give a table or a query, not both.")
+        if not (allow_empty and (form == "jsonl" or not header)):  # they can be without a row
+            files.refuse_empty(paths, label)
         if form in {"csv", "tsv"}:
-            found = read_delimited(paths, label, form, wanted, header)
+            found = read_delimited(paths, label, form, wanted, header, delimiter)
         elif form == "jsonl":
             found = _read_json_lines(engine, paths, label, wanted)
         elif form == "parquet":
-            listed = ", ".join(map(literal, paths))
-            found = described(engine, label, f"read_parquet([{listed}])")
+            found = _read_parquet(engine, paths, label, wanted)
         elif form == "fimi":
             raise ParameterError(
                 "The FIMI format has no columns: each line is a person, and holds the items."
@@ -60,7 +67,7 @@ def open_table(
         elif len(paths) > 1:
             raise SourceError("Only one database can be read at a time.")
         elif form == "duckdb":
-            found = read_duckdb(engine, paths[0], label, table, query)
+            found = read_duckdb(engine, paths[0], label, wanted, table, query)
         else:
             found = read_sqlite(engine, paths[0], label, wanted, table, query)
     for name in wanted:
@@ -68,7 +75,7 @@ def open_table(
     return found
 
 
-def open_lines(engine: Engine, source: Any) -> Table:
+def open_lines(engine: Engine, source: Any, *, allow_empty: bool) -> Table:
     """The lines of text files, in the column `line`.
 
     Raises:
@@ -77,6 +84,8 @@ def open_lines(engine: Engine, source: Any) -> Table:
     if not _is_file(source):
         raise SourceError("Transactions are read from files alone.")
     paths, label = files.find(engine, source)
+    if not allow_empty:
+        files.refuse_empty(paths, label)
     for path in paths:
         refuse_long_lines(path, label)
     return Table(label, read_lines(paths), {"line": Column("line", "VARCHAR")}, typed=False)
@@ -87,10 +96,26 @@ def _is_file(source: Any) -> bool:
     return files.is_path(source) or several or hasattr(source, "read")
 
 
+def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]) -> Table:
+    """DuckDB would read the other files as if they had the first one's types: they must."""
+    tables = [described(engine, label, _parquet([path])) for path in paths]
+    for name in wanted:
+        if len({each.column(name).kind for each in tables}) > 1:
+            raise SourceError(
+                f"{label} has a column {quoted(name)} of another type in other files."
+            )
+    return Table(label, _parquet(paths), tables[0].columns, typed=True)
+
+
+def _parquet(paths: Sequence[str]) -> str:
+    listed = ", ".join(map(literal, paths))
+    return f"read_parquet([{listed}], union_by_name = true, {_NO_HIVE})"
+
+
 def _read_json_lines(
     engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]
 ) -> Table:
-    listed = f"[{', '.join(map(literal, paths))}], format = 'newline_delimited'"
+    listed = f"[{', '.join(map(literal, paths))}], format = 'newline_delimited', {_NO_HIVE}"
     names = ", ".join(f"bool_or(list_contains(names, {literal(name)}))" for name in wanted)
     # The first objects tell which names there are; in later ones a name that lacks is a NULL.
     first = f"SELECT json_keys(json) AS names FROM read_json_objects({listed}) LIMIT {_FIRST}"

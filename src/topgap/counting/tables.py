@@ -27,7 +27,7 @@ class Table:
         relation: SQL for what stands after FROM.
         columns: Its columns by name.
         typed: Whether the names of the columns are a schema and no data, so that an error may
-            list them; the first line of a text file may be somebody's data.
+            list them; the first line of a text file and what a query gives may be somebody's data.
     """
 
     label: str
@@ -72,7 +72,7 @@ def described(engine: Engine, label: str, relation: str, query: str | None = Non
     except duckdb.Error as error:
         raise SourceError(engine.sentence(error, label)) from None
     columns = {name: Column(identifier(name), kind) for name, kind, *_ in rows}
-    return Table(label, relation, columns, typed=True)
+    return Table(label, relation, columns, typed=query is None)
 
 
 def quoted(name: str) -> str:

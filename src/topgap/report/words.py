@@ -46,6 +46,7 @@ def _summary(release: Release) -> str:
 
 _MONOTONIC = {
     "neighbours": "one person added or removed",
+    "toss_up": "whether one person is in the data at all",
     "monotonic": "yes",
     "monotonic_meaning": "One person more moves all true numbers the same way, as it is with "
     "counts when a person is added or removed. Half the noise suffices for that.",
@@ -54,6 +55,7 @@ _MONOTONIC = {
 _NOT_MONOTONIC = {
     "neighbours": "one person added, removed or replaced by another, as long as that moves no "
     "item’s true number by more than the sensitivity",
+    "toss_up": "which of two versions of one person’s data is the true one",
     "monotonic": "no",
     "monotonic_meaning": "One person may move some true numbers up and others down, as it is when "
     "a person is replaced by another. That takes twice the noise.",
