@@ -4,10 +4,13 @@ Both are declared test by test, bounded here or there, and printed at the end of
 """
 
 from collections import defaultdict
+from pathlib import Path
 from statistics import median
 
 import pytest
 from hypothesis import settings
+
+from checking.command import write_visits
 
 SUITE_FALSE_ALARM = 1e-6
 README_FALSE_ALARM = 1e-10  # derived in a comment there
@@ -34,6 +37,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             f"The statistical tests may fail by chance with probability {total}; "
             f"the suite allows {SUITE_FALSE_ALARM}."
         )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with events, as a CSV file, and their domain, for the command."""
+    write_visits(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ import numpy as np
 
 from topgap.errors import MissingExtraError, ReleaseError, TopgapError
 from topgap.exact import is_whole
+from topgap.grid import as_html, as_text
 from topgap.parameters import TopK
-from topgap.text import on_one_line, read_written, width, written
+from topgap.text import on_one_line, read_written, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -354,14 +355,7 @@ class Release:
 
     def _text(self, most: int) -> str:
         head, rows, note = self._rows(most)
-        widths = [max(map(width, column)) for column in zip(head, *rows, strict=True)]
-        lines = []
-        for row in [head, *rows]:
-            spaces = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
-            cells = [space + cell for cell, space in zip(row, spaces, strict=True)]
-            cells[1] = row[1] + spaces[1]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join([*lines, note])
+        return f"{as_text(head, rows)}\n{note}"
 
     def __repr__(self) -> str:
         shown = ", ".join(on_one_line(repr(item)) for item in self.items[:5])
@@ -370,20 +364,8 @@ class Release:
 
     def _repr_html_(self) -> str:
         head, rows, note = self._rows(_MOST_ROWS)
-
-        def line(cells: list[str], tag: str) -> str:
-            sides = ["right", "left", "right"]
-            marked = zip(cells, sides[: len(cells)], strict=True)
-            return "".join(
-                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for cell, side in marked
-            )
-
-        body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
         below = escape(note).replace("\n", "<br>")
-        return (
-            f"<table><thead><tr>{line(head, 'th')}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{below}</p>"
-        )
+        return f"{as_html(head, rows)}<p>{below}</p>"
 
     def __eq__(self, other: object) -> bool:
         """Whether the same was released, by name if there are names, with the same parameters."""

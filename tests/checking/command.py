@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+# So far apart that noise of mean at most 4 changes the order with probability below 1e-50.
+COUNTS = {"flu": 3_000, "cold": 2_000, "cough": 1_000, "gout": 3}
+ASKED = ("--person", "who", "--item", "what", "--domain", "domain.txt", "-k", 2, "--epsilon", 1)
 TOPGAP = (sys.executable, "-m", "topgap.cli")
 
 
@@ -36,6 +39,27 @@ def topgap(
         env=surroundings(environment),
         **how,
     )
+    return Ended(run.returncode, run.stdout.decode(), run.stderr.decode())
+
+
+def release(folder: Path, *arguments: object, asked: Sequence[object] = ASKED, **how: Any) -> Ended:
+    """Run `topgap release` on what `write_visits` wrote there."""
+    return topgap("release", "visits.csv", *asked, *arguments, folder=folder, **how)
+
+
+def write_visits(folder: Path) -> None:
+    """Write events with these counts, each twice, and the domain."""
+    rows = [f"p{n},{item}\n" for item, count in COUNTS.items() for n in range(count)]
+    (folder / "visits.csv").write_text("who,what\n" + "".join(rows * 2))
+    (folder / "domain.txt").write_text("\ufeffgout\nflu\n\n cough \ncold\nmumps\n")
+
+
+def shell(command: str, folder: Path, **environment: str) -> Ended:
+    """Run a line of shell, in which the first `topgap` is the command."""
+    run = subprocess.run(
+        ["/bin/sh", "-c", command.replace("topgap", " ".join(TOPGAP), 1)],
+        cwd=folder, capture_output=True, check=False, env=surroundings(environment),
+    )  # fmt: skip
     return Ended(run.returncode, run.stdout.decode(), run.stderr.decode())
 
 

@@ -166,3 +166,10 @@ def _sqlite(path: Path, events: Events) -> None:
     database.executemany("insert into visits values (?, ?)", events)
     database.commit()
     database.close()
+
+
+def one(source: Any, **how: Any) -> dict[Any, int]:
+    """Count the persons `who` had `what`, flu unless told otherwise."""
+    return counting.count_events(
+        source, **{"person": "who", "item": "what", "domain": ["flu"], **how}
+    )

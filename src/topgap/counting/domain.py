@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from topgap.counting.cells import UNSEEN, is_integer, item_text, text_of, tidied
+from topgap.counting.cells import is_integer, item_text, text_of, tidied
 from topgap.counting.engine import LONGEST_LINE, Engine
 from topgap.counting.files import Format, is_path
 from topgap.counting.sources import open_table
@@ -114,7 +114,7 @@ def read_domain(
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name is not that of a file"
         raise DomainError(f"{label} cannot be read: {why}.") from None
-    items = [line for line in lines if line.strip(UNSEEN)]
+    items = [line for line in lines if tidied(line)]
     if not items:
         raise DomainError(f"{label} holds no items.")
     if max(map(len, items)) > LONGEST_LINE:

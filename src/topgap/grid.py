@@ -1,0 +1,43 @@
+"""A table of cells as text and as HTML: the second column to the left, others to the right."""
+
+from collections.abc import Sequence
+from html import escape
+
+from topgap.text import width
+
+Row = Sequence[str]
+
+
+def as_text(head: Row, rows: Sequence[Row]) -> str:
+    """The table for a terminal or a file.
+
+    >>> print(as_text(["rank", "item"], [["1", "flu"]]))
+    rank  item
+       1  flu
+    """
+    widths = [max(map(width, column)) for column in zip(head, *rows, strict=True)]
+    lines = []
+    for row in [head, *rows]:
+        spaces = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
+        cells = [space + cell for cell, space in zip(row, spaces, strict=True)]
+        cells[1] = row[1] + spaces[1]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def as_html(head: Row, rows: Sequence[Row]) -> str:
+    """The table for a notebook.
+
+    >>> as_html(["rank", "item"], [["1", "<flu>"]]).count("&lt;flu&gt;")
+    1
+    """
+    body = "".join(f"<tr>{_line(row, 'td')}</tr>" for row in rows)
+    return f"<table><thead><tr>{_line(head, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _line(cells: Row, tag: str) -> str:
+    sides = ["right", "left", *["right"] * (len(cells) - 2)]
+    return "".join(
+        f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+        for cell, side in zip(cells, sides, strict=True)
+    )
