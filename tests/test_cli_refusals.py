@@ -10,6 +10,7 @@ USAGE: list[list[object]] = [
     ["--nonsense"], ["-k", "many"], ["--domain-range", "1:9"], ["--domain-from-data"],
     ["--domain-column", "x", "--neighbours", "some"], ["--format", "xml"], ["--count", "n"],
     ["--sensitivity", "2"], ["--output", "same", "--report", "same"], ["--title", "x"],
+    ["--output", "out.xlsx"], ["--report", "out.pdf"],
 ]  # fmt: skip
 
 
@@ -68,6 +69,7 @@ def test_files_of_baskets_and_tables_do_not_mix(folder: Path) -> None:
     ([*ASKED[:5], "nowhere.txt", *ASKED[6:]], "nowhere.txt"),
     ([*ASKED[:5], "visits.csv", *ASKED[6:]], "column"),
     (["--person", "whom", *ASKED[2:]], "'whom'"),
+    (["--person", "what", *ASKED[2:]], "different columns"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_told_in_a_sentence(
     folder: Path, asked: list[object], said: str
@@ -128,4 +130,4 @@ def test_an_empty_source_is_counted_if_it_is_allowed(folder: Path) -> None:
     (folder / "visits.csv").write_text("who,what\n")
     assert release(folder).code == 1
     ended = release(folder, "--allow-empty")
-    assert (ended.code, len(ended.out.splitlines())) == (0, 4)
+    assert (ended.code, len(ended.out.splitlines())) == (0, 5)

@@ -123,7 +123,7 @@ def test_odd_conditions_are_told_in_a_sentence(folder: Path, command: str, said:
 
 def test_nobody_needs_to_listen_or_to_know_unicode(folder: Path) -> None:
     silent = shell(f"{RELEASE} 2>&-", folder)
-    assert (silent.code, len(silent.out.splitlines()), silent.err) == (0, 4, "")
+    assert (silent.code, len(silent.out.splitlines()), silent.err) == (0, 5, "")
     failing = shell(f"{RELEASE.replace('-k 2', '-k 0')} 2>&-", folder)
     assert failing == (1, "", "")
     for command in ("topgap release --help", "topgap demo --baskets 50", RELEASE):

@@ -194,6 +194,8 @@ def test_a_delimiter_is_guessed_only_where_one_fits(tmp_path: Path) -> None:
     assert one(path, **named, delimiter=";") == {"flu": 2}
     path.write_text("who~what\n1~flu\n")
     assert one(path, delimiter="~") == {"flu": 1}
+    path.write_text("who\twhat\n1\tflu\n")
+    assert one(path, delimiter="tab") == one(path, delimiter="\\t") == {"flu": 1}
     for wrong in ("", "ab", '"', "\n"):
         with pytest.raises(ParameterError, match="delimiter"):
             one(path, delimiter=wrong)

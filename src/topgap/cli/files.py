@@ -12,8 +12,16 @@ from topgap.errors import OutputError
 from topgap.text import on_one_line
 
 
-def check(targets: Iterable[Path], sources: Iterable[str], *, overwrite: bool) -> None:
+def check(
+    targets: Iterable[Path], sources: Iterable[str], *, overwrite: bool, or_else: str = ""
+) -> None:
     """See that the files can be written, before any work is done for them.
+
+    Args:
+        targets: The files.
+        sources: What is read, and must stay.
+        overwrite: Whether files that exist may be overwritten.
+        or_else: What can be done besides giving another name.
 
     Raises:
         OutputError: One cannot be, or exists and must not be overwritten, or is a source.
@@ -21,14 +29,14 @@ def check(targets: Iterable[Path], sources: Iterable[str], *, overwrite: bool) -
     read = [path for each in sources for path in [each, *glob.glob(each, recursive=True)]]
     for target in targets:
         try:
-            _check(target, read, overwrite=overwrite)
+            _check(target, read, overwrite=overwrite, or_else=or_else)
         except OutputError:
             raise
         except OSError as error:
             raise _unwritable(target, error) from None
 
 
-def _check(target: Path, read: Iterable[str], *, overwrite: bool) -> None:
+def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) -> None:
     label = on_one_line(target)
     if target.is_dir():
         raise OutputError(f"{label} is a directory; name a file.")
@@ -38,10 +46,7 @@ def _check(target: Path, read: Iterable[str], *, overwrite: bool) -> None:
         return
     if target.exists():
         if not overwrite:
-            raise OutputError(
-                f"{label} exists already, and what it holds cost privacy; give another name, or "
-                f"--overwrite."
-            )
+            raise OutputError(f"{label} exists already and is kept; give another name{or_else}.")
         if any(os.path.exists(path) and os.path.samefile(target, path) for path in read):
             raise OutputError(f"{label} is what is read; give another name.")
     directory = _directory(target)

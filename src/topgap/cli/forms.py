@@ -6,16 +6,28 @@ from pathlib import Path
 from typing import Literal
 
 from topgap.errors import MissingExtraError
+from topgap.leads import certain_from
 from topgap.release import Release
+from topgap.report.numbers import about
 from topgap.text import written
 
 Form = Literal["table", "csv", "json", "parquet"]
-_SUFFIXES: dict[str, Form] = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
+_SUFFIXES: dict[str, Form] = {
+    ".csv": "csv",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".txt": "table",
+    "": "table",
+}
 
 
-def form_of(target: Path | None) -> Form:
-    """The form that the name of a file asks for; a table, if it asks for none."""
-    return "table" if target is None else _SUFFIXES.get(target.suffix.lower(), "table")
+def form_of(target: Path | None) -> Form | None:
+    """The form that the name of a file asks for; None if it asks for an unknown one.
+
+    >>> form_of(Path("out.csv")), form_of(Path("out.txt")), form_of(Path("out.xlsx"))
+    ('csv', 'table', None)
+    """
+    return "table" if target is None else _SUFFIXES.get(target.suffix.lower())
 
 
 def in_form(release: Release, form: Form, caveat: str | None) -> bytes:
@@ -32,7 +44,11 @@ def in_form(release: Release, form: Form, caveat: str | None) -> bytes:
         return f"{release.to_json(indent=2)}\n".encode()
     if form == "parquet":
         return _parquet(release, caveat)
-    lines = [release.to_text(), *([caveat] if caveat else [])]
+    lines = [release.to_text()]
+    if release.gaps is not None:
+        least = about(certain_from(release.parameters))
+        lines.append(f"A gap below {least} leaves the order of the two uncertain.")
+    lines += [caveat] if caveat else []
     return ("\n".join(lines) + "\n").encode()
 
 

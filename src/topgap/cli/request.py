@@ -16,6 +16,7 @@ from topgap.cli.forms import Form, form_of, in_form
 from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA, NOT_PROTECTED, Domain, Format
 from topgap.errors import DomainError, OutputError, SourceError
+from topgap.leads import is_uncertain
 from topgap.parameters import TopK
 from topgap.release import Release
 
@@ -26,6 +27,12 @@ _REMARKS: Mapping[str, str] = {
     "move the same way (monotonic), and half the noise is enough.",
     "replace": "Data sets are neighbours if one person is replaced by another.",
 }
+
+
+_NOTHING_STANDS_OUT = (
+    "No gap is larger than noise alone often makes: if that surprises you, see whether the columns "
+    "and the list of items are those of the data."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +91,7 @@ def release(request: Request) -> None:
         monotonic=request.neighbours == "add-remove",
     )
     read = [*request.sources, *([str(request.domain)] if request.domain else [])]
-    files.check(request.targets, read, overwrite=request.overwrite)
+    files.check(request.targets, read, overwrite=request.overwrite, or_else=", or --overwrite")
     domain = _domain(request)
     if isinstance(domain, Domain) and len(domain) <= parameters.k:
         raise DomainError(
@@ -103,7 +110,7 @@ def _check_usage(request: Request) -> None:
     given = [request.domain is not None, request.domain_range is not None, request.domain_from_data]
     if sum(given) != 1:
         raise typer.BadParameter(
-            "give the public list of items by one of --domain, --domain-range and "
+            "give the public list of items by just one of --domain, --domain-range and "
             "--domain-from-data."
         )
     if request.domain_column is not None and request.domain is None:
@@ -125,6 +132,10 @@ def _check_usage(request: Request) -> None:
         raise typer.BadParameter("--title is for the report, with --report.")
     if len({os.path.realpath(each) for each in request.targets}) < len(request.targets):
         raise typer.BadParameter("--output and --report name the same file.")
+    if request.report is not None and request.report.suffix.lower() not in {".html", ".htm"}:
+        raise typer.BadParameter("the report is an HTML page; its name must end in .html.")
+    if _form(request) is None:
+        raise typer.BadParameter("the name of --output tells no format; give --format.")
     if _form(request) == "parquet" and request.output is None and _is_terminal():
         raise typer.BadParameter("a Parquet file is not for a terminal; give --output.")
 
@@ -181,7 +192,7 @@ def _counts(request: Request, domain: Any, bar: Bar) -> dict[Any, int]:
 
 def _publish(request: Request, made: Release) -> None:
     caveat = NOT_PROTECTED if request.domain_from_data else None
-    form = _form(request)
+    form = _form(request) or "table"
     contents: dict[Path, bytes] = {}
     if request.output is not None:
         contents[request.output] = in_form(made, form, caveat)
@@ -189,18 +200,29 @@ def _publish(request: Request, made: Release) -> None:
         from topgap.report import to_html
 
         title = {} if request.title is None else {"title": request.title}
-        contents[request.report] = to_html(made, caveat=caveat, **title).encode()
+        page = to_html(made, counted=_what_was_counted(request), caveat=caveat, **title)
+        contents[request.report] = page.encode()
     files.write(contents, overwrite=request.overwrite)
 
     remarks = [] if request.quiet else [_REMARKS[request.neighbours]]
     if caveat and (request.output is not None or form != "table"):
         remarks.append(caveat)
     remarks += [] if request.quiet else [f"Written: {target}" for target in contents]
+    if not request.quiet and all(is_uncertain(gap, made.parameters) for gap in made.gaps or ()):
+        remarks.append(_NOTHING_STANDS_OUT)
     if sys.stderr is not None:
         for remark in remarks:
             print(remark, file=sys.stderr)
     if request.output is None:
         _print(made, form, caveat)
+
+
+def _what_was_counted(request: Request) -> str:
+    if request.counted_as == "fimi":
+        return "Counted for each item: the people who have it."
+    if request.count is not None:
+        return f"Counted for each {request.item}: {request.count}."
+    return f"Counted for each {request.item}: every {request.person} who has it, once."
 
 
 def _print(made: Release, form: Form, caveat: str | None) -> None:
@@ -224,5 +246,5 @@ def _is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _form(request: Request) -> Form:
+def _form(request: Request) -> Form | None:
     return request.form or form_of(request.output)

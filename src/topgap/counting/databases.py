@@ -11,6 +11,7 @@ from topgap.counting.tables import Column, Table, described, identifier, literal
 from topgap.errors import SourceError
 
 _ROWS = 50_000
+_ASKED = "What the query selects"
 
 
 def read_duckdb(
@@ -42,7 +43,7 @@ def read_duckdb(
     # What a query gives may be another thing each time, and names in it are those of its database:
     # so it is run once, and what it gave is counted elsewhere.
     engine.run("USE source", of=label)
-    asked = described(engine, label, f"({_one_select(query)}\n)", query)
+    asked = described(engine, _ASKED, f"({_one_select(query)}\n)", query)
     columns = [asked.column(name) for name in wanted]
     cells = ", ".join(f"{_uncollated(each).cell} AS w{n}" for n, each in enumerate(columns))
     engine.run(f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {asked.relation}", of=label)
@@ -93,7 +94,8 @@ def read_sqlite(
                 raise
             raise SourceError(f"The query cannot be run: {error}.") from None
         empty = Column("NULL", "NULL")
-        seen = Table(label, relation, {each[0]: empty for each in head}, typed=query is None)
+        named = label if query is None else _ASKED
+        seen = Table(named, relation, {each[0]: empty for each in head}, typed=query is None)
         for name in wanted:
             seen.column(name)
         cells = ", ".join(map(identifier, wanted))

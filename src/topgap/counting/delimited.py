@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from topgap.counting.cells import UNSEEN
 from topgap.counting.engine import LONGEST_LINE
+from topgap.counting.files import Found
 from topgap.counting.lines import refuse_long_lines
 from topgap.counting.tables import Column, Table, literal, quoted
 from topgap.errors import ParameterError, SourceError
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
+_TABS = {"tab": "\t", "\\t": "\t"}
 _BUFFER = 4 * LONGEST_LINE
 _MOST_COLUMNS = 10_000
 _NO_DELIMITER = "\x1f\x1e\x1d"  # leaves a line whole; a line that has it is refused, not misread
@@ -26,8 +28,7 @@ def read_lines(paths: Sequence[str]) -> str:
 
 
 def read_delimited(
-    paths: Sequence[str],
-    label: str,
+    found: Found,
     form: str,
     wanted: Sequence[str],
     header: bool,
@@ -39,8 +40,7 @@ def read_delimited(
     wanted: a comma, semicolon, tab or bar in a CSV file, a tab in a TSV file.
 
     Args:
-        paths: The files.
-        label: What to call them in an error.
+        found: The files.
         form: "csv" or "tsv".
         wanted: The names of the columns; without a header, their numbers, from 1.
         header: Whether the first line holds the names of the columns.
@@ -50,10 +50,13 @@ def read_delimited(
         SourceError: A file has no such columns.
         ParameterError: The delimiter is not one character.
     """
+    delimiter = _TABS.get(delimiter or "", delimiter)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise ParameterError("The delimiter must be one character, and no quote or line end.")
+        raise ParameterError(
+            "The delimiter must be one character, or tab, and no quote or line end."
+        )
     alike: dict[_Layout, list[str]] = {}
-    for path in paths:
+    for path, label in zip(found.paths, found.labels, strict=True):
         if os.path.getsize(path) > 0:
             refuse_long_lines(path, label)
             start, delimiters = _start(path, label), delimiter or _DELIMITERS[form]
@@ -67,7 +70,7 @@ def read_delimited(
         cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(layout.places))
         selects.append(f"SELECT {cells} FROM {rows}")
     columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(wanted)}
-    return Table(label, f"({' UNION ALL '.join(selects)})", columns, typed=False)
+    return Table(found.label, f"({' UNION ALL '.join(selects)})", columns, typed=False)
 
 
 class _Layout(NamedTuple):
@@ -117,7 +120,7 @@ def _start(path: str, label: str) -> str:
     try:
         return getincrementaldecoder("utf-8-sig")().decode(start)
     except UnicodeDecodeError:
-        raise SourceError(f"{label} is not UTF-8 text.") from None
+        raise SourceError(f"{label} is not UTF-8 text; save it as UTF-8.") from None
 
 
 def _first_record(start: str, delimiter: str) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from topgap.counting.cells import is_integer, item_text, text_of, tidied
 from topgap.counting.engine import LONGEST_LINE, Engine
-from topgap.counting.files import Format, is_path
+from topgap.counting.files import Format, format_by_name, is_path
 from topgap.counting.sources import open_table
 from topgap.counting.tables import quoted
 from topgap.errors import DomainError, ParameterError, SourceError
@@ -105,7 +105,10 @@ def read_domain(
         return _from_column(path, column, form, header)
     label = quoted(os.fspath(path))[1:-1]
     if os.path.splitext(path)[1].lower() in _TABLES:
-        raise DomainError(f"{label} is a table; say which of its columns holds the items.")
+        raise DomainError(
+            f"{label} is a table; say which of its columns holds the items (column=, "
+            f"--domain-column)."
+        )
     try:
         with open(path, encoding="utf-8-sig") as file:
             lines = file.read().split("\n")
@@ -138,6 +141,9 @@ def as_domain(domain: Any) -> Domain | FromData:
 def _from_column(
     path: str | os.PathLike[str], column: str, form: Format | None, header: bool
 ) -> Domain:
+    if form is None and format_by_name(os.fspath(path)) is None:
+        label = quoted(os.fspath(path))[1:-1]
+        raise DomainError(f"{label} has no name of a table, such as .csv; give no column for it.")
     with Engine() as engine:
         try:
             table = open_table(engine, path, [column], form=form, header=header)

@@ -149,7 +149,7 @@ class Engine:
         if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
             if "temp_directory" in text and "max_temp_directory_size" in text:
                 return self._no_space()
-            return f"Counting {of} takes more than the {self.memory} of memory that it may use."
+            return f"Counting {of} takes more than {self.memory} of memory; let it have more."
         if "No space left" in text or "failed to write" in text.lower():
             return self._no_space()
         if NESTED in text:
@@ -164,8 +164,8 @@ class Engine:
 
 
 _TOLD = {
-    "Invalid unicode": "is not UTF-8 text.",
-    "invalid UTF-8": "is not UTF-8 text.",
+    "Invalid unicode": "is not UTF-8 text; save the file as UTF-8.",
+    "invalid UTF-8": "is not UTF-8 text; save the file as UTF-8.",
     "Maximum line size": f"is longer than {LONGEST_LINE:,} bytes.",
     "maximum_object_size": "has an object that is too large to be an event.",
     "Expected Number of Columns": "has not as many columns as the first line.",

@@ -6,7 +6,7 @@ import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any, Literal, get_args
+from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.engine import Engine
 from topgap.counting.tables import quoted
@@ -36,8 +36,16 @@ def is_path(source: object) -> bool:
     return isinstance(source, str | os.PathLike)
 
 
-def find(engine: Engine, source: Any) -> tuple[list[str], str]:
-    """The files that a source means, by names that DuckDB takes as they are, and what to call them.
+class Found(NamedTuple):
+    """The files of a source: names that DuckDB takes as they are, and what to call each and all."""
+
+    paths: list[str]
+    labels: list[str]
+    label: str
+
+
+def find(engine: Engine, source: Any) -> Found:
+    """The files that a source means.
 
     Args:
         engine: Keeps a copy of what can be read only once, and links to what has an odd name.
@@ -48,16 +56,15 @@ def find(engine: Engine, source: Any) -> tuple[list[str], str]:
         SourceError: There is no such file, or it cannot be read.
     """
     if hasattr(source, "read"):
-        return [_copied(engine, source, _label_of_open(source))], _label_of_open(source)
+        label = _label_of_open(source)
+        return Found([_copied(engine, source, label)], [label], label)
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for path in matching(source):
         status = _check(path)
         found.setdefault((status.st_dev, status.st_ino), path)
-    paths = [*found.values()]
-    label = quoted(paths[0])[1:-1]
-    if len(paths) > 1:
-        label = f"{label} (or one of {len(paths) - 1} files more)"
-    return [_plain(engine, path) for path in paths], label
+    labels = [quoted(path)[1:-1] for path in found.values()]
+    many = "" if len(labels) == 1 else f" (or another of the {len(labels)} files)"
+    return Found([_plain(engine, path) for path in found.values()], labels, labels[0] + many)
 
 
 def matching(source: Any) -> list[str]:
@@ -72,14 +79,15 @@ def matching(source: Any) -> list[str]:
     return [path for each in given for path in _expanded(os.fspath(each))]
 
 
-def refuse_empty(paths: list[str], label: str) -> None:
+def refuse_empty(found: Found) -> None:
     """Refuse a file without a single byte.
 
     Raises:
         SourceError: There is one.
     """
-    if any(os.path.getsize(path) == 0 for path in paths):
-        raise SourceError(f"{label} is empty.")
+    for path, label in zip(found.paths, found.labels, strict=True):
+        if os.path.getsize(path) == 0:
+            raise SourceError(f"{label} is empty.")
 
 
 def format_of(paths: list[str], label: str, given: Format | None) -> Format:
@@ -100,7 +108,7 @@ def format_of(paths: list[str], label: str, given: Format | None) -> Format:
     if only is None:
         raise SourceError(
             f"The format of {label} cannot be told from its name; say which of "
-            f"{', '.join(FORMATS)} it is."
+            f"{', '.join(FORMATS)} it is (format=, --source-format)."
         )
     return only
 

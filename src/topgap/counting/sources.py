@@ -38,13 +38,16 @@ def open_table(
     for name in wanted:
         if not isinstance(name, str) or not name:
             raise ParameterError("The name of a column must be a string.")
+    if len({*wanted}) < len(wanted):
+        raise ParameterError("Persons, items and counts must be in different columns.")
     for text in (*wanted, table or "", query or ""):
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             raise ParameterError("The name of a column or table, or a query, is not valid Unicode.")
     if not _is_file(source):
         found = read_frame(engine, source, wanted)
     else:
-        paths, label = files.find(engine, source)
+        named = files.find(engine, source)
+        paths, label = named.paths, named.label
         form = files.format_of(paths, label, form)
         if form not in {"duckdb", "sqlite"} and (table is not None or query is not None):
             raise ParameterError(
@@ -53,9 +56,9 @@ def open_table(
         if table is not None and query is not None:
             raise ParameterError("Give a table or a query, not both.")
         if not (allow_empty and (form == "jsonl" or not header)):  # they can be without a row
-            files.refuse_empty(paths, label)
+            files.refuse_empty(named)
         if form in {"csv", "tsv"}:
-            found = read_delimited(paths, label, form, wanted, header, delimiter)
+            found = read_delimited(named, form, wanted, header, delimiter)
         elif form == "jsonl":
             found = _read_json_lines(engine, paths, label, wanted)
         elif form == "parquet":
@@ -83,12 +86,14 @@ def open_lines(engine: Engine, source: Any, *, allow_empty: bool) -> Table:
     """
     if not _is_file(source):
         raise SourceError("Transactions are read from files alone.")
-    paths, label = files.find(engine, source)
+    found = files.find(engine, source)
     if not allow_empty:
-        files.refuse_empty(paths, label)
-    for path in paths:
+        files.refuse_empty(found)
+    for path, label in zip(found.paths, found.labels, strict=True):
         refuse_long_lines(path, label)
-    return Table(label, read_lines(paths), {"line": Column("line", "VARCHAR")}, typed=False)
+    return Table(
+        found.label, read_lines(found.paths), {"line": Column("line", "VARCHAR")}, typed=False
+    )
 
 
 def _is_file(source: Any) -> bool:

@@ -15,7 +15,11 @@ from topgap.text import on_one_line
 
 
 def to_html(
-    release: Release, *, title: str = "The largest items", caveat: str | None = None
+    release: Release,
+    *,
+    title: str = "The largest items",
+    counted: str | None = None,
+    caveat: str | None = None,
 ) -> str:
     """The release as one HTML file, with a chart of the gaps and words for every number.
 
@@ -25,6 +29,7 @@ def to_html(
     Args:
         release: What is shown; with gaps or without, of any size.
         title: The page's heading.
+        counted: One sentence that says what was counted for each item.
         caveat: One sentence about what is not protected, shown near the top. Give one if the list
             of items was taken from the data.
 
@@ -42,6 +47,7 @@ def to_html(
     json = harmless_json(release)
     style = _file("style.css")
     text = words(release) | {"title": on_one_line(title), "caveat": on_one_line(caveat or "")}
+    text["summary"] = " ".join([text["summary"], *([on_one_line(counted)] if counted else [])])
     if release.gaps is None:
         ranking = _filled("without_gaps.html", text, rows=names(release))
         spread = ""
