@@ -10,8 +10,6 @@ from statistics import median
 import pytest
 from hypothesis import settings
 
-from checking.command import write_visits
-
 SUITE_FALSE_ALARM = 1e-6
 README_FALSE_ALARM = 1e-10  # derived in a comment there
 
@@ -42,6 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with events, as a CSV file, and their domain, for the command."""
+    from checking.command import write_visits  # which the suites that tests make do not have
+
     write_visits(tmp_path)
     return tmp_path
 

@@ -5,6 +5,8 @@ import importlib.resources
 import subprocess
 import sys
 
+import pytest
+
 import topgap
 from topgap import _core
 
@@ -36,3 +38,10 @@ def test_it_is_typed_and_exports_what_it_lists() -> None:
     for module in (topgap, topgap.reference):
         assert sorted(module.__all__) == sorted(set(module.__all__))
         assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_what_not_everyone_needs_is_there_when_it_is_asked_for() -> None:
+    code = "import topgap; print(topgap.counting.FORMATS, topgap.report.to_html, topgap.datasets)"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = topgap.nothing

@@ -3,44 +3,70 @@
     top_k(answers, k, epsilon, …)         the k largest and the gaps between them: a Release
     noisy_max(answers, epsilon, …)        the largest alone
     TopK(k, epsilon, …).release(answers)  the same, with parameters that are read once
+    topgap.counting                       how many persons have each item, from events in any form
+    topgap.report                         a release as a page to publish
+    topgap.datasets                       made-up baskets to try it on
     topgap.reference                      the paper's algorithms, in plain Python
     topgap.law                            the exact probability of every possible output
 
 The guarantee holds on a real computer: integers and exact fractions lead from answers to gaps.
 """
 
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from topgap import law, reference
 from topgap._core import __version__
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
+    DomainError,
     ItemsError,
     KernelError,
     MissingExtraError,
+    OutputError,
     ParameterError,
     ParameterTypeError,
     ReleaseError,
+    SourceError,
     TopgapError,
 )
 from topgap.mechanism import noisy_max, top_k
 from topgap.parameters import TopK
 from topgap.release import Release
 
+if TYPE_CHECKING:
+    from topgap import counting, datasets, report
+
 __all__ = [
     "AnswersError",
     "AnswersTypeError",
+    "DomainError",
     "ItemsError",
     "KernelError",
     "MissingExtraError",
+    "OutputError",
     "ParameterError",
     "ParameterTypeError",
     "Release",
     "ReleaseError",
+    "SourceError",
     "TopK",
     "TopgapError",
     "__version__",
+    "counting",
+    "datasets",
     "law",
     "noisy_max",
     "reference",
+    "report",
     "top_k",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Load what not everyone needs when it is asked for."""
+    if name in {"counting", "datasets", "report"}:
+        return import_module(f"topgap.{name}")
+    raise AttributeError(f"module 'topgap' has no attribute '{name}'")
