@@ -58,6 +58,9 @@ def test_long_counting_shows_progress_on_a_terminal_and_only_there(folder: Path)
     code, shown = on_a_terminal(asked, folder)
     assert code == 0
     assert re.search(r"counting slow\.duckdb.* \d+%", shown)
+    elsewhere = topgap(*asked, folder=folder)
+    assert "half the noise" in elsewhere.err
+    assert not re.search("counting|%", elsewhere.err)
     assert topgap(*asked, "-q", folder=folder).err == ""
 
 
