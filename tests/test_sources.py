@@ -108,7 +108,9 @@ def test_streams_that_fail_are_told() -> None:
         assert "Zaphod" not in str(error.value)
 
 
-def test_a_name_is_no_pattern_if_there_is_such_a_file(tmp_path: Path) -> None:
+def test_a_name_is_no_pattern_if_there_is_such_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, item in {
         "a1.dat": 1,
         "a*.dat": 2,
@@ -121,9 +123,12 @@ def test_a_name_is_no_pattern_if_there_is_such_a_file(tmp_path: Path) -> None:
         assert [key for key, n in counted.items() if n] == [item], name
     both = [tmp_path / "a1.dat", tmp_path / "a*.dat"]
     assert sum(counting.count_transactions(both, domain=range(9)).values()) == 2
-    odd = os.fsdecode(b"\xff.csv")
-    (tmp_path / odd).write_text("who,what\n1,flu\n")
-    assert one(tmp_path / odd) == {"flu": 1}
+    for odd in (os.fsdecode(b"\xff.csv"), "Dr. Who [1].csv", "Dr. Müller.v2.csv", "[x].CSV"):
+        (tmp_path / odd).write_text("who,what\n1,flu\n")
+        assert one(tmp_path / odd) == {"flu": 1}, odd
+    (tmp_path / "~.csv").write_text("who,what\n1,flu\n")
+    monkeypatch.chdir(tmp_path)
+    assert one("~.csv") == {"flu": 1}
 
 
 def test_nothing_is_taken_from_the_names_of_directories(tmp_path: Path) -> None:

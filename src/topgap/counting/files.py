@@ -141,12 +141,17 @@ def _check(path: str) -> os.stat_result:
 def _plain(engine: Engine, path: str) -> str:
     """A name of the file that DuckDB does not take for a pattern, nor for a pipe's only reading."""
     if not os.path.isfile(path):
-        with open(path, "rb") as pipe:
-            return _copied(engine, pipe, quoted(path)[1:-1])
-    if path.isascii() and path.isprintable() and not glob.has_magic(path):
+        label = quoted(path)[1:-1]
+        try:
+            pipe = open(path, "rb")  # noqa: SIM115 - closed below, and its errors are another's
+        except OSError as error:
+            raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
+        with pipe:
+            return _copied(engine, pipe, label)
+    if path.isascii() and path.isprintable() and not (glob.has_magic(path) or path[0] == "~"):
         return path
-    end = "".join(each.lower() for each in Path(path).suffixes[-2:] if each.isascii())
-    link = engine.new_path(end if end.replace(".", "").isalnum() else "")
+    ends = [each.lower() for each in Path(path).suffixes[-2:]]  # such as .csv.gz
+    link = engine.new_path("".join(each for each in ends if each[1:].isalnum() and each.isascii()))
     link.symlink_to(os.path.abspath(path))
     return str(link)
 
