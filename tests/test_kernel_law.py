@@ -7,10 +7,19 @@ from typing import NamedTuple
 import pytest
 
 from checking.kernel import Probe
-from checking.kernel_law import GEOMETRIC, HEADS, SCRIPTS, TAPES, Case, contradictions
+from checking.kernel_law import (
+    CANDIDATES,
+    GEOMETRIC,
+    HEADS,
+    PARTS,
+    SCRIPTS,
+    TAPES,
+    Case,
+    contradictions,
+)
 from checking.mutants import Mutant
 
-CASES = [*HEADS, *GEOMETRIC, *TAPES, *SCRIPTS]
+CASES = [*HEADS, *GEOMETRIC, *TAPES, *SCRIPTS, *PARTS, *CANDIDATES]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +68,7 @@ MUTANTS = [
         ("candidates.rs", "an item of many units takes part in the shared coins",
          "if units[index] < low && is_new(index)", "if is_new(index)", SCRIPTS),
         ("candidates.rs", "the first item has no shared coin",
-         "let mut from = 0;", "let mut from = 1;", SCRIPTS),
+         "let mut from = items.start as u64;", "let mut from = items.start as u64 + 1;", SCRIPTS),
         ("candidates.rs", "wrong octave: one bit too many",
          "self.draw(index, octaves, found)?", "self.draw(index, octaves + 1, found)?", SCRIPTS),
         ("candidates.rs", "wrong octave: coins shared too close to the threshold",
@@ -73,10 +82,39 @@ MUTANTS = [
         ("answers.rs", "the last block lost if it is not full",
          "self.units.chunks(self.size)", "self.units.chunks_exact(self.size)", SCRIPTS),
         ("answers.rs", "the last item of a block lost",
-         "all.min((block + 1) << self.log_size)", "all.min(((block + 1) << self.log_size) - 1)",
+         "all.min(blocks.end << self.log_size)", "all.min((blocks.end << self.log_size) - 1)",
          SCRIPTS),
         ("answers.rs", "an anchor that too few reach",
          "let at = largest.len() - needed;", "let at = largest.len() + 1 - needed;", SCRIPTS),
+        # Parts, and items of a larger whole.
+        ("candidates.rs", "every part draws coins for all items",
+         "let items = blocks.items_of(&part.blocks, units.len());", "let items = 0..units.len();",
+         PARTS),
+        ("candidates.rs", "the coins of the first part alone",
+         "let mut from = items.start as u64;", "let mut from = 0;", PARTS),
+        ("candidates.rs", "the parts' blocks counted from the first",
+         "let first = part.blocks.start + stretch * STRETCH;", "let first = stretch * STRETCH;",
+         PARTS),
+        ("candidates.rs", "each part must find enough",
+         "parts.iter().map(|part| part.found.count).sum();",
+         "parts.iter().map(|part| part.found.count).max().unwrap_or(0);", PARTS),
+        ("candidates.rs", "only the first part is kept",
+         "parts.for_each(|more| all.extend(more));", "parts.for_each(drop);", PARTS),
+        ("answers.rs", "the last part lost",
+         "(0..blocks).step_by(each)", "(0..blocks.max(2) - 1).step_by(each)", PARTS),
+        ("candidates.rs", "enough at a threshold above the floor: one too few",
+         "let is_enough = count >= wanted.needed;", "let is_enough = count + 1 >= wanted.needed;",
+         CANDIDATES),
+        ("candidates.rs", "the floor not reached",
+         "floor.is_some_and(|floor| plan.threshold <= floor)", "floor.is_some()", CANDIDATES),
+        ("lib.rs", "the floor rounded up",
+         "let units = floor.div_euclid(values_per_unit);",
+         "let units = floor.div_euclid(values_per_unit) + 1;", CANDIDATES),
+        ("lib.rs", "the floor rounded towards zero",
+         "let units = floor.div_euclid(values_per_unit);",
+         "let units = floor / values_per_unit;", CANDIDATES),
+        ("lib.rs", "values above the threshold, and not above zero",
+         "value: threshold + i128", "value: 0 * threshold + i128", CANDIDATES),
         # Ties and gaps.
         ("ranking.rs", "ties broken by position",
          "shuffle(&mut candidates, draws)?;", "", SCRIPTS),

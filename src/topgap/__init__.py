@@ -3,6 +3,9 @@
     top_k(answers, k, epsilon, …)         the k largest and the gaps between them: a Release
     noisy_max(answers, epsilon, …)        the largest alone
     TopK(k, epsilon, …).release(answers)  the same, with parameters that are read once
+    Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
+    topgap.streams                        ready counts of any number, in one pass
+    topgap.spark                          the same on a Spark cluster
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
     topgap.datasets                       made-up baskets to try it on
@@ -29,15 +32,18 @@ from topgap.errors import (
     ParameterError,
     ParameterTypeError,
     ReleaseError,
+    SelectorError,
     SourceError,
+    SparkError,
     TopgapError,
 )
 from topgap.mechanism import noisy_max, top_k
 from topgap.parameters import TopK
 from topgap.release import Release
+from topgap.selector import Selector
 
 if TYPE_CHECKING:
-    from topgap import counting, datasets, report
+    from topgap import counting, datasets, report, spark, streams
 
 __all__ = [
     "AnswersError",
@@ -51,7 +57,10 @@ __all__ = [
     "ParameterTypeError",
     "Release",
     "ReleaseError",
+    "Selector",
+    "SelectorError",
     "SourceError",
+    "SparkError",
     "TopK",
     "TopgapError",
     "__version__",
@@ -61,12 +70,14 @@ __all__ = [
     "noisy_max",
     "reference",
     "report",
+    "spark",
+    "streams",
     "top_k",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
     """Load what not everyone needs when it is asked for."""
-    if name in {"counting", "datasets", "report"}:
+    if name in {"counting", "datasets", "report", "spark", "streams"}:
         return import_module(f"topgap.{name}")
     raise AttributeError(f"module 'topgap' has no attribute '{name}'")

@@ -4,7 +4,7 @@ from typing import Final, final
 
 import numpy as np
 
-__all__ = ["Kernel", "__version__", "floor_to_steps"]
+__all__ = ["Kernel", "Stream", "Streams", "__version__", "floor_to_steps"]
 
 __version__: Final[str]
 
@@ -15,13 +15,55 @@ class Kernel:
     def __new__(cls, k: int, numerator: int, denominator: int, steps_per_unit: int) -> Kernel:
         """The kernel for k winners and noise of rate numerator/denominator per step."""
 
+    @property
+    def refinement(self) -> int:
+        """Noise is drawn on a grid of which 2^refinement steps make a step of the resolution."""
+
     def release(
-        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], in_steps: bool
+        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], in_steps: bool, threads: int
     ) -> tuple[bytes, bytes | list[int]]:
         """Release the top k of the answers, given in units or in steps: indices and gaps.
 
-        Both are bytes of int64; the gaps are a list of int where one is larger.
+        Both are bytes of int64; the gaps are a list of int where one is larger. Of 0 threads there
+        are as many as fit.
         """
+
+    def candidates(
+        self,
+        answers: np.ndarray[tuple[int], np.dtype[np.int64]],
+        in_steps: bool,
+        floor: int | None,
+        stream: Stream | None,
+        threads: int,
+    ) -> tuple[bytes, list[int]]:
+        """Give the answers noise, and find who can be among the k + 1 largest of a larger whole.
+
+        The indices, as bytes of int64, and the values of all items but those that lie below k + 1
+        others, or below the floor. With a stream there are no threads.
+        """
+
+@final
+class Streams:
+    """The independent streams of one release, for parts of the answers that are far apart.
+
+    Pickled, it goes where they are, and nowhere else: who has it knows the noise.
+    """
+
+    def __new__(cls) -> Streams:
+        """Streams that nobody else has, keyed by the operating system."""
+
+    def open(self, number: int) -> Stream:
+        """The stream of this number, from its beginning."""
+
+    @staticmethod
+    def _received(key: bytes) -> Streams: ...
+
+@final
+class Stream:
+    """A stream of random bits."""
+
+    def take(self, count: int) -> int:
+        """The next `count` bits as a number."""
 
 def floor_to_steps(
     numbers: np.ndarray[tuple[int], np.dtype[np.float64]], steps_per_unit: int

@@ -22,124 +22,20 @@ Read: TypeAlias = "tuple[Array | list[Any], Any]"
 _INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
-def read(answers: object, k: int) -> Read:
+def read(answers: object) -> Read:
     """Take the answers out of whatever holds them; see `topgap.top_k` for what may.
 
     Returns:
-        The numbers, as an array of integers, floats or objects, or as a list of objects: more than
-        k, of which none has been looked at but for being there. And the items' names, or None.
+        The numbers, as an array of integers, floats or objects, or as a list of objects, of which
+        none has been looked at but for being there. And the items' names, or None.
 
     Raises:
         AnswersTypeError: `answers` holds no numbers, by its type.
-        AnswersError: There are too few answers, they are not one-dimensional, or some are missing.
+        AnswersError: They are not one-dimensional, or some are missing.
 
-    >>> read({"ash": 3, "oak": 5}, k=1)
+    >>> read({"ash": 3, "oak": 5})
     ([3, 5], ['ash', 'oak'])
     """
-    taken = _taken_out(answers)
-    count = len(taken[0])
-    if count == 0:
-        raise AnswersError("The answers are empty; give one number per item.")
-    if count <= k:
-        raise AnswersError(
-            f"k = {k} winners need at least {k + 1} answers; "
-            f"there are {count}: give more answers or take a smaller k."
-        )
-    return taken
-
-
-def in_steps(answers: object, parameters: TopK) -> list[int]:
-    """Round every answer down to a multiple of the resolution and count it in such steps.
-
-    Args:
-        answers: One number per item; see `topgap.top_k` for what may hold them. A float is the
-            dyadic number that it stores. Items go by their position, counted from 0.
-        parameters: Their resolution gives the step; their k, the least number of answers.
-
-    Returns:
-        ⌊q_i / γ*⌋ for each answer q_i, as Python integers of any size.
-
-    Raises:
-        AnswersTypeError: `answers` holds no real numbers.
-        AnswersError: There are fewer than k + 1 answers, they are not one-dimensional, or one is
-            missing, NaN or infinite. No error text contains an answer or tells which one it was.
-        ParameterTypeError: `parameters` is no `TopK`.
-
-    >>> in_steps([], TopK(k=1, epsilon=1))
-    Traceback (most recent call last):
-    topgap.errors.AnswersError: The answers are empty; give one number per item.
-    >>> in_steps([3, 0.3, -0.05], TopK(k=1, epsilon=1))
-    [30, 2, -1]
-    """
-    if not isinstance(parameters, TopK):
-        raise ParameterTypeError(
-            f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
-            f"not {type(parameters).__name__}."
-        )
-    numbers, _ = read(answers, parameters.k)
-    return _floored(numbers, parameters.resolution.denominator)
-
-
-def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, bool] | None:
-    """The numbers as the kernel takes them: an array of int64, and whether it counts steps.
-
-    Integers are left as they are, and what is int64 already is not copied; others are rounded down
-    to steps. All may be shifted alike, which changes no gap and no order. None if int64 is too
-    short for them.
-
-    >>> in_int64(np.array([7, 5]), 10), in_int64([0.25, 0.5], 10), in_int64([0, 2**64], 10)
-    ((array([7, 5]), False), (array([2, 5]), True), None)
-    """
-    if isinstance(numbers, list):
-        kinds = {*map(type, numbers)}
-        if kinds == {int}:
-            try:
-                return np.array(numbers, dtype=np.int64), False
-            except OverflowError:
-                pass
-        if kinds == {float}:
-            numbers = np.array(numbers)
-    if isinstance(numbers, np.ndarray):
-        kind, size = numbers.dtype.kind, numbers.dtype.itemsize
-        if kind == "i" or (kind == "u" and size < 8):
-            return _lying_plainly(numbers, _INT64), False
-        if kind == "u":
-            # 2^63 less of each.
-            return (numbers.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64), False
-        if kind == "f" and size <= 8:
-            try:
-                # Exact: a double holds every shorter float.
-                doubles = _lying_plainly(numbers, _FLOAT64)
-                return floor_to_steps(doubles, steps_per_unit), True
-            except ValueError:
-                raise AnswersError(
-                    "Every answer must be a finite number; give each item one, "
-                    "such as 0 for nobody."
-                ) from None
-            except OverflowError:
-                pass
-    steps = _floored(numbers, steps_per_unit)
-    least = min(steps)
-    if max(steps) - least >= 2**63:
-        return None
-    return np.array([step - least for step in steps], dtype=np.int64), True
-
-
-def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
-    """The same numbers of this type, one after the other; what is so already is not copied."""
-    flags = numbers.flags
-    if numbers.dtype is dtype and flags.c_contiguous and flags.aligned:
-        return numbers
-    return numbers.astype(dtype)
-
-
-def _floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
-    # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
-    values = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
-    return [floor_answer(value, steps_per_unit) for value in values]
-
-
-def _taken_out(answers: object) -> Read:
     if type(answers) is np.ndarray:
         return _one_dimensional(answers), None
     if isinstance(answers, Mapping):
@@ -171,6 +67,113 @@ def _taken_out(answers: object) -> Read:
         f"The answers must be a list, a dict, a one-dimensional array or a column of numbers, "
         f"not {type(answers).__name__}; make a list of them."
     )
+
+
+def check_enough(count: int, k: int) -> None:
+    """Refuse fewer answers than k + 1, for the last gap needs one more than there are winners.
+
+    Raises:
+        AnswersError: There are too few.
+    """
+    if count == 0:
+        raise AnswersError("The answers are empty; give one number per item.")
+    if count <= k:
+        raise AnswersError(
+            f"k = {k} winners need at least {k + 1} answers; "
+            f"there are {count}: give more answers or take a smaller k."
+        )
+
+
+def in_steps(answers: object, parameters: TopK) -> list[int]:
+    """Round every answer down to a multiple of the resolution and count it in such steps.
+
+    Args:
+        answers: One number per item; see `topgap.top_k` for what may hold them. A float is the
+            dyadic number that it stores. Items go by their position, counted from 0.
+        parameters: Their resolution gives the step; their k, the least number of answers.
+
+    Returns:
+        ⌊q_i / γ*⌋ for each answer q_i, as Python integers of any size.
+
+    Raises:
+        AnswersTypeError: `answers` holds no real numbers.
+        AnswersError: There are fewer than k + 1 answers, they are not one-dimensional, or one is
+            missing, NaN or infinite. No error text contains an answer or tells which one it was.
+        ParameterTypeError: `parameters` is no `TopK`.
+
+    >>> in_steps([], TopK(k=1, epsilon=1))
+    Traceback (most recent call last):
+    topgap.errors.AnswersError: The answers are empty; give one number per item.
+    >>> in_steps([3, 0.3, -0.05], TopK(k=1, epsilon=1))
+    [30, 2, -1]
+    """
+    if not isinstance(parameters, TopK):
+        raise ParameterTypeError(
+            f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
+            f"not {type(parameters).__name__}."
+        )
+    numbers, _ = read(answers)
+    check_enough(len(numbers), parameters.k)
+    return floored(numbers, parameters.resolution.denominator)
+
+
+def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, bool, int] | None:
+    """The numbers as the kernel takes them: an array of int64, whether it counts steps, a shift.
+
+    Integers are left as they are, and what is int64 already is not copied; others are rounded down
+    to steps. All may be shifted alike, and so much is to be added to each, which changes no gap and
+    no order within them. None if int64 is too short for them.
+
+    >>> in_int64(np.array([7, 5]), 10), in_int64([0.25, 0.5], 10), in_int64([0, 2**64], 10)
+    ((array([7, 5]), False, 0), (array([2, 5]), True, 0), None)
+    """
+    if isinstance(numbers, list):
+        kinds = {*map(type, numbers)}
+        if kinds == {int}:
+            try:
+                return np.array(numbers, dtype=np.int64), False, 0
+            except OverflowError:
+                pass
+        if kinds == {float}:
+            numbers = np.array(numbers)
+    if isinstance(numbers, np.ndarray):
+        kind, size = numbers.dtype.kind, numbers.dtype.itemsize
+        if kind == "i" or (kind == "u" and size < 8):
+            return _lying_plainly(numbers, _INT64), False, 0
+        if kind == "u":
+            return (numbers.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64), False, 2**63
+        if kind == "f" and size <= 8:
+            try:
+                # Exact: a double holds every shorter float.
+                doubles = _lying_plainly(numbers, _FLOAT64)
+                return floor_to_steps(doubles, steps_per_unit), True, 0
+            except ValueError:
+                raise AnswersError(
+                    "Every answer must be a finite number; give each item one, "
+                    "such as 0 for nobody."
+                ) from None
+            except OverflowError:
+                pass
+    steps = floored(numbers, steps_per_unit)
+    least = min(steps, default=0)
+    if max(steps, default=0) - least >= 2**63:
+        return None
+    return np.array([step - least for step in steps], dtype=np.int64), True, least
+
+
+def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
+    """The same numbers of this type, one after the other; what is so already is not copied."""
+    flags = numbers.flags
+    if numbers.dtype is dtype and flags.c_contiguous and flags.aligned:
+        return numbers
+    return numbers.astype(dtype)
+
+
+def floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
+    """The numbers in whole steps, rounded down: integers of any size."""
+    # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
+    values = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
+    return [floor_answer(value, steps_per_unit) for value in values]
 
 
 def _listed(values: Sequence[Any]) -> list[Any]:

@@ -29,6 +29,10 @@ class KernelError(TopgapError, RuntimeError):
     """The kernel stopped before its end: by a defect, or for want of randomness."""
 
 
+class SelectorError(TopgapError, RuntimeError):
+    """A selector cannot be used so, because its noise is drawn once and released once."""
+
+
 class ReleaseError(TopgapError, ValueError):
     """A release cannot be read, or not be written in the form that was asked for."""
 
@@ -47,3 +51,7 @@ class DomainError(TopgapError, ValueError):
 
 class OutputError(TopgapError, OSError):
     """What was asked for cannot be written."""
+
+
+class SparkError(TopgapError, RuntimeError):
+    """A Spark job failed; what Spark says of it may show data and is left to its own log."""

@@ -54,6 +54,15 @@ def read_whole(value: int, name: str, *, least: int) -> int:
     return int(value)
 
 
+def read_threads(threads: int | None) -> int:
+    """Return the number of threads, 0 for as many as fit the work.
+
+    >>> read_threads(None), read_threads(2), read_threads(10**9)
+    (0, 2, 1024)
+    """
+    return 0 if threads is None else min(read_whole(threads, "threads", least=1), 1024)
+
+
 def read_flag(flag: bool, name: str) -> bool:
     """Return `flag` as a bool, or refuse it in a sentence that calls it `name`.
 

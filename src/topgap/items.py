@@ -8,6 +8,24 @@ import numpy as np
 from topgap.errors import ItemsError
 
 
+def choose_names(answers: object, own: Any, given: object, count: int) -> Any:
+    """The items' names: those that the answers have of their own, or those given with them.
+
+    Returns:
+        The names in a form that can be looked up by position; None if items go by their position.
+
+    Raises:
+        ItemsError: There are both, or they cannot be used; see `check_names`.
+    """
+    if given is not None:
+        if own is not None:
+            raise ItemsError("The answers already name their items; give no items with them.")
+        own = given
+    if own is None or isinstance(answers, dict):  # whose keys are distinct
+        return own
+    return check_names(own, count)
+
+
 def check_names(names: Any, count: int) -> Any:
     """Return `names` in a form that can be looked up by position, if there are `count` of them.
 
@@ -23,7 +41,8 @@ def check_names(names: Any, count: int) -> Any:
         raise ItemsError("items must have an order; make a list of them.")
     if getattr(names, "ndim", 1) != 1:
         raise ItemsError("items must be one-dimensional: one name per answer.")
-    if not isinstance(names, list | tuple | np.ndarray) and not _is_pandas_index(names):
+    looked_up = isinstance(names, list | tuple | np.ndarray | range)
+    if not looked_up and not _is_pandas_index(names) and not _is_arrow(names):
         # All at once, for nothing may go wrong after the winners have been drawn.
         try:
             names = names.to_pylist() if hasattr(names, "to_pylist") else [*names]
@@ -45,13 +64,28 @@ def look_up(names: Any, indices: list[int]) -> list[Any]:
     return [_plain(names[index]) for index in indices]
 
 
+def listed(names: Any) -> Any:
+    """The names as Python objects, one after the other.
+
+    >>> listed(np.array(["ash", "oak"]))
+    ['ash', 'oak']
+    """
+    for method in ("to_pylist", "tolist"):
+        if hasattr(names, method):
+            return getattr(names, method)()
+    return names
+
+
 def _are_distinct(names: Any) -> bool:
+    if isinstance(names, range):
+        return True
     if _is_pandas_index(names):
         return bool(names.is_unique)
-    listed = names.tolist() if isinstance(names, np.ndarray) else names
     try:
-        return len({*listed}) == len(listed)
-    except TypeError:
+        if _is_arrow(names):
+            return len(names.unique()) == len(names)
+        return len({*listed(names)}) == len(names)
+    except (TypeError, NotImplementedError):  # Arrow's own is one of these
         raise ItemsError(
             "Each item's name must be of a type that cannot change, such as a string."
         ) from None
@@ -61,5 +95,11 @@ def _is_pandas_index(names: Any) -> bool:
     return type(names).__module__.startswith("pandas.") and not hasattr(names, "iloc")
 
 
+def _is_arrow(names: Any) -> bool:
+    return type(names).__module__.startswith("pyarrow.") and hasattr(names, "to_pylist")
+
+
 def _plain(name: Any) -> Any:
+    if hasattr(name, "as_py"):
+        return name.as_py()
     return name.item() if isinstance(name, np.generic) and name.dtype.kind in "biufU" else name

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from topgap.answers import in_int64, read
-from topgap.errors import ItemsError
-from topgap.exact import Number, read_flag
-from topgap.items import check_names, look_up
+from topgap.answers import check_enough, in_int64, read
+from topgap.exact import Number, read_flag, read_threads
+from topgap.items import choose_names, look_up
 from topgap.parameters import TopK
 from topgap.reference.secure import gap_top_k_pruned
 from topgap.release import Release
@@ -24,6 +23,7 @@ def top_k(
     monotonic: bool = False,
     items: object = None,
     gaps: bool = True,
+    threads: int | None = None,
 ) -> Release:
     """Name the k largest answers under ε-differential privacy, and the gap from each to the next.
 
@@ -46,6 +46,8 @@ def top_k(
         items: The items' names, in the order of the answers, if these have none of their own;
             distinct, and known to everyone.
         gaps: Whether the gaps are released; they cost no privacy.
+        threads: How many look at the answers at once; all cores, if there are many answers, unless
+            given. It changes the speed and never the law.
 
     Returns:
         The winners from the largest down and the lead of each over the next.
@@ -62,7 +64,7 @@ def top_k(
     ('ash', 'oak')
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps)
+    return release(parameters, answers, items, gaps, threads)
 
 
 def noisy_max(
@@ -74,6 +76,7 @@ def noisy_max(
     monotonic: bool = False,
     items: object = None,
     gaps: bool = True,
+    threads: int | None = None,
 ) -> Release:
     """Name the largest answer, and its lead over the next: `top_k` with k = 1.
 
@@ -81,33 +84,33 @@ def noisy_max(
     array([1])
     """
     parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps)
+    return release(parameters, answers, items, gaps, threads)
 
 
-def release(parameters: TopK, answers: object, items: object, gaps: bool) -> Release:
+def release(
+    parameters: TopK, answers: object, items: object, gaps: bool, threads: int | None
+) -> Release:
     """`top_k` with parameters that have been read."""
     gaps = read_flag(gaps, "gaps")
-    numbers, names = read(answers, parameters.k)
-    if items is not None:
-        if names is not None:
-            raise ItemsError("The answers already name their items; give no items with them.")
-        names = items
-    if names is not None and not isinstance(answers, dict):
-        names = check_names(names, len(numbers))
+    threads = read_threads(threads)
+    numbers, names = read(answers)
+    check_enough(len(numbers), parameters.k)
+    names = choose_names(answers, names, items, len(numbers))
 
-    indices, gap_units = _select(numbers, parameters)
+    indices, gap_units = _select(numbers, parameters, threads)
     winners = None
     if names is not None:
         winners = look_up(names, np.frombuffer(indices, dtype=np.int64).tolist())
     return Release._of(parameters, indices, gap_units if gaps else None, winners)
 
 
-def _select(numbers: Any, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
+def _select(numbers: Any, parameters: TopK, threads: int) -> tuple[bytes, bytes | list[int]]:
     """The winners' indices and the gaps in steps, as the kernel gives them."""
     kernel = parameters.kernel
     taken = in_int64(numbers, parameters.resolution.denominator)
     if kernel is not None and taken is not None:
-        return kernel.release(*taken)
+        counted, in_steps, _ = taken
+        return kernel.release(counted, in_steps, threads)
     # Numbers too large for the kernel: the reference has the same law, and takes its time.
     winners = gap_top_k_pruned(numbers, parameters)
     units = [int(gap / parameters.resolution) for _, gap in winners]

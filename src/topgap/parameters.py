@@ -106,7 +106,14 @@ class TopK:
         object.__setattr__(self, "_kernel", kernel)
         return kernel
 
-    def release(self, answers: object, items: object = None, *, gaps: bool = True) -> "Release":
+    def release(
+        self,
+        answers: object,
+        items: object = None,
+        *,
+        gaps: bool = True,
+        threads: int | None = None,
+    ) -> "Release":
         """Name the k largest answers, and the gap from each to the next.
 
         The same as `topgap.top_k` with these parameters, which are read only once.
@@ -115,12 +122,13 @@ class TopK:
             answers: One number per item; see `topgap.top_k`.
             items: Their names, in the same order; see `topgap.top_k`.
             gaps: Whether the gaps are released; they cost no privacy.
+            threads: How many look at the answers at once; see `topgap.top_k`.
 
         >>> parameters = TopK(k=2, epsilon=1)
         >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
         ('ash', 'oak')
         """
-        return _mechanism()(self, answers, items, gaps)
+        return _mechanism()(self, answers, items, gaps, threads)
 
     def __repr__(self) -> str:
         return (

@@ -91,8 +91,12 @@ def _walk(masses: dict[str, Fraction]) -> Walk[Selection]:
 
 
 def _selection(outcome: str) -> Selection:
-    indices, gaps = outcome.split(";")
-    return tuple(map(int, indices.split(","))), tuple(map(int, gaps.split(",")))
+    indices, numbers = outcome.split(";")
+    return _whole(indices), _whole(numbers)
+
+
+def _whole(numbers: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in numbers.split(",") if number)
 
 
 def _build(sources: Path, target: Path, profile: str) -> Path:

@@ -120,18 +120,22 @@ class Select:
     depth: int = 18
     smallest: Fraction = Fraction(1, 2**26)
     tape: bool = False
+    parts: int = 1
 
     @property
     def kind(self) -> str:
         return "kernel, bit by bit" if self.tape else "kernel, draw by draw"
 
     def walk(self, probe: Probe) -> Walk[Selection]:
+        return self._walk(probe, "")
+
+    def _walk(self, probe: Probe, more: str) -> Walk[Selection]:
         rate = self.parameters.rate
         question = (
             f"units={','.join(map(str, self.units))} "
             f"per_unit={self.parameters.resolution.denominator} k={self.parameters.k} "
             f"rate={rate.numerator}/{rate.denominator} grid={self.grid} "
-            f"refinement={self.refinement} width={self.width}"
+            f"refinement={self.refinement} width={self.width} parts={self.parts}{more}"
         )
         if self.plan:
             question += "".join(f" {n}={v}" for n, v in self.plan._asdict().items())
@@ -144,6 +148,44 @@ class Select:
         resolution = self.parameters.resolution
         pairs = [(i, gap * resolution) for i, gap in zip(*outcome, strict=True)]
         return law.gap_top_k(self.units, self.parameters, pairs)
+
+
+@dataclass(frozen=True)
+class Candidates(Select):
+    """The items that can win, with their values, where k + 1 others may be known already."""
+
+    floor: int | None = None
+
+    @property
+    def kind(self) -> str:
+        return "kernel's candidates, draw by draw"
+
+    def walk(self, probe: Probe) -> Walk[Selection]:
+        return self._walk(probe, f" floor={'none' if self.floor is None else self.floor}")
+
+    def law(self, outcome: Selection) -> Bounds:
+        """The items are independent: these have these values, and all others lie below them."""
+        values = dict(zip(*outcome, strict=True))
+        enough = len(values) > self.parameters.k
+        cuts = [min(values.values())] if enough else []
+        cuts += [] if self.floor is None else [self.floor]
+        low = high = Fraction(1)
+        for index, unit in enumerate(self.units):
+            plain = (unit * self.parameters.resolution.denominator) << self.refinement
+            if index in values:
+                bounds = self._noise(values[index] - plain, values[index] - plain + 1)
+            else:
+                bounds = self._noise(0, max(cuts) - plain) if cuts else Bounds(low * 0, high * 0)
+            low, high = low * bounds.low, high * bounds.high
+        return Bounds(low, high)
+
+    def _noise(self, first: int, end: int) -> Bounds:
+        """That noise lies from `first` to below `end`, in values."""
+        if end <= 0 or first < 0:
+            return Bounds(Fraction(0), Fraction(0))
+        per_value = self.parameters.rate / 2**self.refinement
+        at_least, beyond = (exp_minus(per_value * value, 96) for value in (first, end))
+        return Bounds(at_least.low - beyond.high, at_least.high - beyond.low)
 
 
 Case = Geometric | Heads | Select
@@ -237,5 +279,48 @@ SCRIPTS: list[Case] = [
         Select((1, 2, 1), _exact(k, epsilon, resolution="1/3"), plan, 1)
         for k, epsilon in ((1, 16), (2, 40))
         for plan in (None, Plan(2, 1))
+    ),
+]
+
+PARTS: list[Case] = [
+    # Several of a crew share the work.
+    *(
+        Select(units, _exact(k, 8 * k), plan, refinement, parts=parts)
+        for units in ((2, 0, 1), (1, 1, 1), (0, 3, 0, 0))
+        for k in (1, 2)
+        for parts in (2, len(units))
+        for plan, refinement in ((None, 1), (Plan(3, 1), 0))
+    ),
+    # Blocks of two among two, of which the last has one item.
+    *(
+        Select(units, _exact(1, 8), plan, parts=parts)
+        for units in ((0, 1, 0, 1, 2), (2, 1, 0, 1, 0))
+        for plan in (Plan(2, 1, 1), Plan(3, 2, 1))
+        for parts in (2, 3)
+        if plan.threshold == parts
+    ),
+]
+
+CANDIDATES: list[Case] = [
+    # Fewer items than are needed, as many, and more; with ties; missed thresholds.
+    *(
+        Candidates(units, _exact(k, 8 * k), plan, refinement, parts=parts)
+        for units in ((1,), (1, 0), (0, 2, 1), (1, 1, 1))
+        for k in (1, 2)
+        for plan, refinement in ((None, 0), (None, 1), (Plan(3, 1), 0))
+        for parts in (1, 2)
+    ),
+    # Others are known to reach a floor: below all, among them, far above, and between two units.
+    *(
+        Candidates(units, _exact(k, 8 * k), plan, refinement, parts=parts, floor=floor)
+        for units in ((1,), (0, 2, 1), (1, 1, 1))
+        for k in (1, 2)
+        for floor in (-5, 1, 2, 6)
+        for plan, refinement, parts in ((None, 0, 1), (None, 1, 2), (Plan(4, 1), 0, 1))
+    ),
+    *(
+        Candidates((0, 2, 1), _exact(1, 16, resolution="1/3"), None, refinement, floor=floor)
+        for refinement in (0, 1)
+        for floor in (2, 4, 7)
     ),
 ]

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use pulp::{Arch, NullaryFnOnce};
 
+use crate::crew::Crew;
 use crate::draws::Draws;
 
 /// One answer per item: whole numbers of units, each of which makes `steps_per_unit` steps.
@@ -26,36 +27,53 @@ pub(crate) struct Blocks<'a> {
 /// To look at so many numbers costs little.
 const FEW: usize = 1024;
 
+/// Blocks of 2 to this power are the largest.
+const LARGEST: u32 = 12;
+
 /// Items looked at between two checkpoints.
 const STRETCH: usize = 1 << 20;
 
 impl<'a> Blocks<'a> {
     /// How large blocks should be, as a power of two, for that many items: as large as leaves a few
-    /// blocks, and twice as many as are needed.
+    /// blocks, and twice as many as are needed; and not so large that a second look costs much.
     pub(crate) fn fitting(items: usize, needed: usize) -> u32 {
-        (items / FEW.max(needed.saturating_mul(2))).checked_ilog2().unwrap_or(0)
+        let largest = (items / FEW.max(needed.saturating_mul(2))).checked_ilog2().unwrap_or(0);
+        largest.min(LARGEST)
     }
 
-    /// Look at every answer once.
-    pub(crate) fn new<D: Draws>(
+    /// Look at every answer once, of which there is at least one.
+    pub(crate) fn new<C: Crew>(
         units: &'a [i64],
         log_size: u32,
-        draws: &mut D,
-    ) -> Result<Self, D::Stop> {
+        crew: &mut C,
+    ) -> Result<Self, C::Stop> {
         if log_size == 0 {
             return Ok(Self { log_size, largest: Cow::Borrowed(units) });
         }
         let size = 1 << log_size;
         let mut largest = vec![i64::MIN; units.len().div_ceil(size)];
-        let stretch = STRETCH.max(size);
-        for (i, units) in units.chunks(stretch).enumerate() {
-            if i > 0 {
-                draws.checkpoint()?;
+        let each = largest.len().div_ceil(crew.size());
+        let mut parts: Vec<_> =
+            units.chunks(each << log_size).zip(largest.chunks_mut(each)).collect();
+        crew.each(&mut parts, |(units, largest), draws| {
+            let stretch = STRETCH.max(size);
+            for (i, units) in units.chunks(stretch).enumerate() {
+                if i > 0 {
+                    draws.checkpoint()?;
+                }
+                let largest = &mut largest[(i * stretch) >> log_size..];
+                Arch::new().dispatch(FindLargest { units, size, largest });
             }
-            let largest = &mut largest[(i * stretch) >> log_size..];
-            Arch::new().dispatch(FindLargest { units, size, largest });
-        }
+            Ok(())
+        })?;
         Ok(Self { log_size, largest: Cow::Owned(largest) })
+    }
+
+    /// Ranges of blocks, at most so many, that are about equally long and make up all.
+    pub(crate) fn divided(&self, parts: usize) -> Vec<Range<usize>> {
+        let blocks = self.largest.len();
+        let each = blocks.div_ceil(parts);
+        (0..blocks).step_by(each).map(|first| first..blocks.min(first + each)).collect()
     }
 
     /// The items in a block, a power of two; the last block may have fewer.
@@ -65,7 +83,12 @@ impl<'a> Blocks<'a> {
 
     /// The indices of the items in a block, of so many items in all.
     pub(crate) fn items(&self, block: usize, all: usize) -> Range<usize> {
-        block << self.log_size..all.min((block + 1) << self.log_size)
+        self.items_of(&(block..block + 1), all)
+    }
+
+    /// The indices of the items in some blocks, of so many items in all.
+    pub(crate) fn items_of(&self, blocks: &Range<usize>, all: usize) -> Range<usize> {
+        blocks.start << self.log_size..all.min(blocks.end << self.log_size)
     }
 
     /// Add to `found` the indices of the items in a block that have `low` units or more.

@@ -4,7 +4,10 @@
 //! much it exceeds it, is all that can matter of the item, as long as enough items reach it: then
 //! the winners are among them. The others never get a value.
 
+use std::ops::Range;
+
 use crate::answers::{Answers, Blocks, PIECE};
+use crate::crew::Crew;
 use crate::draws::Draws;
 use crate::guess::{MOST_OCTAVES, Plan};
 use crate::ranking::Candidate;
@@ -13,49 +16,86 @@ use crate::rate::Rate;
 /// Blocks, or heads, looked at between two checkpoints.
 const STRETCH: usize = 1 << 12;
 
-/// Everything that reaches the plan's threshold, or a lower one if fewer than `needed` items do.
-///
-/// At least `needed` items have an answer of `anchor` or more, so that is as low as it gets.
-pub(crate) fn collect<D: Draws>(
+/// Which items are wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// So many of the largest noisy answers, at least; there are so many items.
+    pub(crate) needed: usize,
+    /// An answer that so many items have or exceed: a threshold there is never missed.
+    pub(crate) anchor: i64,
+    /// Items that do not reach this, in units, are not wanted even if fewer than needed do.
+    pub(crate) floor: Option<i64>,
+}
+
+impl Wanted {
+    /// As low as a threshold need be.
+    pub(crate) fn lowest(&self) -> i64 {
+        self.floor.map_or(self.anchor, |floor| floor.max(self.anchor))
+    }
+}
+
+/// Everything that reaches the plan's threshold, or a lower one if fewer items do than needed; and
+/// that threshold.
+pub(crate) fn collect<C: Crew>(
     answers: Answers,
     blocks: &Blocks,
     rate: &Rate,
     mut plan: Plan,
-    anchor: i64,
-    needed: usize,
-    draws: &mut D,
-) -> Result<Vec<Candidate>, D::Stop> {
+    wanted: Wanted,
+    crew: &mut C,
+) -> Result<(i64, Vec<Candidate>), C::Stop> {
     let values_per_unit = rate.values_per_unit(answers.steps_per_unit);
     let octaves = Octaves::new(values_per_unit, rate);
-    let mut found = Found::with_room_for(needed + needed / 2);
     let mut fall = i64::try_from(octaves.distance(1)).unwrap_or(i64::MAX);
     let mut before = None;
+    let ranges = blocks.divided(crew.size());
+    let room = wanted.needed.div_ceil(ranges.len()) * 3 / 2;
+    let part = |blocks| Part { blocks, found: Found::with_room_for(room) };
+    let mut parts: Vec<Part> = ranges.into_iter().map(part).collect();
     loop {
-        let mut round = Round {
-            answers,
-            rate,
-            octaves: &octaves,
-            threshold: plan.threshold,
-            before,
-            values_per_unit,
-            far: octaves.lowest_without(2, plan.threshold),
-            draws,
-        };
-        round.collect(blocks, plan.octaves, &mut found)?;
-        if found.all().len() >= needed {
-            return Ok(found.into_vec());
+        crew.each(&mut parts, |part, draws| {
+            let mut round = Round {
+                answers,
+                rate,
+                octaves: &octaves,
+                threshold: plan.threshold,
+                before,
+                values_per_unit,
+                far: octaves.lowest_without(2, plan.threshold),
+                draws,
+            };
+            round.collect(blocks, plan.octaves, part)
+        })?;
+        let count: usize = parts.iter().map(|part| part.found.count).sum();
+        let is_enough = count >= wanted.needed;
+        if is_enough || wanted.floor.is_some_and(|floor| plan.threshold <= floor) {
+            return Ok((plan.threshold, all_of(parts)));
         }
         assert!(
-            plan.threshold > anchor,
+            plan.threshold > wanted.anchor,
             "the answers have changed since they were first looked at"
         );
         before = Some(plan.threshold);
-        plan.threshold = anchor.max(plan.threshold.saturating_sub(fall));
+        plan.threshold = wanted.lowest().max(plan.threshold.saturating_sub(fall));
         fall = fall.saturating_mul(2);
     }
 }
 
-/// One look at all items for those that reach the threshold.
+/// Some of the items, looked at by one of the crew.
+struct Part {
+    blocks: Range<usize>,
+    found: Found,
+}
+
+/// The items found in all parts.
+fn all_of(parts: Vec<Part>) -> Vec<Candidate> {
+    let mut parts = parts.into_iter().map(|part| part.found.into_vec());
+    let mut all = parts.next().unwrap_or_default();
+    parts.for_each(|more| all.extend(more));
+    all
+}
+
+/// One look at some items for those that reach the threshold.
 struct Round<'a, D> {
     answers: Answers<'a>,
     rate: &'a Rate,
@@ -72,7 +112,8 @@ struct Round<'a, D> {
 
 impl<D: Draws> Round<'_, D> {
     /// Add the items that reach the threshold to those found before, at a higher one.
-    fn collect(&mut self, blocks: &Blocks, octaves: u32, found: &mut Found) -> Result<(), D::Stop> {
+    fn collect(&mut self, blocks: &Blocks, octaves: u32, part: &mut Part) -> Result<(), D::Stop> {
+        let found = &mut part.found;
         if let Some(before) = self.before {
             let rise = self.in_values(before, self.threshold).cast_unsigned();
             found.all().iter_mut().for_each(|candidate| candidate.value += rise);
@@ -88,11 +129,13 @@ impl<D: Draws> Round<'_, D> {
             _ => self.octaves.lowest_without(octaves, self.threshold),
         };
         let mut reaching = Vec::new();
-        for (stretch, largest) in blocks.largest.chunks(STRETCH).enumerate() {
+        let largest = &blocks.largest[part.blocks.clone()];
+        for (stretch, largest) in largest.chunks(STRETCH).enumerate() {
             if stretch > 0 {
                 self.draws.checkpoint()?;
             }
-            for (block, _) in (stretch * STRETCH..).zip(largest).filter(|each| *each.1 >= low) {
+            let first = part.blocks.start + stretch * STRETCH;
+            for (block, _) in (first..).zip(largest).filter(|each| *each.1 >= low) {
                 if blocks.size() < PIECE {
                     for index in blocks.items(block, units.len()) {
                         if units[index] >= low && is_new(index) {
@@ -107,8 +150,9 @@ impl<D: Draws> Round<'_, D> {
                 }
             }
         }
-        let end = if octaves == 0 { 0 } else { units.len() as u64 };
-        let mut from = 0;
+        let items = blocks.items_of(&part.blocks, units.len());
+        let mut from = items.start as u64;
+        let end = if octaves == 0 { from } else { items.end as u64 };
         let mut heads = 0_usize;
         while let Some(head) = self.draws.first_head(from, end, octaves)? {
             let index = usize::try_from(head).expect("an index");

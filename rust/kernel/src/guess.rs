@@ -3,6 +3,7 @@
 //! Whatever is guessed here is a function of the answers alone, so it may be computed in any way.
 
 use crate::answers::{Answers, Blocks};
+use crate::candidates::Wanted;
 use crate::rate::Rate;
 
 /// What the candidates must reach, and how the many items that hardly can are looked at.
@@ -38,26 +39,19 @@ const FALL: u64 = 215;
 const HALF_FALL: u64 = 235;
 
 /// A plan by which enough items are likely to reach the threshold, and hardly more than needed.
-///
-/// At least `needed` items reach `anchor` without noise: a threshold there is never missed.
-pub(crate) fn plan(
-    answers: Answers,
-    blocks: &Blocks,
-    mut anchor: i64,
-    needed: usize,
-    rate: &Rate,
-) -> Plan {
-    let mut counts = histogram(answers, blocks, anchor, rate);
+pub(crate) fn plan(answers: Answers, blocks: &Blocks, mut wanted: Wanted, rate: &Rate) -> Plan {
+    let needed = wanted.needed;
+    let mut counts = histogram(answers, blocks, wanted.lowest(), rate);
     if blocks.size() > 1 && counts[MIDDLE..].iter().sum::<u64>() > ONE * MANY * needed as u64 {
-        anchor = blocks.highest_anchor(answers.units, anchor, needed);
-        counts = histogram(answers, blocks, anchor, rate);
+        wanted.anchor = blocks.highest_anchor(answers.units, wanted.anchor, needed);
+        counts = histogram(answers, blocks, wanted.lowest(), rate);
     }
     let bin = threshold_bin(&counts, needed as u64);
     let quarters = u32::try_from(bin - MIDDLE).expect("a bin");
     let steps = (rate.values_of_octaves(quarters) >> rate.refinement()) / 4;
     let above = if quarters == 0 { 0 } else { steps / i128::from(answers.steps_per_unit) };
     Plan {
-        threshold: anchor.saturating_add(i64::try_from(above).unwrap_or(i64::MAX)),
+        threshold: wanted.lowest().saturating_add(i64::try_from(above).unwrap_or(i64::MAX)),
         octaves: octaves(&counts, bin, answers.units.len() as u64),
         log_block: blocks.log_size,
     }

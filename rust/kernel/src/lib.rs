@@ -8,7 +8,9 @@
 //! - `candidates`: the items that do, by `skips` over those that hardly can, and `geometric` noise;
 //! - `ranking`: their order, and the gaps.
 //!
-//! What these need at random they take from `draws`, which makes it from the bits of a `source`:
+//! Answers that come in parts go as far as `candidates`, and are ranked elsewhere.
+//!
+//! A `crew` does the work, alone or in threads. What these need at random they take from `draws`, which makes it from the bits of a `source`:
 //! `geometric` decides by `rate` and `logarithm` in 64 bits, or else by `enclosures` in as many as
 //! it takes.
 
@@ -16,6 +18,7 @@
 
 pub mod answers;
 mod candidates;
+pub mod crew;
 pub mod draws;
 pub mod enclosures;
 pub mod floats;
@@ -28,32 +31,88 @@ pub mod skips;
 pub mod source;
 
 use answers::{Answers, Blocks};
-use candidates::collect;
-use draws::Draws;
+use candidates::{Wanted, collect};
+use crew::Crew;
 use guess::Plan;
-use ranking::{Selection, rank};
+use ranking::{Candidate, Selection, rank};
 use rate::Rate;
 
 /// Name the k items whose noisy answers are largest, from the largest down, and the gap from each
 /// to the next. There must be more than k answers, and k ≥ 1.
 ///
-/// `plan` is for tests: any plan gives the same law.
+/// `plan` is for tests: any plan gives the same law, and so does any crew.
 ///
 /// # Errors
-/// When there are no more draws or its checkpoint asks to stop.
-pub fn select<D: Draws>(
+/// When there are no more draws or a checkpoint asks to stop.
+pub fn select<C: Crew>(
     answers: Answers,
     k: usize,
     rate: &Rate,
     plan: Option<Plan>,
-    draws: &mut D,
-) -> Result<Selection, D::Stop> {
-    let needed = k + 1;
+    crew: &mut C,
+) -> Result<Selection, C::Stop> {
+    let (_, candidates) = reaching(answers, k + 1, None, rate, plan, crew)?;
+    rank(candidates, k, rate.refinement(), crew.lead())
+}
+
+/// An item and its noisy answer, rounded down to values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noisy {
+    /// The noisy answer, in values.
+    pub value: i128,
+    /// The item's position among the answers.
+    pub index: usize,
+}
+
+/// Give all items noise, and find those that can be among the `needed` largest of a larger whole:
+/// whoever is not found lies below `needed` others that are, or below `floor`, in values.
+///
+/// # Errors
+/// When there are no more draws or a checkpoint asks to stop.
+///
+/// # Panics
+/// When a noisy answer has more than 127 bits.
+pub fn noisy<C: Crew>(
+    answers: Answers,
+    needed: usize,
+    floor: Option<i128>,
+    rate: &Rate,
+    plan: Option<Plan>,
+    crew: &mut C,
+) -> Result<Vec<Noisy>, C::Stop> {
+    if answers.units.is_empty() {
+        return Ok(Vec::new());
+    }
+    let values_per_unit = i128::from(rate.values_per_unit(answers.steps_per_unit));
+    // Lower is right too.
+    let floor = floor.map(|floor| {
+        let units = floor.div_euclid(values_per_unit);
+        i64::try_from(units).unwrap_or(if units < 0 { i64::MIN } else { i64::MAX })
+    });
+    let needed = needed.min(answers.units.len());
+    let (threshold, candidates) = reaching(answers, needed, floor, rate, plan, crew)?;
+    let threshold = i128::from(threshold) * values_per_unit;
+    let noisy = |Candidate { value, index }| Noisy {
+        value: threshold + i128::try_from(value).expect("noise of fewer than 128 bits"),
+        index,
+    };
+    Ok(candidates.into_iter().map(noisy).collect())
+}
+
+/// The items that reach a threshold, and the threshold: so low that `needed` items reach it, or
+/// not above the floor. There are at least so many answers, and at least one.
+fn reaching<C: Crew>(
+    answers: Answers,
+    needed: usize,
+    floor: Option<i64>,
+    rate: &Rate,
+    plan: Option<Plan>,
+    crew: &mut C,
+) -> Result<(i64, Vec<Candidate>), C::Stop> {
     let log_block =
         plan.map_or_else(|| Blocks::fitting(answers.units.len(), needed), |plan| plan.log_block);
-    let blocks = Blocks::new(answers.units, log_block, draws)?;
-    let anchor = blocks.anchor(needed);
-    let plan = plan.unwrap_or_else(|| guess::plan(answers, &blocks, anchor, needed, rate));
-    let candidates = collect(answers, &blocks, rate, plan, anchor, needed, draws)?;
-    rank(candidates, k, rate.refinement(), draws)
+    let blocks = Blocks::new(answers.units, log_block, crew)?;
+    let wanted = Wanted { needed, anchor: blocks.anchor(needed), floor };
+    let plan = plan.unwrap_or_else(|| guess::plan(answers, &blocks, wanted, rate));
+    collect(answers, &blocks, rate, plan, wanted, crew)
 }

@@ -30,10 +30,42 @@ pub trait Source {
     }
 }
 
-/// A `ChaCha20` stream whose key is drawn from the operating system for this one stream.
+/// A secret key, drawn from the operating system: of it are made as many streams as are needed, and
+/// no two are alike.
+pub struct Key([u8; 32]);
+
+/// The operating system gave no random key.
+#[derive(Debug)]
+pub struct NoEntropy;
+
+impl Key {
+    /// A key that nobody else has.
+    ///
+    /// # Errors
+    /// When the operating system has no randomness to give.
+    pub fn fresh() -> Result<Self, NoEntropy> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|_| NoEntropy)?;
+        Ok(Self(key))
+    }
+
+    /// A key that was sent from elsewhere; whoever repeats a key repeats noise.
+    #[must_use]
+    pub fn received(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    /// The key, to be sent where its streams are needed, and to nobody else.
+    #[must_use]
+    pub fn to_send(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// A `ChaCha20` stream, one of those of a key.
 ///
-/// No two streams share a key, so forked processes, threads and copies never share noise. There is
-/// no way to give it a key.
+/// A key that is drawn for one stream alone is shared with nobody, so forked processes, threads and
+/// copies never share noise.
 pub struct Cipher<C> {
     stream: ChaCha20Rng,
     spare: u64,
@@ -41,19 +73,20 @@ pub struct Cipher<C> {
     checkpoint: C,
 }
 
-/// The operating system gave no random key.
-#[derive(Debug)]
-pub struct NoEntropy;
-
 impl<C> Cipher<C> {
     /// A stream with a key of its own; `checkpoint` is asked now and then whether to go on.
     ///
     /// # Errors
     /// When the operating system has no randomness to give.
     pub fn fresh(checkpoint: C) -> Result<Self, NoEntropy> {
-        let mut key = [0; 32];
-        getrandom::fill(&mut key).map_err(|_| NoEntropy)?;
-        Ok(Self { stream: ChaCha20Rng::from_seed(key), spare: 0, spares: 0, checkpoint })
+        Ok(Self::of(&Key::fresh()?, 0, checkpoint))
+    }
+
+    /// The stream of this number: the same bits each time for the same key and number.
+    pub fn of(key: &Key, number: u64, checkpoint: C) -> Self {
+        let mut stream = ChaCha20Rng::from_seed(key.0);
+        stream.set_stream(number);
+        Self { stream, spare: 0, spares: 0, checkpoint }
     }
 }
 

@@ -4,12 +4,14 @@
 mod script;
 mod tape;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 use std::str::FromStr;
 
 use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
+use topgap_kernel::crew::{Alone, Crew};
 use topgap_kernel::draws::Draws;
 use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
 use topgap_kernel::floats::floor_to_steps;
@@ -17,8 +19,8 @@ use topgap_kernel::geometric::geometric;
 use topgap_kernel::guess::Plan;
 use topgap_kernel::logarithm::Logarithm;
 use topgap_kernel::rate::Rate;
-use topgap_kernel::select;
 use topgap_kernel::skips::first_head;
+use topgap_kernel::{noisy, select};
 
 use crate::script::Noise;
 use crate::tape::{Tape, Words, walk};
@@ -128,12 +130,17 @@ fn walk_scripts(given: &Given) -> String {
     written(&script::walk(&noise, given.number("smallest"), |script| release.run(script)))
 }
 
-/// One run of the whole kernel.
+/// One run of the whole kernel, or as far as the candidates.
 struct Release<'a> {
     answers: Answers<'a>,
     k: usize,
     rate: Rate,
     plan: Option<Plan>,
+    parts: usize,
+    /// Whether only candidates are asked for.
+    candidates: bool,
+    /// What they must reach, in values, if anything.
+    floor: Option<i128>,
 }
 
 impl<'a> Release<'a> {
@@ -143,13 +150,36 @@ impl<'a> Release<'a> {
             octaves: given.number("octaves"),
             log_block: given.number("log_block"),
         });
-        let answers = Answers { units, steps_per_unit: given.number("per_unit") };
-        Self { answers, k: given.number("k"), rate: given.rate(), plan }
+        Self {
+            answers: Answers { units, steps_per_unit: given.number("per_unit") },
+            k: given.number("k"),
+            rate: given.rate(),
+            plan,
+            parts: given.number("parts"),
+            candidates: given.0.contains_key("floor"),
+            floor: given.0.get("floor").and_then(|floor| floor.parse().ok()),
+        }
     }
 
-    fn run<D: Draws>(&self, draws: &mut D) -> Result<String, D::Stop> {
-        let selection = select(self.answers, self.k, &self.rate, self.plan, draws)?;
+    fn run<D: Draws<Stop: Send>>(&self, draws: &mut D) -> Result<String, D::Stop> {
+        let mut crew = Alone { draws, parts: self.parts };
+        if self.candidates {
+            return self.candidates(&mut crew);
+        }
+        let selection = select(self.answers, self.k, &self.rate, self.plan, &mut crew)?;
         Ok(format!("{};{}", joined(&selection.indices), joined(&selection.gaps)))
+    }
+
+    /// The candidates that no other k + 1 exceed, and that reach the floor: index and value.
+    fn candidates<C: Crew>(&self, crew: &mut C) -> Result<String, C::Stop> {
+        let mut found = noisy(self.answers, self.k + 1, self.floor, &self.rate, self.plan, crew)?;
+        found.sort_by_key(|each| Reverse(each.value));
+        let last = found.get(self.k).map(|each| each.value);
+        found.retain(|each| Some(each.value) >= last.max(self.floor));
+        found.sort_by_key(|each| each.index);
+        let values: Vec<i128> = found.iter().map(|each| each.value).collect();
+        let indices: Vec<usize> = found.iter().map(|each| each.index).collect();
+        Ok(format!("{};{}", joined(&indices), joined(&values)))
     }
 }
 

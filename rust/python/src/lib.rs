@@ -1,40 +1,53 @@
 //! The Python face of the kernel: nothing but the translation between the two worlds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::available_parallelism;
 
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint, Sign};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use topgap_kernel::answers::Answers;
+use topgap_kernel::crew::{Alone, Threads};
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::floats::{self, FloatProblem};
-use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::{GRID, Rate};
-use topgap_kernel::select;
-use topgap_kernel::source::{Cipher, NoEntropy};
+use topgap_kernel::source::{Cipher, Key, NoEntropy, Source};
+use topgap_kernel::{Noisy, noisy, select};
 
 pyo3::import_exception!(topgap.errors, KernelError);
 
 /// Work on more answers than this lets other threads run meanwhile.
 const LONG: usize = 10_000;
 
+/// Each thread has at least so many answers, unless the user says how many threads there are.
+const SHARE: usize = 1 << 20;
+
 /// Values have this many bits; answers have 64 of them, a step has the rest.
 const VALUE_BITS: u32 = 120;
 
 const DEFECT: &str = "The kernel met a defect of its own, or answers that were changed while it ran; nothing was released.";
+const STOPPED: &str = "The work was stopped; nothing was released.";
 const NO_ENTROPY: &str = "The operating system gave no randomness; nothing was released.";
 
 /// The winners' indices and the gaps in steps, as the bytes of int64; the gaps as a list of int if
 /// one is larger.
 type Released<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
+/// The indices of items, as the bytes of int64, and their values.
+type Found<'py> = (Bound<'py, PyBytes>, Vec<i128>);
+
+/// Asks whether to go on.
+type Checkpoint = Box<dyn FnMut() -> PyResult<()> + Send + Sync>;
+
 /// The compiled kernel of topgap.
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{Kernel, floor_to_steps};
+    use super::{Kernel, Stream, Streams, floor_to_steps};
 
     use super::{Bound, PyModule, PyResult, set_hook};
 
@@ -82,24 +95,35 @@ impl Kernel {
         Ok(Self { rate, k, steps_per_unit })
     }
 
+    /// Noise is drawn on a grid of which 2^refinement steps make a step of the resolution.
+    #[getter]
+    fn refinement(&self) -> u32 {
+        self.rate.refinement()
+    }
+
     /// Release the top k of the answers, given in units or in steps: indices and gaps.
     fn release<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
         in_steps: bool,
+        threads: usize,
     ) -> PyResult<Released<'py>> {
-        let units = answers.as_slice()?;
-        if self.k == 0 || units.len() <= self.k {
+        let answers = self.answers(&answers, in_steps)?;
+        let count = answers.units.len();
+        if self.k == 0 || count <= self.k {
             return Err(PyValueError::new_err("There must be more answers than winners."));
         }
-        let answers =
-            Answers { units, steps_per_unit: if in_steps { 1 } else { self.steps_per_unit } };
-        let selection = if units.len() > LONG {
-            py.detach(|| self.select(answers))
-        } else {
-            self.select(answers)
-        }?;
+        let threads = threads_for(count, threads);
+        let selection = detached(py, count, || {
+            if threads == 1 {
+                let draws = &mut fresh(check_signals)?;
+                let mut crew = Alone { draws, parts: 1 };
+                select(answers, self.k, &self.rate, None, &mut crew)
+            } else {
+                select(answers, self.k, &self.rate, None, &mut in_threads(threads)?)
+            }
+        })?;
         let indices = selection.indices.iter().map(|&index| index as u64);
         let gaps: Result<Vec<i64>, _> =
             selection.gaps.iter().map(|&gap| i64::try_from(gap)).collect();
@@ -109,6 +133,142 @@ impl Kernel {
         };
         Ok((in_bytes(py, indices.map(u64::to_ne_bytes))?, gaps))
     }
+
+    /// Give the answers noise: the indices and values of all items but those that lie below k + 1
+    /// others, or below the floor.
+    fn candidates<'py>(
+        &self,
+        py: Python<'py>,
+        answers: PyReadonlyArray1<'py, i64>,
+        in_steps: bool,
+        floor: Option<BigInt>,
+        stream: Option<&mut Stream>,
+        threads: usize,
+    ) -> PyResult<Found<'py>> {
+        let answers = self.answers(&answers, in_steps)?;
+        let count = answers.units.len();
+        let floor = floor.map(|floor| clamped(&floor));
+        let (rate, needed) = (&self.rate, self.k.saturating_add(1));
+        let threads = threads_for(count, threads);
+        let found: Vec<Noisy> = detached(py, count, || {
+            if let Some(Stream(draws)) = stream {
+                noisy(answers, needed, floor, rate, None, &mut Alone { draws, parts: 1 })
+            } else if threads == 1 {
+                let draws = &mut fresh(check_signals)?;
+                noisy(answers, needed, floor, rate, None, &mut Alone { draws, parts: 1 })
+            } else {
+                noisy(answers, needed, floor, rate, None, &mut in_threads(threads)?)
+            }
+        })?;
+        let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
+        Ok((in_bytes(py, indices)?, found.iter().map(|found| found.value).collect()))
+    }
+}
+
+impl Kernel {
+    fn answers<'a>(
+        &self,
+        answers: &'a PyReadonlyArray1<'_, i64>,
+        in_steps: bool,
+    ) -> PyResult<Answers<'a>> {
+        let steps_per_unit = if in_steps { 1 } else { self.steps_per_unit };
+        Ok(Answers { units: answers.as_slice()?, steps_per_unit })
+    }
+}
+
+/// The independent streams of one release, for parts of the answers that are far apart. Pickled, it
+/// goes where they are, and nowhere else: who has it knows the noise.
+#[pyclass(frozen, module = "topgap._core")]
+struct Streams(Key);
+
+#[pymethods]
+impl Streams {
+    /// Streams that nobody else has, keyed by the operating system.
+    #[new]
+    fn new() -> PyResult<Self> {
+        Key::fresh().map(Self).map_err(|NoEntropy| KernelError::new_err(NO_ENTROPY))
+    }
+
+    /// The stream of this number, from its beginning.
+    fn open(&self, number: u64) -> Stream {
+        Stream(Cipher::of(&self.0, number, Box::new(check_signals)))
+    }
+
+    #[staticmethod]
+    fn _received(key: [u8; 32]) -> Self {
+        Self(Key::received(key))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let key = PyBytes::new(slf.py(), slf.get().0.to_send());
+        Ok((slf.get_type().getattr("_received")?, (key,)))
+    }
+}
+
+/// A stream of random bits.
+#[pyclass(module = "topgap._core")]
+struct Stream(Cipher<Checkpoint>);
+
+#[pymethods]
+impl Stream {
+    /// The next `count` bits as a number.
+    fn take(&mut self, count: u64) -> PyResult<BigUint> {
+        let mut number = BigUint::ZERO;
+        for _ in 0..count / 64 {
+            number = (number << 64) + self.0.bits(64)?;
+        }
+        let rest = (count % 64) as u32;
+        Ok(if rest == 0 { number } else { (number << rest) + self.0.bits(rest)? })
+    }
+}
+
+/// A stream with a key of its own.
+fn fresh<C>(checkpoint: C) -> PyResult<Cipher<C>> {
+    Cipher::fresh(checkpoint).map_err(|NoEntropy| KernelError::new_err(NO_ENTROPY))
+}
+
+/// Threads, each with a key of its own. The first is this one and looks for signals; when it stops,
+/// the others do.
+fn in_threads(count: usize) -> PyResult<Threads<Cipher<Checkpoint>>> {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let ciphers = (0..count).map(|thread| {
+        let stopped = Arc::clone(&stopped);
+        fresh::<Checkpoint>(if thread == 0 {
+            Box::new(move || check_signals().inspect_err(|_| stopped.store(true, Relaxed)))
+        } else {
+            Box::new(move || {
+                if stopped.load(Relaxed) { Err(KernelError::new_err(STOPPED)) } else { Ok(()) }
+            })
+        })
+    });
+    Ok(Threads::new(ciphers.collect::<PyResult<_>>()?))
+}
+
+/// How many threads work on so many answers: as many as asked for, or, of 0, as fit.
+fn threads_for(answers: usize, asked: usize) -> usize {
+    match asked {
+        0 if answers < 2 * SHARE => 1,
+        0 => available_parallelism().map_or(1, usize::from).min(answers / SHARE),
+        _ => asked.min(answers).max(1),
+    }
+}
+
+/// Do the work; let other threads of Python run meanwhile if it is long.
+fn detached<T: Send>(
+    py: Python<'_>,
+    answers: usize,
+    work: impl FnOnce() -> PyResult<T> + Send,
+) -> PyResult<T> {
+    if answers > LONG { py.detach(|| guarded(work)) } else { guarded(work) }?
+}
+
+/// A number of values, or the nearest that has no more than 126 bits; no noisy answer has so many.
+fn clamped(value: &BigInt) -> i128 {
+    let bound = 1_i128 << 125;
+    let beyond = if value.sign() == Sign::Minus { -bound } else { bound };
+    i128::try_from(value).map_or(beyond, |value| value.clamp(-bound, bound))
 }
 
 /// Numbers of eight bytes, one after the other.
@@ -121,16 +281,6 @@ fn in_bytes(
         chunks.iter_mut().zip(numbers).for_each(|(chunk, number)| *chunk = number);
         Ok(())
     })
-}
-
-impl Kernel {
-    fn select(&self, answers: Answers) -> PyResult<Selection> {
-        guarded(|| {
-            let mut source = Cipher::fresh(check_signals)
-                .map_err(|NoEntropy| KernelError::new_err(NO_ENTROPY))?;
-            select(answers, self.k, &self.rate, None, &mut source)
-        })?
-    }
 }
 
 /// Round floats down to steps; `ValueError` if one is not finite, `OverflowError` if too large.

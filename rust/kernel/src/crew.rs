@@ -1,0 +1,137 @@
+//! Who does the work: one after the other, or in threads, each with draws of its own.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::scope;
+use std::time::Duration;
+
+use crate::draws::Draws;
+
+/// So often does who waits for others ask whether to go on.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Works on the parts of a whole. Parts are independent, and so are the draws made for them.
+pub trait Crew {
+    /// What each part draws from.
+    type Draws: Draws<Stop = Self::Stop>;
+
+    /// Why the work ends early.
+    type Stop: Send;
+
+    /// How many parts there should be.
+    fn size(&self) -> usize;
+
+    /// Draws for what is not divided.
+    fn lead(&mut self) -> &mut Self::Draws;
+
+    /// Do the work on each of the parts, of which there are no more than the crew's size.
+    ///
+    /// # Errors
+    /// When there are no more draws or a checkpoint asks to stop.
+    fn each<P: Send>(
+        &mut self,
+        parts: &mut [P],
+        work: impl Fn(&mut P, &mut Self::Draws) -> Result<(), Self::Stop> + Sync,
+    ) -> Result<(), Self::Stop>;
+}
+
+/// One after the other, all parts from the same draws.
+pub struct Alone<'a, D> {
+    /// What is drawn from.
+    pub draws: &'a mut D,
+    /// How many parts there should be.
+    pub parts: usize,
+}
+
+impl<D: Draws> Crew for Alone<'_, D>
+where
+    D::Stop: Send,
+{
+    type Draws = D;
+    type Stop = D::Stop;
+
+    fn size(&self) -> usize {
+        self.parts
+    }
+
+    fn lead(&mut self) -> &mut D {
+        self.draws
+    }
+
+    fn each<P: Send>(
+        &mut self,
+        parts: &mut [P],
+        work: impl Fn(&mut P, &mut D) -> Result<(), D::Stop> + Sync,
+    ) -> Result<(), D::Stop> {
+        parts.iter_mut().try_for_each(|part| work(part, self.draws))
+    }
+}
+
+/// All at once. The first of the draws belongs to the calling thread.
+///
+/// When a checkpoint of one asks to stop, those of the others should do so too.
+pub struct Threads<D>(Vec<D>);
+
+impl<D> Threads<D> {
+    /// Threads with these draws, one each.
+    ///
+    /// # Panics
+    /// When there are none.
+    #[must_use]
+    pub fn new(draws: Vec<D>) -> Self {
+        assert!(!draws.is_empty(), "somebody must do the work");
+        Self(draws)
+    }
+}
+
+impl<D: Draws + Send> Crew for Threads<D>
+where
+    D::Stop: Send,
+{
+    type Draws = D;
+    type Stop = D::Stop;
+
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    fn lead(&mut self) -> &mut D {
+        &mut self.0[0]
+    }
+
+    fn each<P: Send>(
+        &mut self,
+        parts: &mut [P],
+        work: impl Fn(&mut P, &mut D) -> Result<(), D::Stop> + Sync,
+    ) -> Result<(), D::Stop> {
+        assert!(parts.len() <= self.0.len(), "there are more parts than threads");
+        let Some((first_part, parts)) = parts.split_first_mut() else { return Ok(()) };
+        let (lead, others) = self.0.split_first_mut().expect("at least one");
+        let work = &work;
+        // Nothing is sent: the channel closes when the last thread has let go of its end.
+        let (working, all_done) = channel::<()>();
+        scope(|scope| {
+            let threads: Vec<_> = parts
+                .iter_mut()
+                .zip(others)
+                .map(|(part, draws)| {
+                    let working = working.clone();
+                    scope.spawn(move || {
+                        let _working = working;
+                        work(part, draws)
+                    })
+                })
+                .collect();
+            drop(working);
+            let mut done = work(first_part, lead);
+            while all_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                done = done.and_then(|()| lead.checkpoint());
+            }
+            for thread in threads {
+                let theirs = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+                done = done.and(theirs);
+            }
+            done
+        })
+    }
+}

@@ -1,0 +1,407 @@
+"""Noisy Top-k with Gap on answers that come in parts: `Selector`."""
+
+import json
+from collections.abc import Iterable
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from topgap._core import Stream
+from topgap.answers import check_enough, floored, in_int64, read
+from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError, SelectorError
+from topgap.exact import read_flag, read_threads
+from topgap.items import choose_names, listed, look_up
+from topgap.parameters import TopK
+from topgap.pools import Pool, cut, rank
+from topgap.reference.samplers import Sampler
+from topgap.release import Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_REMEMBERED = 2**18
+"""So many names are remembered, to find an item that is given twice."""
+
+_METADATA = b"topgap.selector"
+_FORMAT = "topgap.selector/1"
+_LONGEST_DECIMAL = 38
+_TWICE = "An item was given twice; its noise is drawn once, so give each item in one part alone."
+
+
+class Selector:
+    """Takes answers part by part and keeps only what can still win.
+
+    Every item gets its noise when its answer is added. The parts may come in any order, in one
+    selector or in several that are merged: the release has the law of `topgap.top_k` on all
+    answers at once.
+
+    An item must be given once. Names are compared within each part, with the names of earlier parts
+    as long as these are at most 262,144 (`MOST_REMEMBERED`), and with the items that can still win;
+    beyond that it is for you to make sure.
+
+    What it holds is as secret as the answers, and its copies hold the same noise: release only one.
+
+    Args:
+        parameters: What is released and how private it is.
+
+    Raises:
+        ParameterTypeError: `parameters` is no `TopK`.
+
+    >>> selector = Selector(TopK(k=2, epsilon=1))
+    >>> selector.add({"ash": 10**9, "elm": 0})
+    >>> selector.add([5, 10**6], items=["fir", "oak"])
+    >>> selector.release().items
+    ('ash', 'oak')
+    """
+
+    __slots__ = (
+        "_added",
+        "_is_cut",
+        "_lock",
+        "_named",
+        "_parameters",
+        "_pool",
+        "_ranked",
+        "_releases",
+        "_seen",
+        "_stream",
+        "_used_up",
+    )
+
+    def __init__(self, parameters: TopK) -> None:
+        if not isinstance(parameters, TopK):
+            raise ParameterTypeError(
+                f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
+                f"not {type(parameters).__name__}."
+            )
+        self._parameters = parameters
+        self._lock = Lock()
+        self._stream: Stream | None = None
+        self._pool = Pool([], [])
+        self._is_cut = False  # whether the smallest value is one that others must reach
+        self._added = 0
+        self._named: bool | None = None
+        self._seen: set[Any] | None = set()
+        self._ranked: tuple[list[Any], list[int]] | None = None
+        self._releases: dict[bool, Release] = {}
+        self._used_up: str | None = None
+
+    @classmethod
+    def _on(cls, parameters: TopK, stream: Stream) -> "Selector":
+        """A selector that takes the noise of its items from this stream and from nowhere else."""
+        selector = cls(parameters)
+        selector._stream = stream
+        return selector
+
+    @property
+    def parameters(self) -> TopK:
+        """What is released and how private it is."""
+        return self._parameters
+
+    def add(self, answers: object, items: object = None, *, threads: int | None = None) -> None:
+        """Add the answers of some more items; none, if they are empty.
+
+        Args:
+            answers: One number per item; see `topgap.top_k` for what may hold them.
+            items: Their names, in the same order, if the answers have none of their own. Without
+                names items go by their position, counted from 0 through all parts.
+            threads: How many look at the answers at once; see `topgap.top_k`.
+
+        Raises:
+            AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.top_k`.
+            ItemsError: There is not one name per answer, an item was given twice, or some parts
+                have names and others do not.
+            SelectorError: It has been released, or merged into another.
+            KernelError: The system gave no randomness. Nothing is added on an error.
+        """
+        threads = read_threads(threads)
+        numbers, names = read(answers)
+        names = choose_names(answers, names, items, len(numbers))
+        with self._lock:
+            self._check_open()
+            if len(numbers) == 0:
+                return
+            self._check_naming(names is not None)
+            new_names = self._unseen(names, len(numbers))
+            places, values = self._draw(numbers, threads)
+            if names is None:
+                candidates: list[Any] = [self._added + place for place in places]
+            else:
+                candidates = look_up(names, places)
+            together = self._together(Pool(values, candidates))
+            self._remember(new_names)
+            self._named = names is not None
+            self._added += len(numbers)
+            self._keep(together)
+
+    def merge(self, other: "Selector") -> None:
+        """Take over what another selector has, of other items; it cannot be used any more.
+
+        Args:
+            other: A selector with equal parameters, which has not been released.
+
+        Raises:
+            ParameterTypeError: `other` is no selector.
+            ItemsError: An item is in both, or items go by their position in either.
+            SelectorError: `other` is this selector, has other parameters, or one of the two has
+                been released or merged into another. Nothing is merged on an error.
+
+        >>> parameters = TopK(k=1, epsilon=1)
+        >>> east, west = Selector(parameters), Selector(parameters)
+        >>> east.add({"ash": 10**9, "elm": 0})
+        >>> west.add({"oak": 5})
+        >>> east.merge(west)
+        >>> east.release().items
+        ('ash',)
+        """
+        if not isinstance(other, Selector):
+            raise ParameterTypeError(f"Only a Selector is merged, not {type(other).__name__}.")
+        if other is self:
+            raise SelectorError("A selector cannot be merged with itself.")
+        if other._parameters != self._parameters:
+            raise SelectorError("Selectors are merged only if their parameters are equal.")
+        first, second = sorted((self._lock, other._lock), key=id)  # one way round, or two may wait
+        with first, second:
+            self._check_open()
+            other._check_open()
+            if other._named is None:
+                other._use_up("merged into another")
+                return
+            if not other._named or self._named is False:
+                raise ItemsError("Items that go by their position cannot be merged; name them.")
+            seen = None if self._seen is None or other._seen is None else other._seen
+            if seen is not None and self._seen is not None and not self._seen.isdisjoint(seen):
+                raise ItemsError(_TWICE)
+            together = self._together(other._pool)
+            self._remember(seen)
+            self._named = True
+            self._added += other._added
+            self._keep(together)
+            other._use_up("merged into another")
+
+    def release(self, *, gaps: bool = True) -> Release:
+        """Name the k largest of all answers, and the gap from each to the next.
+
+        The winners are drawn once: asked again, it gives the same release.
+
+        Args:
+            gaps: Whether the gaps are released; they cost no privacy.
+
+        Raises:
+            AnswersError: There are not more answers than winners; more can be added.
+            SelectorError: It has been merged into another.
+        """
+        gaps = read_flag(gaps, "gaps")
+        with self._lock:
+            if self._ranked is None:
+                self._check_open()
+                k = self._parameters.k
+                check_enough(len(self._pool.values), k)
+                pool = cut(self._pool, k + 1)
+                self._ranked = rank(pool, k, self._refinement, Sampler())
+                self._use_up("released")
+            if gaps not in self._releases:
+                self._releases[gaps] = self._release(gaps)
+            return self._releases[gaps]
+
+    def to_arrow(self) -> "pa.Table":
+        """What it holds as an Arrow table of `item` and `value`, for another to take over.
+
+        A value is a noisy answer, in fractions of the resolution, and a secret: decimal(38), or
+        text if it is longer. There are hardly more than k + 1 rows. The rows of several selectors
+        with equal parameters and different items, put together, are what all of them hold.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            ItemsError: Names of different types do not fit in one column.
+            SelectorError: It has been released, or merged into another.
+        """
+        pa = _pyarrow()
+        with self._lock:
+            self._check_open()
+            pool = cut(self._pool, self._parameters.k + 1)
+        try:
+            items = pa.array(pool.items)
+        except (pa.ArrowException, OverflowError):
+            raise ItemsError("The items' names do not fit in one Arrow column.") from None
+        longest = max((len(str(abs(value))) for value in pool.values), default=0)
+        if longest <= _LONGEST_DECIMAL:
+            values = pa.array(pool.values, type=pa.decimal128(_LONGEST_DECIMAL, 0))
+        else:
+            values = pa.array([str(value) for value in pool.values], type=pa.string())
+        written = json.dumps({"format": _FORMAT, **self._identity()})
+        table = pa.table({"item": items, "value": values})
+        return table.replace_schema_metadata({_METADATA: written.encode()})
+
+    @classmethod
+    def from_arrow(cls, parameters: TopK, table: Any) -> "Selector":
+        """Take over what `to_arrow` wrote, of one selector or of several put together.
+
+        Args:
+            parameters: Those of the selectors that wrote it.
+            table: The Arrow table, or what Arrow can make one of.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            ItemsError: An item is there twice, or missing.
+            SelectorError: It is no such table, or was written with other parameters.
+
+        >>> parameters = TopK(k=1, epsilon=1)
+        >>> selector = Selector(parameters)
+        >>> selector.add({"ash": 10**9, "elm": 0})
+        >>> Selector.from_arrow(parameters, selector.to_arrow()).release().items
+        ('ash',)
+        """
+        pa = _pyarrow()
+        selector = cls(parameters)
+        try:
+            table = table if isinstance(table, pa.Table) else pa.table(table)
+            items, values = table["item"].to_pylist(), table["value"].to_pylist()
+            numbers = [int(value) for value in values]
+        except (pa.ArrowException, KeyError, TypeError, ValueError):
+            raise SelectorError(
+                "A selector is read from an Arrow table with the columns item and value."
+            ) from None
+        written = (table.schema.metadata or {}).get(_METADATA)
+        if written is not None and json.loads(written) != {
+            "format": _FORMAT,
+            **selector._identity(),
+        }:
+            raise SelectorError(
+                "The table was written by a selector with other parameters, or another version."
+            )
+        if any(item is None for item in items):
+            raise ItemsError("An item of the table has no name.")
+        selector._take_over(Pool(numbers, items))
+        return selector
+
+    def __repr__(self) -> str:
+        return f"<Selector of {self._parameters}, {self._used_up or 'open'}>"
+
+    def __copy__(self) -> NoReturn:
+        raise SelectorError("A selector is not copied, for its noise is released once.")
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            self._check_open()
+            if self._stream is not None:
+                raise SelectorError("This selector draws from a stream and stays where it is.")
+            pool = cut(self._pool, self._parameters.k + 1)
+            return _restored, (self._parameters, pool, self._named, self._added, self._seen)
+
+    @property
+    def _refinement(self) -> int:
+        """Of a step, 2^refinement values are made."""
+        kernel = self._parameters.kernel
+        return 0 if kernel is None else kernel.refinement
+
+    @property
+    def _floor(self) -> int | None:
+        """A value that k + 1 items have or exceed, if there are so many."""
+        return min(self._pool.values) if self._is_cut else None
+
+    def _identity(self) -> dict[str, object]:
+        """What two selectors must share to be one."""
+        return {"parameters": repr(self._parameters), "refinement": self._refinement}
+
+    def _draw(self, numbers: Any, threads: int) -> tuple[list[int], list[int]]:
+        """Places among the numbers that can still win, and their values."""
+        parameters, refinement = self._parameters, self._refinement
+        kernel = parameters.kernel
+        steps_per_unit = parameters.resolution.denominator
+        taken = in_int64(numbers, steps_per_unit)
+        if kernel is not None and taken is not None:
+            counted, in_steps, shift = taken
+            shift = shift * (1 if in_steps else steps_per_unit) << refinement
+            floor = None if self._floor is None else self._floor - shift
+            places, values = kernel.candidates(counted, in_steps, floor, self._stream, threads)
+            return np.frombuffer(places, dtype=np.int64).tolist(), [v + shift for v in values]
+        # Numbers too large for the kernel: the reference has the same law, and takes its time.
+        sampler = Sampler(self._stream)
+        rate = parameters.rate / 2**refinement
+        steps = floored(numbers, steps_per_unit)
+        noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]
+        return [*range(len(noisy))], noisy
+
+    def _together(self, more: Pool) -> Pool:
+        """The pool with these items more."""
+        together = Pool(self._pool.values + more.values, self._pool.items + more.items)
+        if len({*together.items}) < len(together.items):
+            raise ItemsError(_TWICE)
+        return together
+
+    def _keep(self, pool: Pool) -> None:
+        needed = self._parameters.k + 1
+        # Rarely, for it takes a look at all of them.
+        if len(pool.values) >= needed * (2 if self._is_cut else 1):
+            pool = cut(pool, needed)
+            self._is_cut = True
+        self._pool = pool
+
+    def _take_over(self, pool: Pool) -> None:
+        together = self._together(pool)
+        if pool.values:
+            self._named = True
+            self._seen = None  # of what was cut off nothing is known
+            self._added = len(pool.values)
+            self._keep(together)
+
+    def _unseen(self, names: Any, count: int) -> Iterable[Any] | None:
+        """The names as they are remembered, if none of them was given before."""
+        if names is None or self._seen is None or len(self._seen) + count > MOST_REMEMBERED:
+            return None
+        new = listed(names)
+        if not self._seen.isdisjoint(new):
+            raise ItemsError(_TWICE)
+        return new  # type: ignore[no-any-return]
+
+    def _remember(self, names: Iterable[Any] | None) -> None:
+        if names is None or self._seen is None:
+            self._seen = None
+        else:
+            self._seen.update(names)
+            if len(self._seen) > MOST_REMEMBERED:
+                self._seen = None
+
+    def _check_naming(self, named: bool) -> None:
+        if self._named not in (None, named):
+            raise ItemsError("Some parts name their items and others do not; name all or none.")
+
+    def _check_open(self) -> None:
+        if self._used_up is not None:
+            raise SelectorError(f"This selector has been {self._used_up}; make a new one.")
+
+    def _use_up(self, how: str) -> None:
+        """Forget what is secret, and say from now on what became of it."""
+        self._used_up = how
+        self._pool = Pool([], [])
+        self._seen = None
+
+    def _release(self, gaps: bool) -> Release:
+        assert self._ranked is not None  # noqa: S101 - for the reader of types
+        winners, leads = self._ranked
+        shown = leads if gaps else None
+        if self._named:
+            return Release(self._parameters, None, shown, winners)
+        return Release(self._parameters, winners, shown)
+
+
+def _restored(
+    parameters: TopK, pool: Pool, named: bool | None, added: int, seen: set[Any] | None
+) -> Selector:
+    selector = Selector(parameters)
+    selector._keep(pool)
+    selector._named, selector._added, selector._seen = named, added, seen
+    return selector
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError("Arrow tables need pyarrow: pip install pyarrow.") from None
+    return pa
