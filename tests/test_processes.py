@@ -44,10 +44,11 @@ def test_threads_share_no_noise() -> None:
     assert len({*releases}) == 400
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize(
-    ("n", "k"), [(2**22, 10), (40_000, 30_000)], ids=["many answers", "many winners"]
+    ("n", "k"), [(2**23, 10), (40_000, 30_000)], ids=["many answers", "many winners"]
 )
-def test_ctrl_c_ends_long_work(n: int, k: int) -> None:
+def test_ctrl_c_ends_long_work(n: int, k: int, threads: int) -> None:
     """The signal waits when the kernel starts, and no Python runs before it ends."""
     kernel = TopK(k, 1).kernel
     assert kernel is not None
@@ -55,7 +56,7 @@ def test_ctrl_c_ends_long_work(n: int, k: int) -> None:
     went_on: list[bool] = []
     steps: list[Callable[[], object]] = [
         _thread.interrupt_main,
-        partial(kernel.release, answers, False),
+        partial(kernel.release, answers, False, threads),
         partial(went_on.append, True),
     ]
     with pytest.raises(KeyboardInterrupt):
