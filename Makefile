@@ -37,8 +37,8 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
 	@echo "make check: passed"
 
-bench: .venv/installed-dev ## measure kernel, reference, counting and baskets against their peers
-	@for each in kernel reference counting quest; do \
+bench: .venv/installed-dev ## measure kernel, reference, counting, baskets and Spark against their peers
+	@for each in kernel reference counting quest spark; do \
 		echo "== bench: python benchmarks/$$each.py"; \
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done
@@ -59,7 +59,8 @@ clean: ## remove the environment and all that was built
 	@echo "== set-up: building topgap and installing it and its tools into .venv (the first time takes a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
 		|| { echo "set-up: FAILED, see above"; exit 1; }
-	@.ci/install-chromium || echo "set-up: going on without Chromium; its tests are skipped"
+	@.ci/install-debian chromium || echo "set-up: going on without Chromium; its tests are skipped"
+	@.ci/install-debian java || echo "set-up: going on without Java; the tests on Spark are skipped"
 	@touch $@ .venv/installed
 
 .venv/bin/python:
