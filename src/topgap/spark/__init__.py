@@ -1,0 +1,20 @@
+"""Noisy Top-k with Gap on a Spark cluster, whatever the number of items.
+
+    top_k(df, k, epsilon, item=…, count=…)                    from counts that are there already
+    top_k_events(df, k, epsilon, person=…, item=…, domain=…)  from events: who had what
+
+Spark counts, and each partition gets its noise where it lies; the driver sees hardly more than
+k + 1 rows of each. A call runs one job and returns a `Release`; what Spark runs more than once for
+it, because a task failed or was slow, has the same noise each time. docs/spark.md tells why.
+"""
+
+from importlib.util import find_spec
+
+from topgap.errors import MissingExtraError
+
+if not all(map(find_spec, ("pandas", "pyarrow", "pyspark"))):
+    raise MissingExtraError("topgap.spark needs PySpark: pip install 'pyspark[sql]>=4,<5'.")
+
+from topgap.spark.mechanism import top_k, top_k_events
+
+__all__ = ["top_k", "top_k_events"]

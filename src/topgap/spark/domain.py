@@ -1,0 +1,135 @@
+"""The public list of items as a data frame of one column."""
+
+from collections import Counter
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from topgap.counting.domain import Domain, FromData
+from topgap.counting.tables import quoted
+from topgap.errors import DomainError
+from topgap.spark.columns import INTEGERS
+from topgap.spark.partitions import ITEM
+
+_ARROW: dict[type[DataType], tuple[Any, tuple[type, ...]]] = {
+    StringType: (pa.string(), (str,)),
+    BooleanType: (pa.bool_(), (bool,)),
+    DateType: (pa.date32(), (date,)),
+    ByteType: (pa.int8(), (int,)),
+    ShortType: (pa.int16(), (int,)),
+    IntegerType: (pa.int32(), (int,)),
+    LongType: (pa.int64(), (int,)),
+    DecimalType: (None, (int, Decimal)),
+}
+
+
+def items_of(domain: object, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
+    """The items of the domain in the column `item`, of this type, each once.
+
+    Raises:
+        DomainError: It is no list of more than k different items of this type.
+    """
+    if isinstance(domain, DataFrame):
+        return _of_frame(domain, kind)
+    if isinstance(domain, Domain):
+        domain = domain.names
+    if isinstance(domain, range) and isinstance(kind, INTEGERS):
+        return _of_range(domain, kind, spark, k)
+    values = _listed(domain)
+    _check_size(len(values), k)
+    arrow, types = _ARROW[type(kind)]
+    if isinstance(kind, DecimalType):
+        arrow = pa.decimal128(kind.precision, kind.scale)
+    for value in values:
+        is_another = isinstance(value, bool) != (bool in types) or isinstance(value, datetime)
+        if not isinstance(value, types) or is_another:
+            raise DomainError(
+                f"An item of the domain is a {type(value).__name__}, and the items of the data "
+                f"frame are of Spark's type {kind.typeName()}; they must be alike."
+            )
+    try:
+        array = pa.array(values, type=arrow)
+        fits = array.to_pylist() == values
+    except (pa.ArrowException, OverflowError, UnicodeError, ValueError):
+        fits = False
+    if not fits:
+        raise _unfit(kind)
+    if len({*values}) < len(values):
+        [(repeated, _)] = Counter(values).most_common(1)
+        raise DomainError(f"The domain has {quoted(str(repeated))} more than once.")
+    schema = StructType([StructField(ITEM, kind, nullable=False)])
+    return spark.createDataFrame(pa.table({ITEM: array}), schema=schema)
+
+
+def _of_frame(domain: DataFrame, kind: DataType) -> DataFrame:
+    fields = domain.schema.fields
+    if domain.isStreaming or len(fields) != 1:
+        raise DomainError("A data frame that is a domain must have one column, and an end.")
+    if fields[0].dataType != kind:
+        raise DomainError(
+            f"The domain is of Spark's type {fields[0].dataType.typeName()}, and the items of the "
+            f"data frame are of type {kind.typeName()}; cast one of them."
+        )
+    return domain.toDF(ITEM).dropna().distinct()
+
+
+def _of_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
+    _check_size(len(domain), k)
+    least = pa.scalar(0, _ARROW[type(kind)][0])
+    bits = least.type.bit_width - 1
+    ends = (domain.start, domain[-1], domain.stop if bits == 63 else 0)
+    if not all(-(2**bits) <= end < 2**bits for end in ends):
+        raise _unfit(kind)
+    numbers = spark.range(domain.start, domain.stop, domain.step).toDF(ITEM)
+    return numbers.select(numbers[ITEM].cast(kind).alias(ITEM))
+
+
+def _listed(domain: Any) -> list[Any]:
+    is_text = isinstance(domain, str | bytes)
+    if isinstance(domain, FromData) or is_text or hasattr(domain, "columns"):
+        shown = "text" if is_text else type(domain).__name__
+        raise DomainError(
+            f"A {shown} is no domain here; give a list, a range, or a data frame of Spark."
+        )
+    for method in ("tolist", "to_pylist", "to_list"):
+        if hasattr(domain, method):
+            domain = getattr(domain, method)()
+            break
+    try:
+        return [*domain]
+    except TypeError:
+        raise DomainError(
+            f"A {type(domain).__name__} is no domain; give a list, a range, or a data frame of "
+            f"Spark."
+        ) from None
+
+
+def _check_size(size: int, k: int) -> None:
+    if size <= k:
+        raise DomainError(
+            f"k = {k} winners need at least {k + 1} items; the domain has {size}: "
+            f"give more items or take a smaller k."
+        )
+
+
+def _unfit(kind: DataType) -> DomainError:
+    return DomainError(
+        f"An item of the domain does not fit in the data frame's column of items, which is of "
+        f"Spark's type {kind.simpleString()}."
+    )

@@ -1,0 +1,168 @@
+"""Noisy Top-k with Gap on Spark, as users call it: `top_k` and `top_k_events`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sql
+from pyspark.sql.types import DoubleType, FloatType, StringType, StructField, StructType
+
+from topgap import errors
+from topgap._core import Streams
+from topgap.errors import SparkError, TopgapError
+from topgap.exact import Number, read_flag
+from topgap.parameters import TopK
+from topgap.release import Release
+from topgap.selector import Selector
+from topgap.spark.columns import check_count, check_item, chosen
+from topgap.spark.domain import items_of
+from topgap.spark.partitions import ITEM, TIMES, VALUE, at_a_partition
+
+_PERSON = "person"
+
+
+def top_k(
+    df: DataFrame,
+    k: int,
+    epsilon: Number,
+    *,
+    item: str,
+    count: str,
+    resolution: Number = "1/10",
+    sensitivity: Number = 1,
+    monotonic: bool = False,
+    gaps: bool = True,
+    check_items: bool = True,
+) -> Release:
+    """Name the k items with the largest counts, and the gap from each to the next.
+
+    The output has the law of `topgap.top_k` on all rows. One job is run, at once.
+
+    Args:
+        df: A data frame of Spark with a row for each item; more than k of them. Which items are
+            in it must be known to everyone.
+        k: How many winners are named.
+        epsilon: The privacy loss ε of the release; see `topgap.top_k` for this and the next.
+        item: The column that names the items: strings, integers, decimals, dates or truth values.
+        count: The column with their counts: integers, decimals or floats, taken exactly.
+        resolution: Gaps are multiples of this; one divided by an integer.
+        sensitivity: How far one person can move any one count; a multiple of the resolution.
+        monotonic: Whether one person's arrival moves all counts the same way.
+        gaps: Whether the gaps are released; they cost no privacy.
+        check_items: Whether to look for items that have two rows, which takes a shuffle of all
+            rows. Without it that no item has is for you to know.
+
+    Returns:
+        The winners from the largest down and the lead of each over the next.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used.
+        SourceError: The data frame has no such columns, or they cannot name items.
+        AnswersError, AnswersTypeError: There are too few counts, or some are missing or no finite
+            numbers.
+        ItemsError: An item is missing, or there twice.
+        SparkError: The job failed. Nothing is released on an error.
+    """
+    parameters = TopK(
+        k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
+    )
+    gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
+    with _own_words():
+        rows, kinds = chosen(df, item=item, value=count)
+        check_item(kinds[ITEM])
+        check_count(kinds[VALUE])
+        if check_items:
+            rows = rows.groupBy(ITEM).agg(
+                sql.max(VALUE).alias(VALUE), sql.count(sql.lit(1)).alias(TIMES)
+            )
+        collected = _collected(rows, parameters)
+    return _released(collected, parameters, gaps)
+
+
+def top_k_events(
+    df: DataFrame,
+    k: int,
+    epsilon: Number,
+    *,
+    person: str,
+    item: str,
+    domain: object,
+    resolution: Number = "1/10",
+    monotonic: bool = False,
+    gaps: bool = True,
+) -> Release:
+    """Name the k items that most persons have, and the gap from each to the next.
+
+    Spark counts the distinct persons of each item, so that one person moves a count by at most 1,
+    the sensitivity. Items and persons are the same if Spark says so, without a second look at
+    white space or accents.
+
+    Args:
+        df: A data frame of Spark with a row for each event.
+        k: How many winners are named.
+        epsilon: The privacy loss ε of the release; see `topgap.top_k`.
+        person: The column that says who. Events without a person are left out.
+        item: The column that says what: strings, integers, decimals, dates or truth values. Events
+            without an item are left out, and so are those whose item is not in the domain.
+        domain: The public list of items, all of which take part, with 0 if nobody has them: a list
+            or other iterable of values like those of the column; a range; or, if there are many, a
+            data frame of Spark with one column of the same type.
+        resolution: Gaps are multiples of this; one divided by an integer.
+        monotonic: Whether data sets differ by adding or removing a person, and not by replacing
+            one; half the noise suffices then.
+        gaps: Whether the gaps are released; they cost no privacy.
+
+    Returns:
+        The winners from the largest down and the lead of each over the next.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used.
+        SourceError: The data frame has no such columns, or they cannot name items.
+        DomainError, AnswersError: The domain is no list of more than k items of the column's type.
+        SparkError: The job failed. Nothing is released on an error.
+    """
+    parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
+    gaps = read_flag(gaps, "gaps")
+    with _own_words():
+        events, kinds = chosen(df, item=item, person=person)
+        check_item(kinds[ITEM])
+        items = items_of(domain, kinds[ITEM], df.sparkSession, parameters.k)
+        events = events.dropna()
+        if isinstance(kinds[_PERSON], FloatType | DoubleType):
+            events = events.where(~sql.isnan(_PERSON))
+        counts = events.groupBy(ITEM).agg(sql.count_distinct(_PERSON).alias(VALUE))
+        # Merged, because the other way Spark may take is to collect all counts on the driver.
+        rows = items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
+        collected = _collected(rows, parameters)
+    return _released(collected, parameters, gaps)
+
+
+def _collected(rows: DataFrame, parameters: TopK) -> pa.Table:
+    """The pools of all partitions, under noise that is used for this one job."""
+    schema = StructType(
+        [StructField(ITEM, rows.schema[ITEM].dataType), StructField(VALUE, StringType())]
+    )
+    # In one order, in which an attempt at a partition finds them again.
+    ordered = rows.sortWithinPartitions(ITEM)
+    return ordered.mapInArrow(at_a_partition(parameters, Streams()), schema).toArrow()
+
+
+def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
+    complaints = collected.filter(pc.is_null(collected[ITEM]))[VALUE].to_pylist()
+    if complaints:
+        kind, _, sentence = min(complaints).partition(": ")
+        raise getattr(errors, kind)(sentence)
+    return Selector.from_arrow(parameters, collected).release(gaps=gaps)
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Let Spark's errors through in one sentence, for theirs quote data."""
+    try:
+        yield
+    except TopgapError:
+        raise
+    except Exception:
+        raise SparkError("Spark could not run this; its own log says why.") from None

@@ -1,0 +1,89 @@
+"""What runs on the executors: from the rows of a partition to those that can still win.
+
+Spark may run a partition more than once, and uses the attempt that ends first. How long an attempt
+takes depends on its noise, so a choice between different noises would change their law. Here all
+attempts at a partition have the same noise: it comes from the partition's own stream, which is
+opened from its beginning, and its rows come in one order.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from topgap._core import Streams, __version__
+from topgap.errors import ItemsError, TopgapError
+from topgap.parameters import TopK
+from topgap.selector import Selector
+
+ITEM, VALUE, TIMES = "item", "value", "times"
+Batches = Iterator[pa.RecordBatch]
+
+
+def at_a_partition(parameters: TopK, streams: Streams) -> Callable[[Batches], Batches]:
+    """The function for `mapInArrow`, from the items and answers of a partition to its pool.
+
+    It takes nothing from this module with it, for it must be able to tell that topgap is missing
+    where it runs, or is another version, which might draw other noise.
+    """
+    sent, version = pickle.dumps((parameters, streams)), __version__
+
+    def work(batches: Batches) -> Batches:
+        import pickle
+
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        try:
+            from topgap import _core as core
+            from topgap.spark.partitions import pool
+
+            found = core.__version__
+        except ImportError:
+            found = ""
+        context = TaskContext.get()
+        if found == version and context is not None:
+            yield from pool(batches, context.partitionId(), *pickle.loads(sent))  # noqa: S301
+            return
+        for batch in batches:
+            missing = pa.nulls(1, batch.schema.field("item").type)
+            said = f"SparkError: The executors have no topgap {version}; install it there too."
+            yield pa.RecordBatch.from_arrays([missing, pa.array([said])], ["item", "value"])
+            return
+
+    return work
+
+
+def pool(batches: Batches, partition: int, parameters: TopK, streams: Streams) -> Batches:
+    """The items of this partition that can still win, with their values as text.
+
+    What is wrong with the rows is no error here, or Spark would try again and log what it saw: it
+    is a row without an item.
+    """
+    selector = Selector._on(parameters, streams.open(partition))
+    kind = None
+    try:
+        for batch in batches:
+            kind = batch.schema.field(ITEM).type
+            _check_items(batch)
+            selector.add(batch[VALUE], batch[ITEM])
+    except TopgapError as error:
+        yield _rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
+        return
+    if kind is not None:
+        held = selector.to_arrow()
+        items = held[ITEM].combine_chunks().cast(kind)
+        yield _rows(items, [*map(str, held[VALUE].to_pylist())])
+
+
+def _check_items(batch: pa.RecordBatch) -> None:
+    if batch[ITEM].null_count > 0:
+        raise ItemsError("An item of the data frame is missing; each row must name one.")
+    if TIMES in batch.schema.names and pc.max(batch[TIMES]).as_py() > 1:
+        raise ItemsError("An item is in the data frame twice; give each one row.")
+
+
+def _rows(items: Any, values: list[str]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([items, pa.array(values, pa.string())], [ITEM, VALUE])
