@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topgap import TopK, answers, exact, items, mechanism, parameters
+from topgap import TopK, answers, exact, items, mechanism, parameters, pools, selector
 from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
 from topgap.reference import without_gap as without_gap_module
 
 PRIVACY_PATH = [
-    answers, exact, items, mechanism, parameters, bits, samplers, secure, without_gap_module,
+    answers, exact, items, mechanism, parameters, pools, selector, bits, samplers, secure,
+    without_gap_module,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "dataclasses", "decimal", "fractions", "functools",
-    "itertools", "numbers", "numpy", "pyarrow", "reprlib", "secrets", "typing",
+    "itertools", "numbers", "numpy", "pyarrow", "reprlib", "secrets", "threading", "typing",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap._core", "topgap.errors", "topgap.release",
@@ -53,6 +54,7 @@ QUOTIENTS_OF_FRACTIONS = {
     "sides * self.k * self.sensitivity / self.epsilon",
     "rate / m",
     "gap / parameters.resolution",
+    "parameters.rate / 2 ** refinement",
 }
 
 

@@ -302,6 +302,6 @@ def test_threads_have_the_law(threads: int, false_alarm: float) -> None:
     runs: Counter[Outcome] = Counter()
     for _ in range(8000):
         release = parameters.release(answers, threads=threads)
-        runs[tuple((places.get(i, -1), gap) for i, gap in release)] += 1
+        runs[tuple((places.get(i, -1), gap) for i, gap in pairs(release))] += 1
     # Noise has mean 1/2: that any of 4,095 others comes near has a chance of e^−90 or so.
     assert misfitting(runs, [2, 1, 2, 0, 1], parameters, false_alarm / 2) == []

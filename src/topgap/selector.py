@@ -1,7 +1,7 @@
 """Noisy Top-k with Gap on answers that come in parts: `Selector`."""
 
-import json
 from collections.abc import Iterable
+from decimal import Decimal
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,7 +24,6 @@ MOST_REMEMBERED = 2**18
 """So many names are remembered, to find an item that is given twice."""
 
 _METADATA = b"topgap.selector"
-_FORMAT = "topgap.selector/1"
 _LONGEST_DECIMAL = 38
 _TWICE = "An item was given twice; its noise is drawn once, so give each item in one part alone."
 
@@ -230,9 +229,8 @@ class Selector:
             values = pa.array(pool.values, type=pa.decimal128(_LONGEST_DECIMAL, 0))
         else:
             values = pa.array([str(value) for value in pool.values], type=pa.string())
-        written = json.dumps({"format": _FORMAT, **self._identity()})
         table = pa.table({"item": items, "value": values})
-        return table.replace_schema_metadata({_METADATA: written.encode()})
+        return table.replace_schema_metadata({_METADATA: self._identity()})
 
     @classmethod
     def from_arrow(cls, parameters: TopK, table: Any) -> "Selector":
@@ -258,16 +256,16 @@ class Selector:
         try:
             table = table if isinstance(table, pa.Table) else pa.table(table)
             items, values = table["item"].to_pylist(), table["value"].to_pylist()
+            if not {*map(type, values)} <= {int, str, Decimal}:
+                raise TypeError
             numbers = [int(value) for value in values]
         except (pa.ArrowException, KeyError, TypeError, ValueError):
             raise SelectorError(
                 "A selector is read from an Arrow table with the columns item and value."
             ) from None
-        written = (table.schema.metadata or {}).get(_METADATA)
-        if written is not None and json.loads(written) != {
-            "format": _FORMAT,
-            **selector._identity(),
-        }:
+        if (table.schema.metadata or {}).get(_METADATA, selector._identity()) != (
+            selector._identity()
+        ):
             raise SelectorError(
                 "The table was written by a selector with other parameters, or another version."
             )
@@ -304,9 +302,9 @@ class Selector:
         """A value that k + 1 items have or exceed, if there are so many."""
         return min(self._pool.values) if self._is_cut else None
 
-    def _identity(self) -> dict[str, object]:
+    def _identity(self) -> bytes:
         """What two selectors must share to be one."""
-        return {"parameters": repr(self._parameters), "refinement": self._refinement}
+        return f"{self._parameters}, refinement {self._refinement}".encode()
 
     def _draw(self, numbers: Any, threads: int) -> tuple[list[int], list[int]]:
         """Places among the numbers that can still win, and their values."""
