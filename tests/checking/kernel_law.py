@@ -145,6 +145,8 @@ class Select:
         return probe.walk_scripts(question, reached, digits, self.smallest)
 
     def law(self, outcome: Selection) -> Bounds:
+        if {len(each) for each in outcome} != {self.parameters.k}:
+            return Bounds(Fraction(0), Fraction(0))
         resolution = self.parameters.resolution
         pairs = [(i, gap * resolution) for i, gap in zip(*outcome, strict=True)]
         return law.gap_top_k(self.units, self.parameters, pairs)
@@ -319,8 +321,9 @@ CANDIDATES: list[Case] = [
         for plan, refinement, parts in ((None, 0, 1), (None, 1, 2), (Plan(4, 1), 0, 1))
     ),
     *(
-        Candidates((0, 2, 1), _exact(1, 16, resolution="1/3"), None, refinement, floor=floor)
+        Candidates(units, _exact(1, 16, resolution="1/3"), None, refinement, floor=floor)
+        for units, floors in (((0, 2, 1), (2, 4, 7)), ((-1, -3), (-8, -5, -2)))
         for refinement in (0, 1)
-        for floor in (2, 4, 7)
+        for floor in floors
     ),
 ]
