@@ -1,7 +1,7 @@
 """What the kernel costs beside the best insecure NumPy version, one look at the data, and OpenDP.
 
 `make bench` runs it. Every figure is a ratio of medians of calls that were interleaved in one run:
-whole Python calls on int64 arrays in random order, one thread, ε = 1, resolution 1/10.
+whole Python calls on int64 arrays in random order, ε = 1, resolution 1/10.
 """
 
 import platform
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 
 import numpy as np
@@ -75,20 +76,37 @@ def against_numpy(name: str, least: int, aim: int) -> None:
         print(f"{k:>6}{micro[0]:>12}{micro[1]:>15}{micro[2]:>12}{ratio:>14}")
 
 
-def against_one_look(n: int, k: int) -> None:
-    counts = zipf(n)
-    scale = float(topgap.TopK(k, 1).scale)
-    times = interleaved(
-        {
-            "top_k": lambda: topgap.top_k(counts, k, 1),
-            "np.max": lambda: np.max(counts),
-            "numpy": lambda: insecure(counts, k, scale),
-        },
-        rounds=15,
+def halves(counts: Counts, pool: ThreadPoolExecutor) -> None:
+    """One look at the counts by two threads: what memory allows."""
+    middle = len(counts) // 2
+    list(pool.map(np.max, (counts[:middle], counts[middle:])))
+
+
+def against_one_look(k: int) -> None:
+    print(f"\nOne look at all counts: Zipf, k = {k} (at 10,000,000 within 5 np.max, aim 2)")
+    print(
+        f"{'n':>13}{'1 thread':>12}{'2 threads':>12}{'all cores':>12}{'np.max':>12}"
+        f"{'in halves':>12}{'NumPy':>12}{'1/np.max':>10}{'1/2':>7}{'halves':>8}{'NumPy/all':>11}"
     )
-    print(f"\nZipf: n = {n:,}, k = {k} (within 5 np.max, aim 2)")
-    for name, each in times.items():
-        print(f"  {name:<8}{each * 1e3:>10.2f} ms{each / times['np.max']:>10.2f} np.max")
+    for n, rounds in ((1_000_000, 101), (10_000_000, 31), (100_000_000, 9)):
+        counts = zipf(n)
+        scale = float(topgap.TopK(k, 1).scale)
+        with ThreadPoolExecutor(2) as pool:
+            runs: dict[str, Callable[[], object]] = {
+                "one": lambda c=counts: topgap.top_k(c, k, 1, threads=1),  # type: ignore[misc]
+                "two": lambda c=counts: topgap.top_k(c, k, 1, threads=2),  # type: ignore[misc]
+                "all": lambda c=counts: topgap.top_k(c, k, 1),  # type: ignore[misc]
+                "max": lambda c=counts: np.max(c),  # type: ignore[misc]
+                "halves": lambda c=counts, p=pool: halves(c, p),  # type: ignore[misc]
+                "numpy": lambda c=counts, s=scale: insecure(c, k, s),  # type: ignore[misc]
+            }
+            times = interleaved(runs, rounds)
+        print(
+            f"{n:>13,}"
+            + "".join(f"{f'{times[each] * 1e3:.2f} ms':>12}" for each in runs)
+            + f"{times['one'] / times['max']:>10.2f}{times['one'] / times['two']:>7.2f}"
+            f"{times['max'] / times['halves']:>8.2f}{times['numpy'] / times['all']:>10.1f}×"
+        )
 
 
 def against_opendp(k: int) -> None:
@@ -149,7 +167,7 @@ def main() -> None:
     against_numpy("Kosarak", least=4, aim=10)
     against_numpy("part of BMS-POS", least=1, aim=2)
     against_numpy("T40I10D100K", least=1, aim=2)
-    against_one_look(10_000_000, 100)
+    against_one_look(100)
     memory()
     against_opendp(25)
 

@@ -88,9 +88,13 @@ class Selector:
 
     @classmethod
     def _on(cls, parameters: TopK, stream: Stream) -> "Selector":
-        """A selector that takes the noise of its items from this stream and from nowhere else."""
+        """A selector that takes the noise of its items from this stream and from nowhere else.
+
+        That no item comes twice is for the caller to know, who has all of them.
+        """
         selector = cls(parameters)
         selector._stream = stream
+        selector._seen = None
         return selector
 
     @property
