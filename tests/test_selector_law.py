@@ -146,21 +146,18 @@ def test_parts_have_the_law_of_the_whole(
     assert walked.rest < 1e-2
 
 
-KEPT = "kept = [i for i, value in enumerate(pool.values) if value >= least]"
-ORDER = "order = sampler.shuffle(len(values))"
+KEPT = "return [noisy for noisy in pool if noisy.value >= least]"
+ORDER = "order = sampler.shuffle(len(pool))"
 BROKEN_POOLS = [
     Mutant("a pool cut at k + 1: ties dropped, the last first", KEPT,
-           "kept = sorted(range(len(pool.values)), key=lambda i: -pool.values[i])[:needed]"),
+           "return sorted(pool, key=lambda noisy: -noisy.value)[:needed]"),
     Mutant("a pool cut at k + 1: ties dropped, the first first", KEPT,
-           "kept = sorted(range(len(pool.values)), key=lambda i: (-pool.values[i], -i))[:needed]"),
-    Mutant("a pool cut at k", "least = sorted(pool.values)[-needed]",
-           "least = sorted(pool.values)[1 - needed]"),
-    Mutant("ties by position", ORDER, "order = [*range(len(values))]"),
-    Mutant("the order the wrong way round", "(remainder < next_remainder)",
-           "(remainder > next_remainder)"),
-    Mutant("no order for the gaps", " - (remainder < next_remainder)", ""),
-    Mutant("an order of their own for the gaps", "(remainder < next_remainder)",
-           "(sampler.uniform(2))"),
+           "return sorted(pool[::-1], key=lambda noisy: -noisy.value)[:needed]"),
+    Mutant("a pool cut at k", "for noisy in pool)[-needed]", "for noisy in pool)[1 - needed]"),
+    Mutant("ties by position", ORDER, "order = [*range(len(pool))]"),
+    Mutant("the order the wrong way round", "(order[a] < order[b])", "(order[a] > order[b])"),
+    Mutant("no order for the gaps", " - (order[a] < order[b])", ""),
+    Mutant("an order of their own for the gaps", "(order[a] < order[b])", "sampler.uniform(2)"),
 ]  # fmt: skip
 NOISE = "noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]"
 BROKEN_SELECTORS = [
@@ -171,13 +168,13 @@ BROKEN_SELECTORS = [
     Mutant("one noise for all items of a part", NOISE,
            "noise = sampler.geometric(rate)\n        "
            "noisy = [(step << refinement) + noise for step in steps]"),
-    Mutant("fresh noise when merged", "together = self._together(other._pool)",
-           "together = self._together(Pool([v + Sampler().geometric(self._parameters.rate) "
-           "for v in other._pool.values], other._pool.items))"),
-    Mutant("cut once too often", "if len(pool.values) >= needed * (2 if self._is_cut else 1):",
-           "if pool.values:\n            needed = needed - 1"),
-    Mutant("the other's pool not taken over", "self._keep(together)\n            other._use_up",
-           "self._keep(self._pool)\n            other._use_up"),
+    Mutant("fresh noise when merged", "self._keep(other._pool)",
+           "self._keep([Noisy(v + Sampler().geometric(self._parameters.rate), i) "
+           "for v, i in other._pool])"),
+    Mutant("cut once too often",
+           "if len(self._pool) >= needed * (1 if self._floor is None else 2):",
+           "if self._pool:\n            needed = needed - 1"),
+    Mutant("the other's pool not taken over", "self._keep(other._pool)", "self._keep([])"),
 ]  # fmt: skip
 
 
@@ -258,7 +255,7 @@ def test_answers_of_all_types_meet_on_one_scale(false_alarm: float) -> None:
 
 
 BROKEN_DRAWS = [
-    Mutant("the floor too high", "return min(self._pool.values)", "return max(self._pool.values)"),
+    Mutant("the floor too high", "self._floor = min(", "self._floor = max("),
     Mutant("the floor not shifted", "self._floor - shift", "self._floor + shift - shift"),
     Mutant("values not shifted back", "[v + shift for v in values]", "values"),
     Mutant("a shift of units taken for one of steps",

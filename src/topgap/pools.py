@@ -9,29 +9,31 @@ done; and a pool stays one if all below its (k+1)-th largest value are cut off.
 """
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from topgap.reference.samplers import Sampler
 
 
-class Pool(NamedTuple):
-    """The values, and whose they are, one beside the other."""
+class Noisy(NamedTuple):
+    """An item and its value."""
 
-    values: list[int]
-    items: list[Any]
+    value: int
+    item: Any
+
+
+Pool: TypeAlias = "list[Noisy]"
 
 
 def cut(pool: Pool, needed: int) -> Pool:
     """Every value that is at least the `needed`-th largest: that many, and what ties with it.
 
-    >>> cut(Pool([5, 9, 2, 5], ["ash", "elm", "fir", "oak"]), 2)
-    Pool(values=[5, 9, 5], items=['ash', 'elm', 'oak'])
+    >>> cut([Noisy(5, "ash"), Noisy(9, "elm"), Noisy(2, "fir"), Noisy(5, "oak")], 2)
+    [Noisy(value=5, item='ash'), Noisy(value=9, item='elm'), Noisy(value=5, item='oak')]
     """
-    if len(pool.values) <= needed:
+    if len(pool) <= needed:
         return pool
-    least = sorted(pool.values)[-needed]
-    kept = [i for i, value in enumerate(pool.values) if value >= least]
-    return Pool([pool.values[i] for i in kept], [pool.items[i] for i in kept])
+    least = sorted(noisy.value for noisy in pool)[-needed]
+    return [noisy for noisy in pool if noisy.value >= least]
 
 
 def rank(pool: Pool, k: int, refinement: int, sampler: Sampler) -> tuple[list[Any], list[int]]:
@@ -41,19 +43,13 @@ def rank(pool: Pool, k: int, refinement: int, sampler: Sampler) -> tuple[list[An
     values and all alike, so their order is a uniform one, and nothing else of them matters: the
     same order breaks ties and corrects the gaps (docs/paper.md, "One order is enough").
 
-    >>> rank(Pool([2**32, 2**30], ["ash", "oak"]), 1, 20, Sampler())[0]
+    >>> rank([Noisy(2**32, "ash"), Noisy(2**30, "oak")], 1, 20, Sampler())[0]
     ['ash']
     """
-    values, items = pool
-    order = sampler.shuffle(len(values))
-    ranked = sorted(zip(values, order, items, strict=True), key=_key, reverse=True)[: k + 1]
+    order = sampler.shuffle(len(pool))
+    by_size = sorted(range(len(pool)), key=lambda i: (pool[i].value, order[i]), reverse=True)
     gaps = [
-        (value - next_value - (remainder < next_remainder)) >> refinement
-        for (value, remainder, _), (next_value, next_remainder, _) in pairwise(ranked)
+        (pool[a].value - pool[b].value - (order[a] < order[b])) >> refinement
+        for a, b in pairwise(by_size[: k + 1])
     ]
-    return [item for _, _, item in ranked[:k]], gaps
-
-
-def _key(ranked: tuple[int, int, Any]) -> tuple[int, int]:
-    value, remainder, _ = ranked
-    return value, remainder
+    return [pool[i].item for i in by_size[:k]], gaps

@@ -13,7 +13,7 @@ from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError, Sel
 from topgap.exact import read_flag, read_threads
 from topgap.items import choose_names, listed, look_up
 from topgap.parameters import TopK
-from topgap.pools import Pool, cut, rank
+from topgap.pools import Noisy, Pool, cut, rank
 from topgap.reference.samplers import Sampler
 from topgap.release import Release
 
@@ -56,7 +56,8 @@ class Selector:
 
     __slots__ = (
         "_added",
-        "_is_cut",
+        "_floor",
+        "_held",
         "_lock",
         "_named",
         "_parameters",
@@ -77,8 +78,9 @@ class Selector:
         self._parameters = parameters
         self._lock = Lock()
         self._stream: Stream | None = None
-        self._pool = Pool([], [])
-        self._is_cut = False  # whether the smallest value is one that others must reach
+        self._pool: Pool = []
+        self._held: set[Any] = set()  # the items of the pool
+        self._floor: int | None = None  # a value that k + 1 items have or exceed
         self._added = 0
         self._named: bool | None = None
         self._seen: set[Any] | None = set()
@@ -129,14 +131,15 @@ class Selector:
             new_names = self._unseen(names, len(numbers))
             places, values = self._draw(numbers, threads)
             if names is None:
-                candidates: list[Any] = [self._added + place for place in places]
+                items_found: list[Any] = [self._added + place for place in places]
             else:
-                candidates = look_up(names, places)
-            together = self._together(Pool(values, candidates))
+                items_found = look_up(names, places)
+            found = [*map(Noisy, values, items_found)]
+            self._check_unheld(found)
             self._remember(new_names)
             self._named = names is not None
             self._added += len(numbers)
-            self._keep(together)
+            self._keep(found)
 
     def merge(self, other: "Selector") -> None:
         """Take over what another selector has, of other items; it cannot be used any more.
@@ -176,11 +179,11 @@ class Selector:
             seen = None if self._seen is None or other._seen is None else other._seen
             if seen is not None and self._seen is not None and not self._seen.isdisjoint(seen):
                 raise ItemsError(_TWICE)
-            together = self._together(other._pool)
+            self._check_unheld(other._pool)
             self._remember(seen)
             self._named = True
             self._added += other._added
-            self._keep(together)
+            self._keep(other._pool)
             other._use_up("merged into another")
 
     def release(self, *, gaps: bool = True) -> Release:
@@ -200,7 +203,7 @@ class Selector:
             if self._ranked is None:
                 self._check_open()
                 k = self._parameters.k
-                check_enough(len(self._pool.values), k)
+                check_enough(len(self._pool), k)
                 pool = cut(self._pool, k + 1)
                 self._ranked = rank(pool, k, self._refinement, Sampler())
                 self._use_up("released")
@@ -225,14 +228,14 @@ class Selector:
             self._check_open()
             pool = cut(self._pool, self._parameters.k + 1)
         try:
-            items = pa.array(pool.items)
+            items = pa.array([noisy.item for noisy in pool])
         except (pa.ArrowException, OverflowError):
             raise ItemsError("The items' names do not fit in one Arrow column.") from None
-        longest = max((len(str(abs(value))) for value in pool.values), default=0)
-        if longest <= _LONGEST_DECIMAL:
-            values = pa.array(pool.values, type=pa.decimal128(_LONGEST_DECIMAL, 0))
+        numbers = [noisy.value for noisy in pool]
+        if all(abs(number) < 10**_LONGEST_DECIMAL for number in numbers):
+            values = pa.array(numbers, type=pa.decimal128(_LONGEST_DECIMAL, 0))
         else:
-            values = pa.array([str(value) for value in pool.values], type=pa.string())
+            values = pa.array([*map(str, numbers)], type=pa.string())
         table = pa.table({"item": items, "value": values})
         return table.replace_schema_metadata({_METADATA: self._identity()})
 
@@ -275,7 +278,13 @@ class Selector:
             )
         if any(item is None for item in items):
             raise ItemsError("An item of the table has no name.")
-        selector._take_over(Pool(numbers, items))
+        if len({*items}) < len(items):
+            raise ItemsError(_TWICE)
+        if items:
+            selector._named = True
+            selector._seen = None  # of what was cut off nothing is known
+            selector._added = len(items)
+            selector._keep([*map(Noisy, numbers, items)])
         return selector
 
     def __repr__(self) -> str:
@@ -301,11 +310,6 @@ class Selector:
         kernel = self._parameters.kernel
         return 0 if kernel is None else kernel.refinement
 
-    @property
-    def _floor(self) -> int | None:
-        """A value that k + 1 items have or exceed, if there are so many."""
-        return min(self._pool.values) if self._is_cut else None
-
     def _identity(self) -> bytes:
         """What two selectors must share to be one."""
         return f"{self._parameters}, refinement {self._refinement}".encode()
@@ -329,28 +333,20 @@ class Selector:
         noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]
         return [*range(len(noisy))], noisy
 
-    def _together(self, more: Pool) -> Pool:
-        """The pool with these items more."""
-        together = Pool(self._pool.values + more.values, self._pool.items + more.items)
-        if len({*together.items}) < len(together.items):
+    def _check_unheld(self, more: Pool) -> None:
+        if not self._held.isdisjoint(noisy.item for noisy in more):
             raise ItemsError(_TWICE)
-        return together
 
-    def _keep(self, pool: Pool) -> None:
+    def _keep(self, more: Pool) -> None:
+        """Put these into the pool; cut it, but rarely, for that takes a look at all of it."""
+        self._held.update(noisy.item for noisy in more)
+        self._pool += more
         needed = self._parameters.k + 1
-        # Rarely, for it takes a look at all of them.
-        if len(pool.values) >= needed * (2 if self._is_cut else 1):
-            pool = cut(pool, needed)
-            self._is_cut = True
-        self._pool = pool
-
-    def _take_over(self, pool: Pool) -> None:
-        together = self._together(pool)
-        if pool.values:
-            self._named = True
-            self._seen = None  # of what was cut off nothing is known
-            self._added = len(pool.values)
-            self._keep(together)
+        if len(self._pool) >= needed * (1 if self._floor is None else 2):
+            pool = cut(self._pool, needed)
+            self._floor = min(noisy.value for noisy in pool)
+            self._held = {noisy.item for noisy in pool}
+            self._pool = pool
 
     def _unseen(self, names: Any, count: int) -> Iterable[Any] | None:
         """The names as they are remembered, if none of them was given before."""
@@ -380,7 +376,7 @@ class Selector:
     def _use_up(self, how: str) -> None:
         """Forget what is secret, and say from now on what became of it."""
         self._used_up = how
-        self._pool = Pool([], [])
+        self._pool, self._held, self._floor = [], set(), None
         self._seen = None
 
     def _release(self, gaps: bool) -> Release:
