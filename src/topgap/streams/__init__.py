@@ -1,0 +1,13 @@
+"""Ready counts of any number, in one pass and little memory.
+
+    top_k(source, k, epsilon, item=…, count=…)   the largest of all rows, read part by part
+
+A row is an item and its count: a Parquet file, an Arrow file or stream, or whatever else hands over
+Arrow's batches. The rows' items are the public list. Who lists them from the people's data has no
+protection for who is in it: an item that only one person has gives that person away, whatever ε is.
+"""
+
+from topgap.counting import Progress
+from topgap.streams.selection import top_k
+
+__all__ = ["Progress", "top_k"]

@@ -1,0 +1,265 @@
+"""Whatever holds rows of items and counts, as parts that hand over Arrow's batches."""
+
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from topgap.counting.files import is_path, matching
+from topgap.counting.tables import quoted
+from topgap.errors import SourceError, TopgapError
+from topgap.streams.columns import ROWS, Wanted
+
+Batches = Generator[tuple[Any, float], None, None]
+"""Batches, each with how much of the part's size it is."""
+
+_BUFFER = 2**20
+_SUFFIXES = (".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one schema.
+
+    Attributes:
+        label: What to call it in an error.
+        schema: Arrow's schema of it.
+        size: How long it is, in rows or in bytes; None if it does not tell.
+        read: Begins to read it.
+    """
+
+    label: str
+    schema: Any
+    size: float | None
+    read: Callable[[], Batches]
+
+
+def open_source(source: Any, wanted: Wanted) -> list[Part]:
+    """The parts of a source; of a file no more has been read than what it says of itself.
+
+    Raises:
+        SourceError: It cannot be read, or is of a type that cannot.
+    """
+    if is_path(source) or (isinstance(source, list | tuple) and all(map(is_path, source))):
+        return _open_files(source, wanted)
+    if hasattr(source, "read") and not hasattr(source, "__arrow_c_stream__"):
+        return [_open_file(source, wanted)]
+    library = type(source).__module__.partition(".")[0]
+    if library == "pyarrow" and hasattr(source, "scanner"):
+        return [_open_dataset(source, wanted)]
+    if not hasattr(source, "__arrow_c_stream__"):
+        if not isinstance(source, pa.RecordBatch):
+            raise SourceError(
+                f"A {type(source).__name__} cannot be streamed; give the path of a Parquet or "
+                f"Arrow file, a data frame, or whatever streams Arrow."
+            )
+        source = pa.Table.from_batches([source])
+    label, size = "The stream", None
+    if library in {"pandas", "polars"} and hasattr(source, "columns"):
+        has_all = {*wanted.names} <= {*source.columns}
+        source = source[wanted.names] if has_all else source.head(0)
+        label, size = "The data frame", len(source)
+    elif isinstance(source, pa.Table):
+        label, size = "The table", len(source)
+    with _told(label):
+        reader = pa.RecordBatchReader.from_stream(source)
+        return [Part(label, reader.schema, size, lambda: _each(label, reader))]
+
+
+@contextmanager
+def _told(label: str) -> Generator[None, None, None]:
+    """Say in our words what goes wrong inside: those of Arrow, and of who feeds it, quote data."""
+    try:
+        yield
+    except TopgapError:
+        raise
+    except MemoryError:
+        raise SourceError(f"There is not enough memory to read {label}.") from None
+    except Exception:
+        raise SourceError(
+            f"{label} cannot be read: it is damaged, or not what it seems to be."
+        ) from None
+
+
+def _each(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batches:
+    """The batches, one after the other, and an error in our words."""
+    batches = iter(batches)
+    while True:
+        with _told(label):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch, size(batch)
+
+
+def _open_files(source: Any, wanted: Wanted) -> list[Part]:
+    found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
+    for given in matching(source):
+        for path in _in_directory(given) if os.path.isdir(given) else [given]:
+            status = _status(path)
+            found.setdefault((status.st_dev, status.st_ino), path)
+    return [_open_path(path, wanted) for path in found.values()]
+
+
+def _in_directory(path: str) -> list[str]:
+    """The files of a directory, as Spark and others write them."""
+    label = quoted(path)[1:-1]
+    try:
+        inside = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError as error:
+        raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
+    inside = [entry for entry in inside if not entry.name.startswith(("_", "."))]
+    if any(entry.is_dir() for entry in inside):
+        raise SourceError(
+            f"{label} has directories in it; name the files, as in '{label}/**/*.parquet'."
+        )
+    paths = [entry.path for entry in inside if entry.name.lower().endswith(_SUFFIXES)]
+    if not paths:
+        raise SourceError(f"{label} is a directory without Parquet or Arrow files.")
+    return paths
+
+
+def _status(path: str) -> os.stat_result:
+    label = quoted(path)[1:-1]
+    try:
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            open(path, "rb").close()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name is not that of a file"
+        raise SourceError(f"{label} cannot be read: {why}.") from None
+    if stat.S_ISREG(status.st_mode) and status.st_size == 0:
+        raise SourceError(f"{label} is empty.")
+    return status
+
+
+def _open_path(path: str, wanted: Wanted) -> Part:
+    label = quoted(path)[1:-1]
+    with _told(label):
+        if not os.path.isfile(path):  # a pipe, which can be read only once
+            return _open_pipe(open(path, "rb"), label)
+        with open(path, "rb") as file:
+            start = file.read(8)
+
+        def opened() -> Any:
+            return pa.OSFile(os.fsencode(path))  # as bytes, for a name need not be Unicode
+
+        return _open_by(start, opened, label, wanted, os.path.getsize(path))
+
+
+def _open_file(source: Any, wanted: Wanted) -> Part:
+    """An open binary file: whatever it is, if one can go back in it, and otherwise a stream."""
+    label = "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
+    if isinstance(source, io.TextIOBase):
+        raise SourceError(f"{label} must be open for reading bytes.")
+    with _told(label):
+        if not (hasattr(source, "seekable") and source.seekable()):
+            return _open_pipe(source, label)
+        begin = source.tell()
+        start, size = source.read(8), source.seek(0, os.SEEK_END) - begin
+        source.seek(begin)
+
+        def opened() -> Any:
+            source.seek(begin)
+            return pa.PythonFile(source, mode="r")
+
+        return _open_by(start, opened, label, wanted, size)
+
+
+def _open_by(
+    start: bytes, opened: Callable[[], Any], label: str, wanted: Wanted, size: int
+) -> Part:
+    """Open a file as what its first bytes say that it is."""
+    if start[:4] == b"PAR1":
+        return _open_parquet(opened, label, wanted)
+    if start[:6] == b"ARROW1":
+        return _open_arrow_file(opened, label, wanted, size)
+    if start[:4] == b"\xff\xff\xff\xff":
+        return _open_stream_file(opened, label, wanted, size)
+    if not start:
+        raise SourceError(f"{label} is empty.")
+    raise SourceError(f"{label} is neither a Parquet file nor an Arrow file or stream.")
+
+
+def _open_parquet(opened: Callable[[], Any], label: str, wanted: Wanted) -> Part:
+    import pyarrow.parquet as pq
+
+    def file() -> Any:
+        # Through a buffer, or the columns of a whole row group would lie in memory; without
+        # threads, for each would keep memory of its own.
+        return pq.ParquetFile(opened(), buffer_size=_BUFFER, pre_buffer=False)
+
+    def read() -> Batches:
+        with _told(label):
+            batches = file().iter_batches(ROWS, columns=wanted.names, use_threads=False)
+        yield from _each(label, batches)
+
+    seen = file()
+    return Part(label, seen.schema_arrow, seen.metadata.num_rows, read)
+
+
+def _open_arrow_file(opened: Callable[[], Any], label: str, wanted: Wanted, size: int) -> Part:
+    schema = pa.ipc.open_file(opened()).schema
+
+    def read() -> Batches:
+        with _told(label):
+            file = pa.ipc.open_file(opened(), options=_only(wanted, schema))
+            number = file.num_record_batches
+        yield from _each(label, map(file.get_batch, range(number)), lambda _: size / number)
+
+    return Part(label, schema, size, read)
+
+
+def _open_stream_file(opened: Callable[[], Any], label: str, wanted: Wanted, size: int) -> Part:
+    schema = pa.ipc.open_stream(opened()).schema
+
+    def read() -> Batches:
+        with _told(label):
+            file = opened()
+            before = file.tell()
+            batches = pa.ipc.open_stream(file, options=_only(wanted, schema))
+        for batch, _ in _each(label, batches):
+            now = file.tell()
+            yield batch, now - before
+            before = now
+
+    return Part(label, schema, size, read)
+
+
+def _open_pipe(pipe: Any, label: str) -> Part:
+    try:
+        reader = pa.ipc.open_stream(pipe)
+    except pa.ArrowException:
+        raise SourceError(
+            f"{label} is no Arrow stream; a Parquet or Arrow file is read by its name alone."
+        ) from None
+    return Part(label, reader.schema, None, lambda: _each(label, reader))
+
+
+def _only(wanted: Wanted, schema: Any) -> Any:
+    """Options to read the columns that are wanted and no others."""
+    places = [schema.get_field_index(name) for name in wanted.names]
+    return pa.ipc.IpcReadOptions(included_fields=places)
+
+
+def _open_dataset(source: Any, wanted: Wanted) -> Part:
+    label = "The dataset"
+
+    def read() -> Batches:
+        with _told(label):
+            batches = source.scanner(
+                columns=wanted.names,
+                batch_size=ROWS,
+                batch_readahead=1,
+                fragment_readahead=1,
+                use_threads=False,
+            ).to_batches()
+        yield from _each(label, batches)
+
+    return Part(label, source.schema, None, read)
