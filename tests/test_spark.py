@@ -1,0 +1,441 @@
+"""Releases on a real Spark cluster of two workers, in all its moods.
+
+Without Java these tests are skipped; with TOPGAP_NEEDS_JAVA=1 they fail. All are in this file, so
+that one cluster serves them.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sql
+
+from checking.attempts import TROUBLED, Attempts, Batches, dies, fails, hangs, loses_its_executor
+from checking.cluster import PARTITIONS, cluster, require_java
+from checking.frequencies import misfits
+from checking.mutants import Mutant, mutated
+from topgap import Release, TopK, counting, law
+from topgap._core import Streams
+from topgap.errors import (
+    AnswersError,
+    AnswersTypeError,
+    DomainError,
+    ItemsError,
+    ParameterError,
+    ParameterTypeError,
+    SourceError,
+    SparkError,
+    TopgapError,
+)
+from topgap.spark import mechanism, partitions, top_k, top_k_events
+
+CERTAIN = 10**6
+"""An ε with which noise reaches a step of 1/10 with a chance of e^−2000 or so at these k."""
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    require_java()
+    with cluster(tmp_path_factory.mktemp("cluster")) as session:
+        yield session
+
+
+@pytest.fixture
+def in_partitions(spark: SparkSession) -> Iterator[Callable[[int], None]]:
+    """Sets how many partitions a shuffle makes."""
+    yield lambda number: spark.conf.set("spark.sql.shuffle.partitions", number)
+    spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)
+
+
+@pytest.fixture
+def collected(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the driver collects, table by table."""
+    tables: list[Any] = []
+    original = mechanism._released
+
+    def look(table: Any, parameters: TopK, gaps: bool) -> Release:
+        tables.append(table)
+        return original(table, parameters, gaps)
+
+    monkeypatch.setattr(mechanism, "_released", look)
+    return tables
+
+
+def is_about(release: Release, expected: dict[Any, int]) -> bool:
+    """Whether, with hardly any noise, these are the winners and the gaps between their counts."""
+    ranked = sorted(expected, key=lambda item: -expected[item])
+    gaps = [expected[a] - expected[b] for a, b in pairwise(ranked)]
+    released = release.gaps or ()
+    off = [gap - found for gap, found in zip(gaps, released, strict=False)]
+    return release.items == tuple(ranked[: len(release)]) and {*off} <= {0, Fraction(1, 10)}
+
+
+# --- Partitions
+
+
+@pytest.mark.parametrize("number", [1, 2, 7, 200])
+def test_any_number_of_partitions(
+    spark: SparkSession,
+    number: int,
+    in_partitions: Callable[[int], None],
+    collected: list[Any],
+) -> None:
+    """Of 200 partitions some are empty, and all have fewer items than there are winners."""
+    in_partitions(number)
+    counts = {f"item {i}": 1000 * i for i in range(300)}
+    frame = spark.createDataFrame(pd.DataFrame({"what": [*counts], "people": [*counts.values()]}))
+    assert is_about(top_k(frame, 10, CERTAIN, item="what", count="people"), counts)
+    [table] = collected
+    assert 11 <= table.num_rows <= min(300, number * 11)
+
+
+def test_skew(spark: SparkSession, collected: list[Any]) -> None:
+    """One of eight partitions has nearly all items, at most three have some, the rest have none."""
+    counts = {i: 3 * i for i in range(2000)} | {-1: 7000, -2: 5998, -3: 1}
+    rows = spark.createDataFrame([*counts.items()], "id long, n long")
+    frame = rows.repartition(8, sql.expr("least(id, 0)"))
+    sizes = [row["count"] for row in frame.groupBy(sql.spark_partition_id()).count().collect()]
+    assert len(sizes) <= 4
+    assert max(sizes) >= 2000
+    release = top_k(frame, 5, CERTAIN, item="id", count="n", check_items=False)
+    assert is_about(release, counts)
+    [table] = collected
+    assert table.num_rows == sum(min(size, 6) for size in sizes)
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_events_are_counted_once_for_each_person(
+    spark: SparkSession, number: int, in_partitions: Callable[[int], None]
+) -> None:
+    """One item has nearly all events; some have none, or are not in the domain, or are missing."""
+    in_partitions(number)
+    seed = random.Random(7)
+    rows: list[tuple[Any, Any]] = [(seed.randrange(90), "crowd") for _ in range(2000)]
+    rows += [(person, item) for item, n in {"b": 30, "c": 11, "other": 50}.items()
+             for person in range(n) for _ in range(2)]  # fmt: skip
+    rows += [(None, "c")] * 50 + [(91, None)] * 40
+    seed.shuffle(rows)
+    frame = spark.createDataFrame(rows, "who long, what string").repartition(3)
+    domain = ["nobody", "c", "b", "crowd"]
+    release = top_k_events(frame, 3, CERTAIN, person="who", item="what", domain=domain)
+    table = pa.table({"who": [who for who, _ in rows], "what": [what for _, what in rows]})
+    counts = counting.count_events(table, person="who", item="what", domain=domain)
+    assert counts == {"nobody": 0, "c": 11, "b": 30, "crowd": 90}
+    assert is_about(release, counts)
+
+
+@pytest.mark.statistical(false_alarm=1e-10)
+def test_the_law_holds_through_spark(spark: SparkSession, false_alarm: float) -> None:
+    """Two partitions that shared their noise would give a gap of 0 each time.
+
+    That has a chance of about 0.05 here; 16 times in a row, of 10^−20.
+    """
+    parameters = TopK(1, 1)
+    frame = spark.createDataFrame([(0, 5), (1, 5)], "what long, n long").repartitionByRange(
+        2, "what"
+    )
+    seen: Counter[Any] = Counter()
+    for _ in range(16):
+        release = top_k(frame, 1, 1, item="what", count="n", check_items=False)
+        seen[tuple(zip(release.items, release.gaps or (), strict=True))] += 1
+    outcomes = [((item, Fraction(gap, 10)),) for item in (0, 1) for gap in range(40)]
+    assert misfits(seen, outcomes, lambda each: law.gap_top_k([5, 5], parameters, each),
+                   false_alarm) == []  # fmt: skip
+
+
+@pytest.mark.statistical(false_alarm=1e-20)
+def test_two_calls_share_no_noise(spark: SparkSession) -> None:
+    frame = spark.range(64).select("id", sql.lit(5).alias("n"))
+    releases = {top_k(frame, 20, 1, item="id", count="n", check_items=False) for _ in range(3)}
+    assert len(releases) == 3
+
+
+# --- Attempts
+
+
+def shuffled(batches: Batches) -> Batches:
+    """The same rows in another order each time, as a shuffle may bring them."""
+    for batch in batches:
+        yield batch.take(pa.array(np.random.default_rng().permutation(batch.num_rows)))
+
+
+def agreeing(attempts: Attempts, release: Release) -> bool:
+    """Whether all attempts at a partition made the same, and the release was made of it."""
+    made = attempts.made()
+    if any(each != rows[0] for rows in made.values() for each in rows):
+        return False
+    batches = [batch for rows in made.values() for batch in rows[0]]
+    held = {item: int(value) for batch in batches
+            for item, value in zip(batch["item"], batch["value"], strict=True)}  # fmt: skip
+    ranked = sorted(held.values(), reverse=True)
+    kernel, units = release.parameters.kernel, release.gap_units
+    assert kernel is not None
+    assert units is not None
+    return [held[item] for item in release.items] == ranked[: len(release)] and all(
+        unit in (lead >> kernel.refinement, (lead - 1) >> kernel.refinement)
+        for unit, lead in zip(units.tolist(), -np.diff(ranked[: len(release) + 1]), strict=True)
+    )
+
+
+def release_in_trouble(spark: SparkSession, attempts: Attempts, module: Any = mechanism) -> Release:
+    """A release in which a first attempt meets the trouble; equal answers, so noise decides all."""
+    frame = spark.range(400, numPartitions=2).select("id", sql.lit(5).alias("n")).cache()
+    frame = frame.mapInArrow(shuffled, frame.schema)
+    with pytest.MonkeyPatch.context() as patch:
+        work = module.at_a_partition
+        patch.setattr(module, "at_a_partition", lambda *given: attempts.of(work(*given)))
+        release: Release = module.top_k(frame, 5, 1, item="id", count="n", check_items=False)
+    spark.catalog.clearCache()
+    return release
+
+
+@pytest.mark.parametrize("trouble", [None, fails, dies, hangs, loses_its_executor])
+def test_every_attempt_has_the_same_noise(
+    spark: SparkSession, trouble: Any, tmp_path: Path
+) -> None:
+    """It fails, dies, is slow and gets a copy, loses its machine and with it the cached input."""
+    attempts = Attempts(tmp_path, trouble)
+    release = release_in_trouble(spark, attempts)
+    made = attempts.made()
+    assert {*made} == {0, 1}
+    assert len(made[TROUBLED]) >= (1 if trouble is None else 2)
+    assert agreeing(attempts, release)
+
+
+def fresh_noise(parameters: TopK, _: Streams) -> Any:
+    """As if every attempt made its own key."""
+
+    def work(batches: Batches) -> Batches:
+        context = TaskContext.get()
+        assert context is not None
+        yield from partitions.pool(batches, context.partitionId(), parameters, Streams())
+
+    return work
+
+
+@pytest.mark.parametrize("mutant", ["fresh noise for each attempt", "rows in any order"])
+@pytest.mark.statistical(false_alarm=1e-10)
+def test_attempts_that_differ_are_seen(mutant: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Of 200 equal answers, two attempts keep the same 6 in the same order once in 10^13 times."""
+    ordered = "ordered = rows.sortWithinPartitions(ITEM)"
+    broken = mutated(mechanism, Mutant(mutant, ordered, "ordered = rows"))
+    if mutant == "fresh noise for each attempt":
+        broken = mutated(mechanism, Mutant(mutant, ordered, ordered))
+        broken.at_a_partition = fresh_noise
+    attempts = Attempts(tmp_path, fails)
+    release = release_in_trouble(spark, attempts, broken)
+    assert not agreeing(attempts, release)
+
+
+def test_events_are_counted_again_after_a_task_has_failed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Before the shuffles, in a data frame of the user's own making."""
+    attempts = Attempts(tmp_path, fails)
+    events = spark.range(300, numPartitions=3).select("id", sql.expr("int(sqrt(id)) AS what"))
+    events = events.mapInArrow(attempts.of(shuffled), events.schema)
+    release = top_k_events(events, 2, CERTAIN, person="id", item="what", domain=range(5, 30))
+    assert len(attempts.made()[TROUBLED]) == 2
+    assert is_about(release, {item: 2 * item + 1 for item in range(5, 17)} | {17: 11, 18: 0})
+
+
+# --- What is read
+
+
+def test_columns_may_have_any_name(spark: SparkSession) -> None:
+    counts = {"a": 5, "b": 900, "c": 30}
+    rows = [(7, item, "x", n) for item, n in counts.items()]
+    for item, count in [("a.b", "`"), ("value", "item"), ("times", "unused 0"), ("p q", "ITEM")]:
+        frame = spark.createDataFrame(rows, ["person", "x", "y", "z"]).toDF(
+            "person", item, "x", count
+        )
+        release = top_k(frame, 2, CERTAIN, item=item, count=count)
+        assert is_about(release, counts)
+    doubled = spark.createDataFrame(rows).toDF("x", "item", "x", "n")
+    assert is_about(top_k(doubled, 2, CERTAIN, item="item", count="n"), counts)
+    with pytest.raises(SourceError, match="more than one column 'x'"):
+        top_k(doubled, 2, 1, item="x", count="n")
+
+
+@pytest.mark.parametrize(("kind", "items"), [
+    ("string", ["a", "A", " a"]), ("long", [2**63 - 1, -(2**63), 0]),
+    ("date", [date(2026, 1, 2), date(1582, 1, 1), date(9999, 12, 31)]), ("boolean", [True, False]),
+    ("decimal(38,2)", [Decimal("0.10"), Decimal("-7.00"), Decimal(10**35)]),
+])  # fmt: skip
+def test_items_keep_their_type(spark: SparkSession, kind: str, items: list[Any]) -> None:
+    counts = {item: 100 * (i + 1) for i, item in enumerate(items)}
+    frame = spark.createDataFrame([*counts.items()], f"what {kind}, n int")
+    release = top_k(frame, len(items) - 1, CERTAIN, item="what", count="n")
+    assert is_about(release, counts)
+    assert {*map(type, release.items)} == {type(items[0])}
+    events = spark.createDataFrame([(i, item) for item in items for i in range(counts[item])],
+                                   f"who int, what {kind}")  # fmt: skip
+    again = top_k_events(events, len(items) - 1, CERTAIN, person="who", item="what", domain=items)
+    assert is_about(again, counts)
+
+
+@pytest.mark.parametrize(("kind", "numbers"), [
+    ("byte", [-128, 0, 127]), ("long", [-(2**63), 0, 2**63 - 1]), ("double", [-0.5, 1e300, 3.25]),
+    ("float", [0.5, -2.0, 7.75]),
+    ("decimal(10,4)", [Decimal("0.0001"), Decimal("0.3"), Decimal(-1)]),
+    ("decimal(38,0)", [Decimal(10**37), Decimal(-(10**37)), Decimal(0)]),
+])  # fmt: skip
+def test_counts_are_taken_exactly(spark: SparkSession, kind: str, numbers: list[Any]) -> None:
+    frame = spark.createDataFrame([*enumerate(numbers)], f"what int, n {kind}")
+    release = top_k(frame, 2, 10**8, item="what", count="n", resolution="1/10000")
+    exact = [Fraction(number) for number in numbers]
+    first, second, third = sorted(range(3), key=lambda i: -exact[i])
+    assert release.items == (first, second)
+    assert release.gaps is not None
+    off = [
+        exact[first] - exact[second] - release.gaps[0],
+        exact[second] - exact[third] - release.gaps[1],
+    ]
+    assert all(0 <= each <= Fraction(1, 10000) for each in off)
+
+
+def test_a_range_and_other_lists_are_domains(spark: SparkSession) -> None:
+    events = spark.createDataFrame([(1, 5), (2, 5), (2, 5), (3, 7), (3, 70)], "who int, what int")
+    expected = {5: 2, 7: 1, 9: 0}
+    for domain in (range(5, 10, 2), range(9, 4, -2), [9, 7, 5], np.array([5, 7, 9]),
+                   pd.Series([5, 7, 9]), {5: "", 7: "", 9: ""}, counting.Domain([5, 7, 9]),
+                   spark.createDataFrame([(5,), (9,), (7,), (None,), (5,)], "x int")):  # fmt: skip
+        release = top_k_events(events, 2, CERTAIN, person="who", item="what", domain=domain)
+        assert is_about(release, expected)
+
+
+def test_names_alone_without_gaps(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("a", 5), ("b", 900)], "what string, n int")
+    release = top_k(frame, 1, CERTAIN, item="what", count="n", gaps=False)
+    assert (release.items, release.gaps) == (("b",), None)
+
+
+# --- What is refused
+
+
+@pytest.fixture
+def no_job(spark: SparkSession) -> Iterator[None]:
+    """Makes sure that Spark ran nothing."""
+    tracker = spark.sparkContext.statusTracker()
+    before = tracker.getJobIdsForGroup()
+    yield
+    assert tracker.getJobIdsForGroup() == before
+
+
+COUNTS = "array('Zaphod') AS list, 'Zaphod' AS what, 5 AS n, 1.5D AS float, binary('x') AS bytes"
+
+
+@pytest.mark.usefixtures("no_job")
+@pytest.mark.parametrize(("change", "error", "said"), [
+    ({"k": 0}, ParameterError, "k must"), ({"epsilon": 0}, ParameterError, "epsilon"),
+    ({"gaps": 1}, ParameterTypeError, "gaps"),
+    ({"check_items": 1}, ParameterTypeError, "check_items"),
+    ({"item": "nothing"}, SourceError, "no column 'nothing'; it has 'list', 'what'"),
+    ({"item": "WHAT"}, SourceError, "no column"), ({"item": None}, ParameterError, "string"),
+    ({"item": "n"}, ParameterError, "different columns"),
+    ({"item": "n", "count": "what"}, AnswersTypeError, "string"),
+    ({"item": "list"}, SourceError, "type array"), ({"item": "float"}, SourceError, "type double"),
+    ({"item": "bytes"}, SourceError, "type binary"),
+    ({"df": [1]}, SourceError, "A list is no data frame"),
+    ({"df": pd.DataFrame({"what": [1]})}, SourceError, "no data frame of Spark"),
+])  # fmt: skip
+def test_what_cannot_be_released_is_refused_before_any_job(
+    spark: SparkSession, change: dict[str, Any], error: type[TopgapError], said: str
+) -> None:
+    frame = spark.range(5).selectExpr(*COUNTS.split(", "))
+    given: dict[str, Any] = {
+        "df": frame,
+        "k": 1,
+        "epsilon": 1,
+        "item": "what",
+        "count": "n",
+    } | change
+    with pytest.raises(error, match=said) as raised:
+        top_k(**given)
+    assert "Zaphod" not in str(raised.value)
+
+
+@pytest.mark.usefixtures("no_job")
+def test_streams_and_collations_are_refused(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(SourceError, match="no end"):
+        top_k(stream, 1, 1, item="timestamp", count="value")
+    frame = spark.range(5).selectExpr("'x' COLLATE UTF8_LCASE AS what", "5 AS n")
+    with pytest.raises(SourceError, match="collation"):
+        top_k(frame, 1, 1, item="what", count="n")
+
+
+@pytest.mark.usefixtures("no_job")
+@pytest.mark.parametrize(("domain", "said"), [
+    ([], "at least 3 items"), ([1, 2], "at least 3"), (range(2), "at least 3"), ("abc", "text"),
+    (None, "NoneType"), (counting.FROM_DATA, "FromData"), (pd.DataFrame({"a": [1]}), "DataFrame"),
+    ([1, 2, 1], "'1' more than once"), ([1, 2, "3"], "is a str"), ([1, 2, None], "NoneType"),
+    ([1, 2, 3.0], "is a float"), ([True, 2, 3], "is a bool"), ([1, 2, 2**31], "does not fit"),
+    (range(2**31 - 3, 2**31 + 1), "does not fit"), (range(-(2**40), 0, 2**38), "does not fit"),
+])  # fmt: skip
+def test_what_is_no_domain_is_refused(spark: SparkSession, domain: Any, said: str) -> None:
+    events = spark.range(5).selectExpr("id AS who", "cast(id AS int) AS what")
+    with pytest.raises(DomainError, match=said):
+        top_k_events(events, 2, 1, person="who", item="what", domain=domain)
+
+
+@pytest.mark.usefixtures("no_job")
+@pytest.mark.parametrize(("select", "said"), [
+    ("id", "type bigint|type long"), ("cast(id AS int), id", "one column")
+])  # fmt: skip
+def test_a_frame_that_is_no_domain_is_refused(spark: SparkSession, select: str, said: str) -> None:
+    events = spark.range(5).selectExpr("id AS who", "cast(id AS int) AS what")
+    domain = spark.range(9).selectExpr(*select.split(", "))
+    with pytest.raises(DomainError, match=said):
+        top_k_events(events, 2, 1, person="who", item="what", domain=domain)
+
+
+@pytest.mark.parametrize(("rows", "check", "error", "said"), [
+    ([("a", 1.0), (None, 2.0), ("c", 3.0)], False, ItemsError, "missing"),
+    ([("a", 1.0), (None, 2.0), (None, 3.0)], True, ItemsError, "missing"),
+    ([("a", 1.0), ("Zaphod", 2.0), ("Zaphod", 3.0)], True, ItemsError, "twice"),
+    ([("a", 1.0), ("Zaphod", None)], True, AnswersError, "missing entries"),
+    ([("a", 1.0), ("Zaphod", float("nan"))], True, AnswersError, "finite"),
+    ([("a", 1.0), ("Zaphod", float("inf"))], False, AnswersError, "finite"),
+    ([("Zaphod", 1.0)], True, AnswersError, "at least 2 answers"),
+    ([], True, AnswersError, "empty"),
+])  # fmt: skip
+def test_what_a_partition_finds_wrong_is_said_in_a_sentence(
+    spark: SparkSession, rows: list[Any], check: bool, error: type[TopgapError], said: str
+) -> None:
+    frame = spark.createDataFrame(rows, "what string, n double")
+    with pytest.raises(error, match=said) as raised:
+        top_k(frame, 1, 1, item="what", count="n", check_items=check)
+    assert "Zaphod" not in str(raised.value)
+
+
+def test_a_job_that_fails_shows_no_data(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("Zaphod", 3)], "what string, n int")
+    broken = frame.selectExpr("what", "cast(raise_error(what) AS int) AS n")
+    with pytest.raises(
+        SparkError, match=r"^Spark could not run this; its own log says why\.$"
+    ) as raised:
+        top_k(broken, 1, 1, item="what", count="n")
+    assert raised.value.__cause__ is None
+    assert raised.value.__suppress_context__
+
+
+def test_another_version_on_the_executors_is_refused(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partitions, "__version__", "0.0.7")
+    frame = spark.createDataFrame([("a", 5), ("b", 900)], "what string, n int")
+    with pytest.raises(SparkError, match=r"The executors have no topgap 0\.0\.7; install it"):
+        top_k(frame, 1, 1, item="what", count="n")
