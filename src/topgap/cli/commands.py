@@ -7,10 +7,10 @@ import typer
 
 from topgap._core import __version__
 from topgap.cli import request
+from topgap.cli.asked import Neighbours, Request, SourceFormat
 from topgap.cli.complaints import one_sentence
 from topgap.cli.forms import Form
-from topgap.cli.request import Neighbours
-from topgap.counting import MEMORY, Format
+from topgap.counting import MEMORY
 
 app = typer.Typer(
     name="topgap",
@@ -52,6 +52,11 @@ Counts that exist already:
 topgap release counts.csv --item page --count people --domain pages.txt \
   -k 3 --epsilon 0.1
 
+A hundred million of them, each row an item of the public list:
+
+topgap release counts.parquet --item page --count people --all-rows \
+  -k 10 --epsilon 1
+
 Each run on the same data adds its ε to what was spent before.
 
 Exit codes: 0 released; 1 data or parameters that cannot be used;
@@ -85,7 +90,7 @@ def release(
         typer.Argument(
             metavar="SOURCE",
             help="CSV, TSV, JSON lines, Parquet or FIMI files (.gz too), or patterns of them; one "
-            "DuckDB or SQLite file; or - for standard input.",
+            "DuckDB or SQLite file; or - for standard input. With --all-rows, Arrow files too.",
             show_default=False,
         ),
     ],
@@ -125,9 +130,10 @@ def release(
         ),
     ] = None,
     source_format: Annotated[
-        Format | None,
+        SourceFormat | None,
         typer.Option(
-            help="The format of SOURCE, if its name does not tell; csv for -.",
+            help="The format of SOURCE, if its name does not tell; csv for -. Only --all-rows "
+            "reads arrow.",
             rich_help_panel=_DATA,
         ),
     ] = None,
@@ -204,6 +210,16 @@ def release(
             rich_help_panel=_DOMAIN,
         ),
     ] = False,
+    all_rows: Annotated[
+        bool,
+        typer.Option(
+            "--all-rows",
+            help="Every row is an item of the public list, by your word: for ready counts "
+            "(--count) of any number, which are read once and take little memory. Parquet files, "
+            "Arrow files, or an Arrow stream from standard input.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = False,
     resolution: Annotated[
         str,
         typer.Option(
@@ -275,13 +291,13 @@ def release(
     """
     with one_sentence():
         request.release(
-            request.Request(
+            Request(
                 sources=sources, person=person, item=item, count=count,
                 source_format=source_format, table=table, query=query, header=header,
                 delimiter=delimiter,
                 allow_empty=allow_empty, memory=memory,
                 domain=domain, domain_column=domain_column, domain_range=domain_range,
-                domain_from_data=domain_from_data,
+                domain_from_data=domain_from_data, all_rows=all_rows,
                 k=k, epsilon=epsilon, resolution=resolution, neighbours=neighbours,
                 sensitivity=sensitivity,
                 form=form, output=output, report=report, title=title, overwrite=overwrite,

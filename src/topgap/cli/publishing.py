@@ -1,0 +1,86 @@
+"""A release on its way out: files, standard output, and remarks on standard error."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from topgap.cli import files
+from topgap.cli.asked import Request
+from topgap.cli.forms import Form, in_form
+from topgap.counting import NOT_PROTECTED
+from topgap.errors import OutputError
+from topgap.leads import is_uncertain
+from topgap.release import Release
+
+_REMARKS: Mapping[str, str] = {
+    "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
+    "move the same way (monotonic), and half the noise is enough.",
+    "replace": "Data sets are neighbours if one person is replaced by another.",
+}
+_ALL_ROWS = (
+    "Every row took part as an item of the public list: that this list may be known is your word "
+    "(--all-rows)."
+)
+_NOTHING_STANDS_OUT = (
+    "No gap is larger than noise alone often makes: if that surprises you, see whether the columns "
+    "and the list of items are those of the data."
+)
+
+
+def publish(request: Request, made: Release) -> None:
+    """Write the files that were asked for, and show the rest.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    caveat = NOT_PROTECTED if request.domain_from_data else None
+    form = request.written_as or "table"
+    contents: dict[Path, bytes] = {}
+    if request.output is not None:
+        contents[request.output] = in_form(made, form, caveat)
+    if request.report is not None:
+        from topgap.report import to_html
+
+        title = {} if request.title is None else {"title": request.title}
+        page = to_html(made, counted=_what_was_counted(request), caveat=caveat, **title)
+        contents[request.report] = page.encode()
+    files.write(contents, overwrite=request.overwrite)
+
+    remarks = [] if request.quiet else [_REMARKS[request.neighbours]]
+    if request.all_rows and not request.quiet:
+        remarks.append(_ALL_ROWS)
+    if caveat and (request.output is not None or form != "table"):
+        remarks.append(caveat)
+    remarks += [] if request.quiet else [f"Written: {target}" for target in contents]
+    if not request.quiet and all(is_uncertain(gap, made.parameters) for gap in made.gaps or ()):
+        remarks.append(_NOTHING_STANDS_OUT)
+    if sys.stderr is not None:
+        for remark in remarks:
+            print(remark, file=sys.stderr)
+    if request.output is None:
+        _print(request, made, form, caveat)
+
+
+def _what_was_counted(request: Request) -> str:
+    if request.counted_as == "fimi":
+        return "Counted for each item: the people who have it."
+    if request.count is not None:
+        return f"Counted for each {request.item}: {request.count}."
+    return f"Counted for each {request.item}: every {request.person} who has it, once."
+
+
+def _print(request: Request, made: Release, form: Form, caveat: str | None) -> None:
+    if sys.stdout is None:
+        raise OutputError("Standard output is closed.")
+    if form == "table" and request.is_shown:
+        from topgap.cli.terminal import print_release
+
+        print_release(made, caveat)
+        return
+    try:
+        sys.stdout.buffer.write(in_form(made, form, caveat))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"Standard output cannot be written: {error.strerror}.") from None
