@@ -1,7 +1,7 @@
 """From rows of items and counts to a release, in one pass: `top_k`."""
 
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
 from topgap.counting import Progress
@@ -96,14 +96,14 @@ def top_k(
     from topgap.streams.sources import open_source
 
     wanted = Wanted(item, count)
-    parts = open_source(source, wanted)
-    wanted.check(parts)
-    sizes = [part.size for part in parts if part.size is not None]
-    watcher = _Watcher(progress, sum(sizes) if len(sizes) == len(parts) else None)
     selector = Selector(parameters)
-    for part in parts:
-        with closing(part.read()) as batches:
-            for batch, size in batches:
+    with ExitStack() as at_end:
+        parts = open_source(source, wanted, at_end)
+        wanted.check(parts)
+        sizes = [part.size for part in parts if part.size is not None]
+        watcher = _Watcher(progress, sum(sizes) if len(sizes) == len(parts) else None)
+        for part in parts:
+            for batch, size in at_end.enter_context(closing(part.read())):
                 for counts, items in wanted.columns(batch, part.label):
                     selector.add(counts, items, threads=threads)
                     watcher.done(part.label, size * len(items) / len(batch))

@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,26 +40,31 @@ class Part:
     read: Callable[[], Batches]
 
 
-def open_source(source: Any, wanted: Wanted) -> list[Part]:
+def open_source(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
     """The parts of a source; of a file no more has been read than what it says of itself.
+
+    Args:
+        source: Whatever `topgap.streams.top_k` takes.
+        wanted: The columns to read.
+        at_end: Closes what must be closed when all has been read.
 
     Raises:
         SourceError: It cannot be read, or is of a type that cannot.
     """
     if is_path(source) or (isinstance(source, list | tuple) and all(map(is_path, source))):
-        return _open_files(source, wanted)
+        return _open_files(source, wanted, at_end)
     if hasattr(source, "read") and not hasattr(source, "__arrow_c_stream__"):
         return [_open_file(source, wanted)]
     library = type(source).__module__.partition(".")[0]
     if library == "pyarrow" and hasattr(source, "scanner"):
         return [_open_dataset(source, wanted)]
-    if not hasattr(source, "__arrow_c_stream__"):
-        if not isinstance(source, pa.RecordBatch):
-            raise SourceError(
-                f"A {type(source).__name__} cannot be streamed; give the path of a Parquet or "
-                f"Arrow file, a data frame, or whatever streams Arrow."
-            )
+    if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise SourceError(
+            f"A {type(source).__name__} cannot be streamed; give the path of a Parquet or Arrow "
+            f"file, a data frame, or whatever streams Arrow."
+        )
     label, size = "The stream", None
     if library in {"pandas", "polars"} and hasattr(source, "columns"):
         has_all = {*wanted.names} <= {*source.columns}
@@ -98,13 +103,13 @@ def _each(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batch
         yield batch, size(batch)
 
 
-def _open_files(source: Any, wanted: Wanted) -> list[Part]:
+def _open_files(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for given in matching(source):
         for path in _in_directory(given) if os.path.isdir(given) else [given]:
             status = _status(path)
             found.setdefault((status.st_dev, status.st_ino), path)
-    return [_open_path(path, wanted) for path in found.values()]
+    return [_open_path(path, wanted, at_end) for path in found.values()]
 
 
 def _in_directory(path: str) -> list[str]:
@@ -139,11 +144,11 @@ def _status(path: str) -> os.stat_result:
     return status
 
 
-def _open_path(path: str, wanted: Wanted) -> Part:
+def _open_path(path: str, wanted: Wanted, at_end: ExitStack) -> Part:
     label = quoted(path)[1:-1]
     with _told(label):
         if not os.path.isfile(path):  # a pipe, which can be read only once
-            return _open_pipe(open(path, "rb"), label)
+            return _open_pipe(at_end.enter_context(open(path, "rb")), label)
         with open(path, "rb") as file:
             start = file.read(8)
 
@@ -154,19 +159,19 @@ def _open_path(path: str, wanted: Wanted) -> Part:
 
 
 def _open_file(source: Any, wanted: Wanted) -> Part:
-    """An open binary file: whatever it is, if one can go back in it, and otherwise a stream."""
+    """An open binary file: from its start, if one can go back to it, and otherwise a stream."""
     label = "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
     if isinstance(source, io.TextIOBase):
         raise SourceError(f"{label} must be open for reading bytes.")
     with _told(label):
         if not (hasattr(source, "seekable") and source.seekable()):
             return _open_pipe(source, label)
-        begin = source.tell()
-        start, size = source.read(8), source.seek(0, os.SEEK_END) - begin
-        source.seek(begin)
+        size = source.seek(0, os.SEEK_END)
+        source.seek(0)
+        start = source.read(8)
 
         def opened() -> Any:
-            source.seek(begin)
+            source.seek(0)
             return pa.PythonFile(source, mode="r")
 
         return _open_by(start, opened, label, wanted, size)
