@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark import TaskContext
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from checking.attempts import TROUBLED, Attempts, Batches, dies, fails, hangs, loses_its_executor
@@ -122,18 +122,46 @@ def test_events_are_counted_once_for_each_person(
     """One item has nearly all events; some have none, or are not in the domain, or are missing."""
     in_partitions(number)
     seed = random.Random(7)
-    rows: list[tuple[Any, Any]] = [(seed.randrange(90), "crowd") for _ in range(2000)]
-    rows += [(person, item) for item, n in {"b": 30, "c": 11, "other": 50}.items()
+    rows: list[tuple[Any, Any]] = [(float(seed.randrange(90)), "crowd") for _ in range(2000)]
+    rows += [(float(person), item) for item, n in {"b": 30, "c": 11, "other": 50}.items()
              for person in range(n) for _ in range(2)]  # fmt: skip
-    rows += [(None, "c")] * 50 + [(91, None)] * 40
+    rows += [(None, "c")] * 50 + [(91.0, None)] * 40 + [(float("nan"), "c")]
     seed.shuffle(rows)
-    frame = spark.createDataFrame(rows, "who long, what string").repartition(3)
+    frame = spark.createDataFrame(rows, "who double, what string").repartition(3)
     domain = ["nobody", "c", "b", "crowd"]
     release = top_k_events(frame, 3, CERTAIN, person="who", item="what", domain=domain)
     table = pa.table({"who": [who for who, _ in rows], "what": [what for _, what in rows]})
     counts = counting.count_events(table, person="who", item="what", domain=domain)
     assert counts == {"nobody": 0, "c": 11, "b": 30, "crowd": 90}
     assert is_about(release, counts)
+
+
+def plan_of_events(module: Any, spark: SparkSession) -> str:
+    """What Spark has run in the end, for it changes its plans under way."""
+    events = spark.range(50).select("id", sql.expr("id % 7 AS what"))
+    counted: list[DataFrame] = []
+    original = module._collected
+
+    def look(rows: DataFrame, parameters: TopK) -> Any:
+        counted.append(rows)
+        return original(rows, parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_collected", look)
+        module.top_k_events(events, 2, 1, person="id", item="what", domain=range(9))
+    [rows] = counted
+    rows.collect()
+    return str(rows._jdf.queryExecution().executedPlan().toString())
+
+
+def test_counts_do_not_go_through_the_driver(spark: SparkSession) -> None:
+    assert "Broadcast" not in plan_of_events(mechanism, spark)
+
+
+@pytest.mark.parametrize("mutant", [Mutant("as it likes", 'counts.hint("merge")', "counts")])
+def test_counts_that_go_through_the_driver_are_seen(spark: SparkSession, mutant: Mutant) -> None:
+    """Spark would collect them there to send them to all executors."""
+    assert "Broadcast" in plan_of_events(mutated(mechanism, mutant), spark)
 
 
 @pytest.mark.statistical(false_alarm=1e-10)

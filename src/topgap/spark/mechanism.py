@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
-from pyspark.sql.types import DoubleType, FloatType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from topgap import errors
 from topgap._core import Streams
@@ -19,8 +20,6 @@ from topgap.selector import Selector
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
 from topgap.spark.partitions import ITEM, TIMES, VALUE, at_a_partition
-
-_PERSON = "person"
 
 
 def top_k(
@@ -129,10 +128,7 @@ def top_k_events(
         events, kinds = chosen(df, item=item, person=person)
         check_item(kinds[ITEM])
         items = items_of(domain, kinds[ITEM], df.sparkSession, parameters.k)
-        events = events.dropna()
-        if isinstance(kinds[_PERSON], FloatType | DoubleType):
-            events = events.where(~sql.isnan(_PERSON))
-        counts = events.groupBy(ITEM).agg(sql.count_distinct(_PERSON).alias(VALUE))
+        counts = events.dropna().groupBy(ITEM).agg(sql.count_distinct("person").alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         rows = items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
         collected = _collected(rows, parameters)
@@ -164,5 +160,7 @@ def _own_words() -> Iterator[None]:
         yield
     except TopgapError:
         raise
+    except AnalysisException as error:  # of which it logs nothing
+        raise SparkError(f"Spark cannot plan this: {error.getCondition()}.") from None
     except Exception:
         raise SparkError("Spark could not run this; its own log says why.") from None
