@@ -209,7 +209,8 @@ EXACT = [
     pa.array([2**64 - 1, 2**64 - 11, 0], pa.uint64()),
     pa.array([-(2**63) + 20, -(2**63) + 10, -(2**63)], pa.int64()),
     pa.array([Decimal(10**30), Decimal(10**30 - 10), Decimal(0)]),
-    pa.array([Decimal("10.75"), Decimal("0.75"), Decimal("-3.5")]),
+    pa.array([Decimal(2**65 + 10), Decimal(2**65), Decimal(2**63 - 1)]),
+    pa.array([Decimal("10.75"), Decimal("0.25"), Decimal("-3.5")]),
     pa.array([2.0**60, 2.0**60 - 1024, 0.5]),
 ]
 

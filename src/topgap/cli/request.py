@@ -74,7 +74,7 @@ def _of_all_rows(request: Request, parameters: TopK) -> Release:
     # Not all that can be stored can be written in every form: decimals and dates become text.
     items = [item if isinstance(item, int) else text_of(item) for item in made.items]
     units = None if made.gap_units is None else made.gap_units.tolist()
-    return Release(parameters, None, units, items)
+    return Release(made.parameters, None, units, items)
 
 
 def _source(request: Request) -> Any:
