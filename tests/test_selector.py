@@ -1,12 +1,16 @@
 """What a `Selector` takes, refuses, keeps and gives away."""
 
 import copy
+import os
 import pickle
-import threading
+import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -27,6 +31,7 @@ from topgap import (
     Selector,
     SelectorError,
     TopK,
+    pools,
     selector,
 )
 
@@ -190,10 +195,8 @@ def test_threads_are_a_number_of_them(threads: Any, error: type[Exception]) -> N
             call()
 
 
-def test_more_threads_than_answers_are_not_started() -> None:
-    before = threading.active_count()
+def test_more_threads_than_answers_do_no_harm() -> None:
     assert topgap.top_k([FAR, 0, 1], 1, 1, threads=10**9).items == (0,)
-    assert threading.active_count() == before
 
 
 # --- What it refuses, and that nothing is lost by it
@@ -364,9 +367,207 @@ def test_worker_processes_send_theirs_back() -> None:
 def test_threads_add_to_one_selector() -> None:
     made = Selector(TopK(3, 1000))
     with ThreadPoolExecutor(8) as workers:
-        for i in range(300):
-            workers.submit(made.add, {(i, j): FAR if i % 100 == 7 else 0 for j in range(20)})
-    assert {i for i, _ in made.release().items} <= {7, 107, 207}
+        parts = [{(i, j): FAR * (20 * i + j) for j in range(20)} for i in range(300)]
+        for added in [workers.submit(made.add, part) for part in parts]:
+            added.result()
+    assert made._added == 6000
+    assert made.release().items == ((299, 19), (299, 18), (299, 17))
+
+
+def test_what_goes_elsewhere_is_of_one_moment() -> None:
+    """Parts of 50 come while it is pickled and written: none is there by half."""
+    made = Selector(TopK(10**6, 1))
+    with ThreadPoolExecutor(1) as worker:
+        parts = [{(i, j): 1 for j in range(50)} for i in range(400)]
+        adding = worker.submit(lambda: [*map(made.add, parts)])
+        while not adding.done():
+            sent = pickle.loads(pickle.dumps(made))  # noqa: S301
+            assert len(sent._pool) == len(sent._seen) == sent._added
+            assert sent._added % 50 == 0
+        adding.result()
+    assert made._added == 20_000
+
+
+# --- Interrupted, anywhere
+
+
+def interrupted(at: int, call: Callable[[], object]) -> bool:
+    """Whether the call was interrupted, at this of the lines of the selector and its pools."""
+    files = {selector.__file__, pools.__file__}
+    lines = 0
+
+    def look(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename not in files:
+            return None
+        lines += event == "line"
+        if event == "line" and lines == at:
+            raise KeyboardInterrupt
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupted_part_is_added_or_not_or_nothing_is_released() -> None:
+    outcomes = Counter[str]()
+    for at in range(1, 10_000):
+        made = holding(ONE, {"ash": FAR, "elm": 0})
+        if not interrupted(at, lambda made=made: made.add({"oak": 2 * FAR})):  # type: ignore[misc]
+            break
+        try:
+            made.add({"oak": 2 * FAR})
+            outcomes["not added"] += 1
+        except ItemsError:
+            outcomes["added"] += 1
+        except SelectorError:
+            outcomes["not to be used"] += 1
+            continue
+        assert made._added == 3
+        assert made.release().items == ("oak",)
+    assert not made._busy
+    assert outcomes["not added"] > 10
+    assert outcomes["not to be used"] > 5
+
+
+def test_an_interrupted_merge_never_leaves_the_same_noise_in_two_places() -> None:
+    for at in range(1, 10_000):
+        one, two = holding(ONE, {"ash": FAR, "elm": 0}), holding(ONE, {"oak": 2 * FAR, "fir": 0})
+        if not interrupted(at, lambda one=one, two=two: one.merge(two)):  # type: ignore[misc]
+            break
+        held = []
+        for each in (one, two):
+            try:
+                held.append({*each.to_arrow()["item"].to_pylist()})
+            except SelectorError:
+                held.append(set())
+        whole, parts = {"ash", "oak"}, [{"ash", "elm"}, {"oak", "fir"}]
+        is_merged = two._used_up == "merged into another"
+        if is_merged:
+            assert held in ([whole, set()], [set(), set()])
+        else:
+            assert all(items in (set(), part) for items, part in zip(held, parts, strict=True))
+    assert at > 20
+
+
+def test_an_interrupted_release_is_made_once_or_never() -> None:
+    for at in range(1, 10_000):
+        made = holding(TopK(5, 1), dict.fromkeys(range(100), 0))
+        if not interrupted(at, made.release):
+            break
+        other = Selector(TopK(5, 1))
+        try:
+            first = made.release()
+        except SelectorError:
+            with pytest.raises(SelectorError):
+                other.merge(made)
+            continue
+        assert made.release() is first
+        for misuse in (partial(made.add, {100: 1}), partial(other.merge, made), made.to_arrow):
+            with pytest.raises(SelectorError, match="has been released"):
+                misuse()
+    assert at > 20
+
+
+class Reentering(list[Any]):
+    """Names that call back while the selector looks them up."""
+
+    call: Callable[[], object]
+
+    def __getitem__(self, index: Any) -> Any:
+        self.call()
+        return super().__getitem__(index)
+
+
+def test_a_signal_handler_cannot_use_it_meanwhile() -> None:
+    made = Selector(ONE)
+    names = Reentering(["ash", "elm"])
+    names.call = made.release
+    with pytest.raises(SelectorError, match="is in use by what was interrupted"):
+        made.add([FAR, 0], names)
+    made.add([FAR, 0], ["ash", "elm"])
+    assert made.release().items == ("ash",)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks while threads run
+def test_a_forked_copy_cannot_be_used() -> None:
+    made = holding(ONE, {"ash": FAR, "elm": 0})
+    child = os.fork()
+    if child == 0:
+        try:
+            made.release()
+        except SelectorError as error:
+            os._exit(7 if "belongs to another process" in str(error) else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert made.release().items == ("ash",)
+
+
+# --- Names that come late
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"),
+                                    pa.py_buffer(b"\xffa")),
+        pa.array([2**30, 1], pa.date32()),
+        pa.array([2**60, 1], pa.timestamp("s")),
+    ],
+    ids=["bad text", "far date", "far time"],
+)  # fmt: skip
+def test_names_that_python_cannot_have_are_refused_whoever_wins(names: Any) -> None:
+    for answers in ([0, FAR], [FAR, 0]):
+        with pytest.raises(ItemsError, match="names that can be listed"):
+            topgap.top_k(answers, 1, 1, items=names)
+        with pytest.raises(ItemsError, match="names that can be listed"):
+            Selector(ONE).add(answers, names)
+
+
+def test_names_are_compared_once_more_before_they_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(selector, "MOST_REMEMBERED", 5)
+    made = holding(TopK(1, 100), {"ash": FAR, "elm": 0, "fir": FAR // 2})
+    with pytest.raises(ItemsError, match="An item was given twice"):
+        made.add({"elm": 0, "oak": 1, "pine": 2, "yew": 3})
+
+
+def test_a_merge_compares_all_that_either_knows() -> None:
+    carried = holding(ONE, {"ash": 0, "elm": 0}).to_arrow()
+    for turned in (False, True):
+        knows = holding(ONE, {"oak": 2 * FAR, "fir": FAR, "ash": 0})
+        came = Selector.from_arrow(ONE, carried)
+        one, two = (came, knows) if turned else (knows, came)
+        with pytest.raises(ItemsError, match="An item was given twice"):
+            one.merge(two)
+
+
+def test_names_are_the_same_in_whatever_form_they_come() -> None:
+    days = np.array(["2026-11-15", "2026-11-16"], dtype="M8[ns]")
+    for again in (days, pd.DatetimeIndex(days), [*days]):
+        made = Selector(ONE)
+        made.add([FAR, 0], days)
+        with pytest.raises(ItemsError, match="An item was given twice"):
+            made.add([1, 2], again)
+    pairs = np.array([(1, 2), (3, 4)], dtype=[("a", int), ("b", int)])
+    made = Selector(ONE)
+    made.add([FAR, 0], pairs)
+    with pytest.raises(ItemsError, match="An item was given twice"):
+        made.add([1], [(3, 4)])
+    assert made.release().items == ((1, 2),)
+
+
+def test_nan_is_no_name_here() -> None:
+    with pytest.raises(ItemsError, match="not equal to itself"):
+        Selector(ONE).add([1, 2], [float("nan"), 1.0])
 
 
 # --- As Arrow
@@ -406,10 +607,15 @@ def test_engines_carry_it() -> None:
 
 
 def test_long_values_are_text() -> None:
-    made = holding(ONE, {"ash": 10**60, "elm": 10**59})
-    table = made.to_arrow()
-    assert table.schema.field("value").type == pa.string()
-    assert Selector.from_arrow(ONE, table).release().items == ("ash",)
+    for large in (10**60, 10**6000):
+        table = holding(ONE, {"ash": large, "elm": -large}).to_arrow()
+        assert table.schema.field("value").type == pa.string()
+        assert Selector.from_arrow(ONE, table).release().items == ("ash",)
+
+
+def test_positions_do_not_go_elsewhere() -> None:
+    with pytest.raises(ItemsError, match="go by their position cannot go elsewhere"):
+        holding(ONE, [1, 2]).to_arrow()
 
 
 def test_an_empty_one_goes_to_arrow_too() -> None:
@@ -439,6 +645,10 @@ def test_what_came_by_arrow_can_be_added_to_and_merged() -> None:
         pa.table({"item": ["ash"], "value": [None]}),
         pa.table({"item": ["ash"], "value": [0.5]}),
         pa.table({"item": ["ash"], "value": [["1"]]}),
+        pa.table({"item": ["ash"], "value": [Decimal("1.5")]}),
+        pa.table({"item": ["ash"], "value": ["1_0"]}),
+        pa.table({"item": ["ash"], "value": [True]}),
+        pa.table({"item": [["ash"]], "value": [1]}),
         pa.table([["a"], ["b"], ["1"]], names=["item", "item", "value"]),
     ],
     ids=str,
@@ -465,13 +675,21 @@ def test_a_table_with_bad_items_is_refused() -> None:
 
 
 def test_names_of_different_types_do_not_go_to_arrow() -> None:
+    for other in (7, "\ud800", 2**70):
+        with pytest.raises(ItemsError, match="do not fit in one Arrow column"):
+            holding(ONE, {"ash": FAR, other: 0}).to_arrow()
     made = holding(ONE, {"ash": FAR, 7: 0})
-    with pytest.raises(ItemsError, match="do not fit in one Arrow column"):
-        made.to_arrow()
     assert made.release().items == ("ash",)
 
 
 # --- Its streams
+
+
+def test_a_pickle_of_another_version_is_refused() -> None:
+    made = holding(ONE, {"ash": FAR, "elm": 0})
+    restore, state = made.__reduce__()
+    with pytest.raises(SelectorError, match="pickled by another version"):
+        restore(*state[:-1], b"refinement 3")
 
 
 def test_streams_are_repeated_by_number_and_never_by_chance() -> None:

@@ -1,15 +1,15 @@
 """Answers in parts have the law of all at once: walked whole, and as users run it."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from checking.frequencies import misfits
+from checking.frequencies import misfits_of
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker
 from topgap import Release, Selector, TopK, law, pools, selector
@@ -168,13 +168,14 @@ BROKEN_SELECTORS = [
     Mutant("one noise for all items of a part", NOISE,
            "noise = sampler.geometric(rate)\n        "
            "noisy = [(step << refinement) + noise for step in steps]"),
-    Mutant("fresh noise when merged", "self._keep(other._pool)",
+    Mutant("fresh noise when merged", "self._keep(other._pool, other._seen)",
            "self._keep([Noisy(v + Sampler().geometric(self._parameters.rate), i) "
-           "for v, i in other._pool])"),
+           "for v, i in other._pool], other._seen)"),
     Mutant("cut once too often",
            "if len(self._pool) >= needed * (1 if self._floor is None else 2):",
            "if self._pool:\n            needed = needed - 1"),
-    Mutant("the other's pool not taken over", "self._keep(other._pool)", "self._keep([])"),
+    Mutant("the other's pool not taken over", "self._keep(other._pool, other._seen)",
+           "self._keep([], other._seen)"),
 ]  # fmt: skip
 
 
@@ -213,12 +214,16 @@ RUNS = 20_000
 
 
 def misfitting(
-    runs: Counter[Outcome], answers: Sequence[int], parameters: TopK, false_alarm: float
+    run: Callable[[], Outcome],
+    answers: Sequence[int],
+    parameters: TopK,
+    false_alarm: float,
+    runs: int = RUNS,
 ) -> list[str]:
-    expected = [seen for seen, _ in runs.most_common(40)]
-    return misfits(
-        runs, expected, lambda seen: law.gap_top_k([*answers], parameters, seen), false_alarm
-    )
+    def probability(seen: Outcome) -> Bounds:
+        return law.gap_top_k([*answers], parameters, seen)
+
+    return misfits_of(run, runs, probability, false_alarm)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -227,9 +232,11 @@ def misfitting(
 def test_releases_of_parts_have_the_law(
     parts: Parts, parameters: TopK, way: Callable[..., Any], false_alarm: float
 ) -> None:
-    runs = Counter(pairs(way(lambda: Selector(parameters), parts).release()) for _ in range(RUNS))
+    def run() -> Outcome:
+        return pairs(way(lambda: Selector(parameters), parts).release())
+
     answers = [answer for part in parts for answer in part]
-    assert misfitting(runs, answers, parameters, false_alarm) == []
+    assert misfitting(run, answers, parameters, false_alarm) == []
 
 
 ANSWERS = [1, 0, 2, 2, 0, 1]
@@ -237,21 +244,20 @@ PARAMETERS = TopK(2, 4, resolution=1)
 KINDS = [np.int64, np.uint64, np.float64, np.int8, object, list]
 
 
-def of_all_kinds(made: Any, shift: int) -> Any:
+def of_all_kinds(made: Any) -> Any:
     """One answer at a time, each handed in by another type: shifted inside, or rounded."""
     whole = made(PARAMETERS)
-    for place, answer in enumerate(ANSWERS):
-        kind = KINDS[place]
-        number = answer + (shift if kind not in (np.int8, np.float64) else 0)
-        given = [number] if kind is list else np.array([number], dtype=kind)
-        whole.add(given, [place])
+    for place, (answer, kind) in enumerate(zip(ANSWERS, KINDS, strict=True)):
+        whole.add([answer] if kind is list else np.array([answer], dtype=kind), [place])
     return whole
 
 
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_answers_of_all_types_meet_on_one_scale(false_alarm: float) -> None:
-    runs = Counter(pairs(of_all_kinds(Selector, 0).release()) for _ in range(RUNS))
-    assert misfitting(runs, ANSWERS, PARAMETERS, false_alarm) == []
+    def run() -> Outcome:
+        return pairs(of_all_kinds(Selector).release())
+
+    assert misfitting(run, ANSWERS, PARAMETERS, false_alarm) == []
 
 
 BROKEN_DRAWS = [
@@ -283,8 +289,8 @@ def test_broken_draws_are_found(mutant: Mutant, false_alarm: float) -> None:
 
     found: list[str] = []
     for first, second in [(uints, ints), (ints, uints), (ints, ints)]:
-        runs = Counter(run(first, second) for _ in range(3000))
-        found += misfitting(runs, [*first.tolist(), *second.tolist()], parameters, false_alarm)
+        answers = [*first.tolist(), *second.tolist()]
+        found += misfitting(partial(run, first, second), answers, parameters, false_alarm, 3000)
     assert found != []
 
 
@@ -296,9 +302,10 @@ def test_threads_have_the_law(threads: int, false_alarm: float) -> None:
     answers[[0, 1000, 2047, 2048, 4099]] = [2, 1, 2, 0, 1]
     parameters = TopK(2, 8, resolution=1)
     places = {0: 0, 1000: 1, 2047: 2, 2048: 3, 4099: 4}
-    runs: Counter[Outcome] = Counter()
-    for _ in range(8000):
+
+    def run() -> Outcome:
         release = parameters.release(answers, threads=threads)
-        runs[tuple((places.get(i, -1), gap) for i, gap in pairs(release))] += 1
+        return tuple((places.get(i, -1), gap) for i, gap in pairs(release))
+
     # Noise has mean 1/2: that any of 4,095 others comes near has a chance of e^−90 or so.
-    assert misfitting(runs, [2, 1, 2, 0, 1], parameters, false_alarm / 2) == []
+    assert misfitting(run, [2, 1, 2, 0, 1], parameters, false_alarm / 2, 8000) == []

@@ -7,6 +7,12 @@ import numpy as np
 
 from topgap.errors import ItemsError
 
+_PLAIN = "biufUV"
+_ARROW_TYPES = {
+    "string", "large_string", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+    "uint64",
+}  # fmt: skip
+
 
 def choose_names(answers: object, own: Any, given: object, count: int) -> Any:
     """The items' names: those that the answers have of their own, or those given with them.
@@ -41,8 +47,7 @@ def check_names(names: Any, count: int) -> Any:
         raise ItemsError("items must have an order; make a list of them.")
     if getattr(names, "ndim", 1) != 1:
         raise ItemsError("items must be one-dimensional: one name per answer.")
-    looked_up = isinstance(names, list | tuple | np.ndarray | range)
-    if not looked_up and not _is_pandas_index(names) and not _is_arrow(names):
+    if not _can_be_looked_up(names):
         # All at once, for nothing may go wrong after the winners have been drawn.
         try:
             names = names.to_pylist() if hasattr(names, "to_pylist") else [*names]
@@ -65,15 +70,29 @@ def look_up(names: Any, indices: list[int]) -> list[Any]:
 
 
 def listed(names: Any) -> Any:
-    """The names as Python objects, one after the other.
+    """All names, as `look_up` gives them.
 
     >>> listed(np.array(["ash", "oak"]))
     ['ash', 'oak']
     """
-    for method in ("to_pylist", "tolist"):
-        if hasattr(names, method):
-            return getattr(names, method)()
-    return names
+    if hasattr(names, "to_pylist"):
+        return names.to_pylist()
+    if isinstance(names, np.ndarray) and names.dtype.kind in _PLAIN:
+        return names.tolist()
+    return names if isinstance(names, list | tuple | range) else [_plain(name) for name in names]
+
+
+def _can_be_looked_up(names: Any) -> bool:
+    """Whether one name after the other can be had without an error."""
+    if _is_pandas_index(names):
+        return isinstance(names.dtype, np.dtype)
+    if _is_arrow(names):
+        try:
+            names.validate(full=True)
+        except ValueError:
+            raise ItemsError("items must be names that can be listed.") from None
+        return str(names.type) in _ARROW_TYPES  # each value of which Python has too
+    return isinstance(names, list | tuple | np.ndarray | range)
 
 
 def _are_distinct(names: Any) -> bool:
@@ -85,7 +104,7 @@ def _are_distinct(names: Any) -> bool:
         if _is_arrow(names):
             return len(names.unique()) == len(names)
         return len({*listed(names)}) == len(names)
-    except (TypeError, NotImplementedError):  # Arrow's own is one of these
+    except TypeError:
         raise ItemsError(
             "Each item's name must be of a type that cannot change, such as a string."
         ) from None
@@ -102,4 +121,4 @@ def _is_arrow(names: Any) -> bool:
 def _plain(name: Any) -> Any:
     if hasattr(name, "as_py"):
         return name.as_py()
-    return name.item() if isinstance(name, np.generic) and name.dtype.kind in "biufU" else name
+    return name.item() if isinstance(name, np.generic) and name.dtype.kind in _PLAIN else name

@@ -1,8 +1,11 @@
 """Noisy Top-k with Gap on answers that come in parts: `Selector`."""
 
-from collections.abc import Iterable
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -25,6 +28,9 @@ MOST_REMEMBERED = 2**18
 
 _METADATA = b"topgap.selector"
 _LONGEST_DECIMAL = 38
+_WHOLE = re.compile(r"-?(0x[0-9a-f]+|[0-9]+)")
+_RELEASED, _MERGED = "released", "merged into another"
+_INTERRUPTED = "interrupted while it was changed"
 _TWICE = "An item was given twice; its noise is drawn once, so give each item in one part alone."
 
 
@@ -40,6 +46,9 @@ class Selector:
     beyond that it is for you to make sure.
 
     What it holds is as secret as the answers, and its copies hold the same noise: release only one.
+    It belongs to the process that made it, whose threads may use it together; to another process it
+    goes by pickle or as Arrow. An interruption loses nothing, unless it comes in the short moment
+    in which what was drawn is put in: then the selector cannot be used any more.
 
     Args:
         parameters: What is released and how private it is.
@@ -56,12 +65,14 @@ class Selector:
 
     __slots__ = (
         "_added",
+        "_busy",
         "_floor",
         "_held",
         "_lock",
         "_named",
         "_parameters",
         "_pool",
+        "_process",
         "_ranked",
         "_releases",
         "_seen",
@@ -76,7 +87,9 @@ class Selector:
                 f"not {type(parameters).__name__}."
             )
         self._parameters = parameters
-        self._lock = Lock()
+        self._process = os.getpid()
+        self._lock = RLock()
+        self._busy = False
         self._stream: Stream | None = None
         self._pool: Pool = []
         self._held: set[Any] = set()  # the items of the pool
@@ -123,23 +136,25 @@ class Selector:
         threads = read_threads(threads)
         numbers, names = read(answers)
         names = choose_names(answers, names, items, len(numbers))
-        with self._lock:
+        with self._in_use():
             self._check_open()
             if len(numbers) == 0:
                 return
             self._check_naming(names is not None)
-            new_names = self._unseen(names, len(numbers))
+            new_names = self._unseen(names)
             places, values = self._draw(numbers, threads)
             if names is None:
                 items_found: list[Any] = [self._added + place for place in places]
             else:
                 items_found = look_up(names, places)
             found = [*map(Noisy, values, items_found)]
-            self._check_unheld(found)
-            self._remember(new_names)
+            if not self._held.isdisjoint(items_found):
+                raise ItemsError(_TWICE)
+            self._used_up = _INTERRUPTED
+            self._keep(found, new_names)
             self._named = names is not None
             self._added += len(numbers)
-            self._keep(found)
+            self._used_up = None
 
     def merge(self, other: "Selector") -> None:
         """Take over what another selector has, of other items; it cannot be used any more.
@@ -167,24 +182,21 @@ class Selector:
             raise SelectorError("A selector cannot be merged with itself.")
         if other._parameters != self._parameters:
             raise SelectorError("Selectors are merged only if their parameters are equal.")
-        first, second = sorted((self._lock, other._lock), key=id)  # one way round, or two may wait
-        with first, second:
+        first, second = sorted((self, other), key=id)  # one way round, or two may wait
+        with first._in_use(), second._in_use():
             self._check_open()
             other._check_open()
-            if other._named is None:
-                other._use_up("merged into another")
-                return
-            if not other._named or self._named is False:
+            if other._named is False or (other._named and self._named is False):
                 raise ItemsError("Items that go by their position cannot be merged; name them.")
-            seen = None if self._seen is None or other._seen is None else other._seen
-            if seen is not None and self._seen is not None and not self._seen.isdisjoint(seen):
+            theirs = other._held if other._seen is None else other._seen
+            if not (self._held if self._seen is None else self._seen).isdisjoint(theirs):
                 raise ItemsError(_TWICE)
-            self._check_unheld(other._pool)
-            self._remember(seen)
-            self._named = True
+            self._used_up = other._used_up = _INTERRUPTED
+            self._keep(other._pool, other._seen)
+            self._named = self._named if other._named is None else True
             self._added += other._added
-            self._keep(other._pool)
-            other._use_up("merged into another")
+            other._use_up(_MERGED)
+            self._used_up = None
 
     def release(self, *, gaps: bool = True) -> Release:
         """Name the k largest of all answers, and the gap from each to the next.
@@ -199,14 +211,15 @@ class Selector:
             SelectorError: It has been merged into another.
         """
         gaps = read_flag(gaps, "gaps")
-        with self._lock:
-            if self._ranked is None:
+        with self._in_use():
+            if self._used_up != _RELEASED:
                 self._check_open()
                 k = self._parameters.k
                 check_enough(len(self._pool), k)
                 pool = cut(self._pool, k + 1)
+                self._used_up = _INTERRUPTED
                 self._ranked = rank(pool, k, self._refinement, Sampler())
-                self._use_up("released")
+                self._use_up(_RELEASED)
             if gaps not in self._releases:
                 self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
@@ -215,27 +228,31 @@ class Selector:
         """What it holds as an Arrow table of `item` and `value`, for another to take over.
 
         A value is a noisy answer, in fractions of the resolution, and a secret: decimal(38), or
-        text if it is longer. There are hardly more than k + 1 rows. The rows of several selectors
-        with equal parameters and different items, put together, are what all of them hold.
+        hexadecimal text if one is longer. There are hardly more than k + 1 rows. The rows of
+        several selectors with equal parameters and different items, put together, are what all of
+        them hold.
 
         Raises:
             MissingExtraError: pyarrow is not installed.
-            ItemsError: Names of different types do not fit in one column.
+            ItemsError: Items go by their position, or the names of those that can still win do not
+                fit in one column.
             SelectorError: It has been released, or merged into another.
         """
         pa = _pyarrow()
-        with self._lock:
+        with self._in_use():
             self._check_open()
-            pool = cut(self._pool, self._parameters.k + 1)
+            if self._named is False:
+                raise ItemsError("Items that go by their position cannot go elsewhere; name them.")
+            pool = [*cut(self._pool, self._parameters.k + 1)]
         try:
             items = pa.array([noisy.item for noisy in pool])
-        except (pa.ArrowException, OverflowError):
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):  # Unicode's is of these
             raise ItemsError("The items' names do not fit in one Arrow column.") from None
         numbers = [noisy.value for noisy in pool]
         if all(abs(number) < 10**_LONGEST_DECIMAL for number in numbers):
             values = pa.array(numbers, type=pa.decimal128(_LONGEST_DECIMAL, 0))
         else:
-            values = pa.array([*map(str, numbers)], type=pa.string())
+            values = pa.array([*map(hex, numbers)], type=pa.string())
         table = pa.table({"item": items, "value": values})
         return table.replace_schema_metadata({_METADATA: self._identity()})
 
@@ -263,9 +280,8 @@ class Selector:
         try:
             table = table if isinstance(table, pa.Table) else pa.table(table)
             items, values = table["item"].to_pylist(), table["value"].to_pylist()
-            if not {*map(type, values)} <= {int, str, Decimal}:
-                raise TypeError
-            numbers = [int(value) for value in values]
+            numbers = [*map(_whole, values)]
+            is_twice = len({*items}) < len(items)
         except (pa.ArrowException, KeyError, TypeError, ValueError):
             raise SelectorError(
                 "A selector is read from an Arrow table with the columns item and value."
@@ -278,13 +294,12 @@ class Selector:
             )
         if any(item is None for item in items):
             raise ItemsError("An item of the table has no name.")
-        if len({*items}) < len(items):
+        if is_twice:
             raise ItemsError(_TWICE)
         if items:
-            selector._named = True
-            selector._seen = None  # of what was cut off nothing is known
-            selector._added = len(items)
-            selector._keep([*map(Noisy, numbers, items)])
+            # Of what was cut off nothing is known.
+            selector._keep([*map(Noisy, numbers, items)], None)
+            selector._named, selector._added = True, len(items)
         return selector
 
     def __repr__(self) -> str:
@@ -297,12 +312,35 @@ class Selector:
         self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with self._lock:
+        with self._in_use():
             self._check_open()
             if self._stream is not None:
                 raise SelectorError("This selector draws from a stream and stays where it is.")
-            pool = cut(self._pool, self._parameters.k + 1)
-            return _restored, (self._parameters, pool, self._named, self._added, self._seen)
+            pool = [*cut(self._pool, self._parameters.k + 1)]
+            seen = None if self._seen is None else {*self._seen}
+            state = (self._parameters, pool, seen, self._named, self._added)
+        return _restored, (*state, self._identity())
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Have it for oneself.
+
+        Raises:
+            SelectorError: It came here by a fork, with the noise of another process, or is in use
+                by what this thread was interrupted in.
+        """
+        if os.getpid() != self._process:
+            raise SelectorError(
+                "This selector belongs to another process; send it by pickle or as Arrow."
+            )
+        with self._lock:
+            if self._busy:
+                raise SelectorError("This selector is in use by what was interrupted to call it.")
+            self._busy = True
+            try:
+                yield
+            finally:
+                self._busy = False
 
     @property
     def _refinement(self) -> int:
@@ -333,37 +371,33 @@ class Selector:
         noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]
         return [*range(len(noisy))], noisy
 
-    def _check_unheld(self, more: Pool) -> None:
-        if not self._held.isdisjoint(noisy.item for noisy in more):
-            raise ItemsError(_TWICE)
-
-    def _keep(self, more: Pool) -> None:
-        """Put these into the pool; cut it, but rarely, for that takes a look at all of it."""
-        self._held.update(noisy.item for noisy in more)
-        self._pool += more
-        needed = self._parameters.k + 1
-        if len(self._pool) >= needed * (1 if self._floor is None else 2):
-            pool = cut(self._pool, needed)
-            self._floor = min(noisy.value for noisy in pool)
-            self._held = {noisy.item for noisy in pool}
-            self._pool = pool
-
-    def _unseen(self, names: Any, count: int) -> Iterable[Any] | None:
-        """The names as they are remembered, if none of them was given before."""
-        if names is None or self._seen is None or len(self._seen) + count > MOST_REMEMBERED:
-            return None
-        new = listed(names)
-        if not self._seen.isdisjoint(new):
-            raise ItemsError(_TWICE)
-        return new  # type: ignore[no-any-return]
-
-    def _remember(self, names: Iterable[Any] | None) -> None:
-        if names is None or self._seen is None:
+    def _keep(self, more: Pool, names: Any) -> None:
+        """Put these into the pool; and their names, and those cut off, to what is remembered."""
+        if names is None or self._seen is None or len(self._seen) + len(names) > MOST_REMEMBERED:
             self._seen = None
         else:
             self._seen.update(names)
-            if len(self._seen) > MOST_REMEMBERED:
-                self._seen = None
+        self._held.update(noisy.item for noisy in more)
+        self._pool += more
+        needed = self._parameters.k + 1
+        # Rarely, for a cut takes a look at all of it.
+        if len(self._pool) >= needed * (1 if self._floor is None else 2):
+            self._pool = cut(self._pool, needed)
+            self._floor = min(noisy.value for noisy in self._pool)
+            self._held = {noisy.item for noisy in self._pool}
+
+    def _unseen(self, names: Any) -> Any:
+        """The names as they are remembered, if none of them was given before."""
+        if names is None or self._seen is None:
+            return None
+        if not self._seen and len(names) > MOST_REMEMBERED:
+            return None  # nothing to compare with, and nothing to remember
+        new = listed(names)
+        if any(name != name for name in new):
+            raise ItemsError("A name is not equal to itself, as NaN is not; give it another.")
+        if not self._seen.isdisjoint(new):
+            raise ItemsError(_TWICE)
+        return new
 
     def _check_naming(self, named: bool) -> None:
         if self._named not in (None, named):
@@ -389,12 +423,32 @@ class Selector:
 
 
 def _restored(
-    parameters: TopK, pool: Pool, named: bool | None, added: int, seen: set[Any] | None
+    parameters: TopK,
+    pool: Pool,
+    seen: set[Any] | None,
+    named: bool | None,
+    added: int,
+    identity: bytes,
 ) -> Selector:
     selector = Selector(parameters)
-    selector._keep(pool)
-    selector._named, selector._added, selector._seen = named, added, seen
+    if identity != selector._identity():
+        raise SelectorError("The selector was pickled by another version.")
+    selector._keep(pool, seen)
+    selector._named, selector._added = named, added
     return selector
+
+
+def _whole(value: object) -> int:
+    """The whole number that was written.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value, 16 if "x" in value else 10)
+    if isinstance(value, int | Decimal) and not isinstance(value, bool) and value % 1 == 0:
+        return int(value)
+    raise TypeError
 
 
 def _pyarrow() -> Any:

@@ -12,6 +12,25 @@ from topgap.law import Bounds
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 
+MOST_CELLS = 40
+
+
+def misfits_of(
+    run: Callable[[], Outcome],
+    runs: int,
+    law: Callable[[Outcome], Bounds],
+    false_alarm: float,
+) -> list[str]:
+    """Run it so often and say which of its commonest outcomes occur too rarely or too often.
+
+    Which are the commonest is seen in other runs, a tenth as many: cells that were chosen by the
+    counts to be judged would fail more often than the tails say.
+    """
+    first = Counter(run() for _ in range(runs // 10))
+    cells = [outcome for outcome, _ in first.most_common(MOST_CELLS)]
+    return misfits(Counter(run() for _ in range(runs)), cells, law, false_alarm)
+
+
 def misfits(
     counts: Counter[Outcome],
     outcomes: list[Outcome],

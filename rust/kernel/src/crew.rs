@@ -1,8 +1,9 @@
 //! Who does the work: one after the other, or in threads, each with draws of its own.
 
 use std::panic::resume_unwind;
+use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread::scope;
+use std::thread::{Builder, scope};
 use std::time::Duration;
 
 use crate::draws::Draws;
@@ -107,23 +108,30 @@ where
         assert!(parts.len() <= self.0.len(), "there are more parts than threads");
         let Some((first_part, parts)) = parts.split_first_mut() else { return Ok(()) };
         let (lead, others) = self.0.split_first_mut().expect("at least one");
-        let work = &work;
+        let parts_left = parts.len();
+        let left = Mutex::new(parts.iter_mut().zip(others));
+        let work_on_one = || {
+            let next = left.lock().expect("nobody panics with it").next();
+            next.map(|(part, draws)| work(part, draws))
+        };
         // Nothing is sent: the channel closes when the last thread has let go of its end.
         let (working, all_done) = channel::<()>();
         scope(|scope| {
-            let threads: Vec<_> = parts
-                .iter_mut()
-                .zip(others)
-                .map(|(part, draws)| {
-                    let working = working.clone();
-                    scope.spawn(move || {
-                        let _working = working;
-                        work(part, draws)
-                    })
-                })
-                .collect();
+            let start = |_| {
+                let working = working.clone();
+                let one = move || {
+                    let _working = working;
+                    work_on_one().unwrap_or(Ok(()))
+                };
+                Builder::new().spawn_scoped(scope, one)
+            };
+            // If the system has no more threads, the work is done by those that there are.
+            let threads: Vec<_> = (0..parts_left).map(start).map_while(Result::ok).collect();
             drop(working);
             let mut done = work(first_part, lead);
+            for _ in threads.len()..parts_left {
+                done = done.and_then(|()| work_on_one().unwrap_or(Ok(())));
+            }
             while all_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 done = done.and_then(|()| lead.checkpoint());
             }
