@@ -71,6 +71,12 @@ def an_odd_name(folder: Path) -> str:
     return os.fsdecode(path)
 
 
+def among_others() -> pa.Table:
+    """The columns the other way round, and dictionaries that nobody asked for."""
+    words = pa.array([*COUNTS]).dictionary_encode()
+    return pa.table({"a": words, "people": TABLE["people"], "what": words, "z": words})
+
+
 SOURCES: dict[str, Callable[[Path], Any]] = {
     "parquet": parquet,
     "its name": lambda folder: str(parquet(folder)),
@@ -87,6 +93,8 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "arrow file": lambda folder: written(folder / "a.arrow", file_of(in_batches(1))),
     "arrow file, packed": lambda folder: written(folder / "a", file_of(TABLE, compression="zstd")),
     "arrow stream": lambda folder: written(folder / "a.arrow", stream_of(in_batches(1))),
+    "arrow file, among others": lambda _: io.BytesIO(file_of(among_others())),
+    "arrow stream, among others": lambda _: io.BytesIO(stream_of(among_others())),
     "both kinds": lambda folder: [
         written(folder / "a.arrow", stream_of(TABLE.slice(0, 1))),
         written(folder / "b.ipc", file_of(TABLE.slice(1))),
