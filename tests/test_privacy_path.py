@@ -24,8 +24,9 @@ PRIVACY_PATH = [
     without_gap_module,
 ]  # fmt: skip
 LIBRARIES = {
-    "collections", "collections.abc", "dataclasses", "decimal", "fractions", "functools",
-    "itertools", "numbers", "numpy", "pyarrow", "reprlib", "secrets", "threading", "typing",
+    "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
+    "functools", "itertools", "numbers", "numpy", "os", "pyarrow", "re", "reprlib", "secrets",
+    "threading", "typing",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap._core", "topgap.errors", "topgap.release",
@@ -78,11 +79,15 @@ def _offences_of(node: ast.AST) -> Iterator[str]:
             yield f"the use of {text}"
         case ast.Attribute(value=ast.Name(id="secrets"), attr=name) if name != "randbits":
             yield f"the use of {text}"
+        case ast.Attribute(value=ast.Name(id="os"), attr=name) if name != "getpid":
+            yield f"the use of {text}"
         case ast.Import(names=names):
             yield from (f"import {a.name}" for a in names if a.name not in LIBRARIES)
         case ast.ImportFrom(module="math", names=names):
             yield from (f"math.{a.name}" for a in names if a.name not in {"gcd", "lcm"})
-        case ast.ImportFrom(module=name) if name not in LIBRARIES - {"numpy", "secrets"} | MODULES:
+        case ast.ImportFrom(module=name) if (
+            name not in LIBRARIES - {"numpy", "os", "secrets"} | MODULES
+        ):
             yield f"from {name} import"
 
 
@@ -108,6 +113,8 @@ def test_a_module_on_the_privacy_path_is_free_of_them(module: ModuleType) -> Non
         "from numpy import random",
         "import secrets\nsecrets.SystemRandom().random()",
         "from secrets import SystemRandom",
+        "import os\nos.getrandom(8)",
+        "from os import urandom",
         "import math",
         "from math import exp",
         "from topgap.reference.insecure_tape import Tape",
