@@ -7,10 +7,12 @@ settings, on events in a Parquet file; the plain query is
 
 Which goes first is a matter of chance. Then the rows that the driver collects are counted, with as
 many partitions as are asked for. The events are made up: a million persons at random, 100,000 items
-of a Zipf-like law.
+of a Zipf-like law. Last come one partition of ten million items, and the merging of the rows of
+many partitions, without Spark: from these docs/spark.md works out what larger clusters need.
 """
 
 import argparse
+import itertools
 import os
 import platform
 import random
@@ -19,19 +21,27 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from topgap import Release, TopK
+from topgap import Release, Selector, TopK
+from topgap._core import Streams
 from topgap.spark import mechanism, top_k_events
 
 K, EPSILON = 25, 1
 PERSONS, ITEMS = 1_000_000, 100_000
+BATCH = 10_000  # as Spark hands them over unless told otherwise
 QUIET = """\
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
@@ -113,6 +123,48 @@ def collected(spark: SparkSession, df: DataFrame, partitions: int) -> int:
     return int(table.num_rows)
 
 
+def in_one_partition(items: int, k: int) -> tuple[float, int]:
+    """Seconds for one partition of equal answers, and how many words of its stream it read."""
+    parameters, streams = TopK(k, EPSILON), Streams()
+    stream, seconds = streams.open(0), 0.0
+    selector = Selector._on(parameters, stream)
+    answers = pa.array(np.full(BATCH, 5))
+    for first in range(0, items, BATCH):
+        names = pa.array(np.arange(first, first + BATCH))
+        start = time.perf_counter()
+        selector.add(answers, names)
+        seconds += time.perf_counter() - start
+    next_words = [stream.take(64) for _ in range(2)]
+    again, words = streams.open(0), deque[int](maxlen=2)
+    for read in itertools.count():
+        words.append(again.take(64))
+        if [*words] == next_words:
+            return seconds, read - 1
+    raise AssertionError
+
+
+def merging(rows: int, k: int) -> tuple[float, float]:
+    """Seconds to merge so many rows on the driver, and the bytes that it takes besides them."""
+    values = [str(10**18 + random.randrange(10**17)) for _ in range(rows)]
+    table = pa.table({"item": np.arange(rows), "value": values})
+    del values
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    mechanism._released(table, TopK(k, EPSILON), gaps=True)
+    seconds = time.perf_counter() - start
+    return seconds, 1024 * (getrusage(RUSAGE_SELF).ru_maxrss - before)
+
+
+def on_paper(items: int = 10_000_000, rows: int = 2_000_000, k: int = 100) -> None:
+    seconds, words = in_one_partition(items, k)
+    print(f"\none partition of {items:,} equal answers in batches of {BATCH:,}, k = {k}")
+    print(f"{seconds:>8.2f} s{words:>8,} words of 64 random bits, {64 * words / items:.3f} an item")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        seconds, more = pool.submit(merging, rows, k).result()
+    print(f"\nmerging {rows:,} rows on the driver, k = {k}")
+    print(f"{seconds:>8.2f} s{seconds / rows * 1e6:>8.2f} µs and {more / rows:.0f} bytes a row")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure topgap on Spark.")
     parser.add_argument("--events", type=int, default=10_000_000)
@@ -138,6 +190,7 @@ def main() -> None:
             rows = collected(spark, spark.read.parquet(str(folder / "numbers")), partitions)
             print(f"{partitions:>4} partitions{rows:>8,} rows{rows / partitions:>8.1f} each")
         spark.stop()
+    on_paper()
 
 
 if __name__ == "__main__":

@@ -217,25 +217,33 @@ def agreeing(attempts: Attempts, release: Release) -> bool:
     )
 
 
-def release_in_trouble(spark: SparkSession, attempts: Attempts, module: Any = mechanism) -> Release:
+def release_in_trouble(
+    spark: SparkSession, attempts: Attempts, module: Any = mechanism, check_items: bool = False
+) -> Release:
     """A release in which a first attempt meets the trouble; equal answers, so noise decides all."""
     frame = spark.range(400, numPartitions=2).select("id", sql.lit(5).alias("n")).cache()
     frame = frame.mapInArrow(shuffled, frame.schema)
     with pytest.MonkeyPatch.context() as patch:
         work = module.at_a_partition
         patch.setattr(module, "at_a_partition", lambda *given: attempts.of(work(*given)))
-        release: Release = module.top_k(frame, 5, 1, item="id", count="n", check_items=False)
+        release: Release = module.top_k(frame, 5, 1, item="id", count="n", check_items=check_items)
     spark.catalog.clearCache()
     return release
 
 
-@pytest.mark.parametrize("trouble", [None, fails, dies, hangs, loses_its_executor])
+@pytest.mark.parametrize(("trouble", "check_items"), [
+    (None, True), (fails, False), (dies, True), (hangs, False), (loses_its_executor, False),
+    (loses_its_executor, True),
+])  # fmt: skip
 def test_every_attempt_has_the_same_noise(
-    spark: SparkSession, trouble: Any, tmp_path: Path
+    spark: SparkSession, trouble: Any, check_items: bool, tmp_path: Path
 ) -> None:
-    """It fails, dies, is slow and gets a copy, loses its machine and with it the cached input."""
+    """It fails, dies, is slow and gets a copy, loses its machine.
+
+    With that go the cached input and, if items are checked, the files of the shuffle.
+    """
     attempts = Attempts(tmp_path, trouble)
-    release = release_in_trouble(spark, attempts)
+    release = release_in_trouble(spark, attempts, check_items=check_items)
     made = attempts.made()
     assert {*made} == {0, 1}
     assert len(made[TROUBLED]) >= (1 if trouble is None else 2)
