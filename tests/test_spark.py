@@ -5,6 +5,8 @@ that one cluster serves them.
 """
 
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -475,3 +477,10 @@ def test_another_version_on_the_executors_is_refused(
     frame = spark.createDataFrame([("a", 5), ("b", 900)], "what string, n int")
     with pytest.raises(SparkError, match=r"The executors have no topgap 0\.0\.7; install it"):
         top_k(frame, 1, 1, item="what", count="n")
+
+
+def test_without_pyspark_a_sentence_says_what_to_install() -> None:
+    code = "import sys; sys.modules['pyspark'] = None; import topgap.spark"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    said = run.stderr.splitlines()[-1]
+    assert said.endswith("topgap.spark needs PySpark: pip install 'pyspark[sql]>=4,<5'.")
