@@ -69,11 +69,11 @@ def pool(batches: Batches, partition: int, parameters: TopK, streams: Streams) -
             kind = batch.schema.field(ITEM).type
             _check_items(batch)
             selector.add(batch[VALUE], batch[ITEM])
+        held = selector.to_arrow()
     except TopgapError as error:
         yield _rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
         return
     if kind is not None:
-        held = selector.to_arrow()
         items = held[ITEM].combine_chunks().cast(kind)
         yield _rows(items, [*map(str, held[VALUE].to_pylist())])
 
@@ -81,7 +81,7 @@ def pool(batches: Batches, partition: int, parameters: TopK, streams: Streams) -
 def _check_items(batch: pa.RecordBatch) -> None:
     if batch[ITEM].null_count > 0:
         raise ItemsError("An item of the data frame is missing; each row must name one.")
-    if TIMES in batch.schema.names and pc.max(batch[TIMES]).as_py() > 1:
+    if TIMES in batch.schema.names and pc.any(pc.greater(batch[TIMES], 1)).as_py():
         raise ItemsError("An item is in the data frame twice; give each one row.")
 
 
