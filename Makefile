@@ -19,8 +19,8 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 	@$(BIN)/topgap demo || { echo "make demo: FAILED"; exit 1; }
 	@echo "make demo: done"
 
-test: .venv/installed-dev ## run the tests (five to seven minutes)
-	@echo "== test: pytest, on all cores (five to seven minutes)"
+test: .venv/installed-dev ## run the tests (seven to nine minutes)
+	@echo "== test: pytest, on all cores (seven to nine minutes)"
 	@$(BIN)/python -m pytest -n auto --dist loadfile || { echo "make test: FAILED"; exit 1; }
 	@echo "make test: passed"
 
@@ -38,7 +38,7 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 	@echo "make check: passed"
 
 bench: .venv/installed-dev ## measure kernel, reference, counting, baskets and Spark against their peers
-	@for each in kernel reference counting quest spark; do \
+	@for each in kernel reference counting quest streams spark; do \
 		echo "== bench: python benchmarks/$$each.py"; \
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done

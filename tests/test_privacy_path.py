@@ -18,18 +18,21 @@ import pytest
 from topgap import TopK, answers, exact, items, mechanism, parameters, pools, selector
 from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
 from topgap.reference import without_gap as without_gap_module
+from topgap.spark import partitions
+from topgap.streams import columns
 
 PRIVACY_PATH = [
     answers, exact, items, mechanism, parameters, pools, selector, bits, samplers, secure,
-    without_gap_module,
+    without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
-    "functools", "itertools", "numbers", "numpy", "os", "pyarrow", "re", "reprlib", "secrets",
-    "threading", "typing",
+    "functools", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow", "pyarrow.compute",
+    "pyspark", "re", "reprlib", "secrets", "threading", "typing",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
-    "topgap._core", "topgap.errors", "topgap.release",
+    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.release",
+    "topgap.streams.sources",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {

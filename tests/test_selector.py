@@ -276,6 +276,18 @@ def test_names_are_forgotten_when_they_are_too_many(monkeypatch: pytest.MonkeyPa
     assert made.release().items == ("ash",)
 
 
+def test_long_names_are_forgotten_sooner() -> None:
+    def long(letter: str) -> dict[str, int]:
+        return {letter + "x" * 5_000_000 + str(i): 0 for i in range(2)}
+
+    made = holding(TopK(1, 100), {"ash": FAR, "elm": 0, "fir": FAR // 2}, long("a"))
+    with pytest.raises(ItemsError, match="An item was given twice"):
+        made.add(long("a"))
+    made.add(long("b"))
+    assert made._seen is None
+    assert made.release().items == ("ash",)
+
+
 def test_what_was_released_or_merged_is_used_up() -> None:
     released = holding(ONE, {"ash": FAR, "elm": 0})
     released.release()

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MOST_REMEMBERED = 2**18
 """So many names are remembered, to find an item that is given twice."""
 
+MOST_TEXT = 2**24
+"""And so many characters of them."""
+
 _METADATA = b"topgap.selector"
 _LONGEST_DECIMAL = 38
 _WHOLE = re.compile(r"-?(0x[0-9a-f]+|[0-9]+)")
@@ -42,8 +45,8 @@ class Selector:
     answers at once.
 
     An item must be given once. Names are compared within each part, with the names of earlier parts
-    as long as these are at most 262,144 (`MOST_REMEMBERED`), and with the items that can still win;
-    beyond that it is for you to make sure.
+    as long as these are at most 262,144 with at most 16,777,216 characters (`MOST_REMEMBERED`,
+    `MOST_TEXT`), and with the items that can still win; beyond that it is for you to make sure.
 
     What it holds is as secret as the answers, and its copies hold the same noise: release only one.
     It belongs to the process that made it, whose threads may use it together; to another process it
@@ -77,6 +80,7 @@ class Selector:
         "_releases",
         "_seen",
         "_stream",
+        "_text",
         "_used_up",
     )
 
@@ -96,7 +100,8 @@ class Selector:
         self._floor: int | None = None  # a value that k + 1 items have or exceed
         self._added = 0
         self._named: bool | None = None
-        self._seen: set[Any] | None = set()
+        self._seen: set[Any] | None = set()  # the names that are remembered, if not too many
+        self._text = 0  # how many characters they have
         self._ranked: tuple[list[Any], list[int]] | None = None
         self._releases: dict[bool, Release] = {}
         self._used_up: str | None = None
@@ -373,10 +378,11 @@ class Selector:
 
     def _keep(self, more: Pool, names: Any) -> None:
         """Put these into the pool; and their names, and those cut off, to what is remembered."""
-        if names is None or self._seen is None or len(self._seen) + len(names) > MOST_REMEMBERED:
+        if names is None or self._seen is None or self._are_too_many(names):
             self._seen = None
         else:
             self._seen.update(names)
+            self._text += _characters(names)
         self._held.update(noisy.item for noisy in more)
         self._pool += more
         needed = self._parameters.k + 1
@@ -386,12 +392,17 @@ class Selector:
             self._floor = min(noisy.value for noisy in self._pool)
             self._held = {noisy.item for noisy in self._pool}
 
+    def _are_too_many(self, names: Any) -> bool:
+        assert self._seen is not None  # noqa: S101 - for the reader of types
+        more = len(self._seen) + len(names) > MOST_REMEMBERED
+        return more or self._text + _characters(names) > MOST_TEXT
+
     def _unseen(self, names: Any) -> Any:
         """The names as they are remembered, if none of them was given before."""
         if names is None or self._seen is None:
             return None
         if not self._seen and len(names) > MOST_REMEMBERED:
-            return None  # nothing to compare with, and nothing to remember
+            return None  # there is nothing to compare with, and nothing will be remembered
         new = listed(names)
         if any(name != name for name in new):
             raise ItemsError("A name is not equal to itself, as NaN is not; give it another.")
@@ -436,6 +447,10 @@ def _restored(
     selector._keep(pool, seen)
     selector._named, selector._added = named, added
     return selector
+
+
+def _characters(names: Any) -> int:
+    return sum(len(name) for name in names if isinstance(name, str | bytes))
 
 
 def _whole(value: object) -> int:

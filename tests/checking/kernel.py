@@ -32,19 +32,22 @@ class Probe:
     @classmethod
     def build_mutant(cls, mutant: Mutant, file: str, directory: Path) -> "Probe":
         """Build the program from sources with the mutant's defect in `file`."""
-        sources = directory / "rust"
-        shutil.copytree(RUST, sources, ignore=shutil.ignore_patterns("target"))
-        path = sources / "kernel" / "src" / file
-        source = path.read_text()
+        source = (RUST / "kernel" / "src" / file).read_text()
         if source.count(mutant.old) != 1:
             raise LookupError(f"'{mutant.old}' does not stand exactly once in {file}")
-        # All are built in one place, for what they depend on is the same. Cargo builds anew what
-        # was changed since it last built there: so the change is made when nobody else builds.
+        # All are built in one place, one after the other: what they depend on is the same, and of
+        # the kernel only what the defect changes is compiled anew.
         target = RUST / "target" / "mutants"
         target.mkdir(parents=True, exist_ok=True)
         with (target / "lock").open("w") as lock:
             flock(lock, LOCK_EX)
-            path.write_text(source.replace(mutant.old, mutant.new))
+            sources = target / "sources"
+            shutil.rmtree(sources, ignore_errors=True)
+            # Files of now, so that Cargo looks at them all.
+            ignored = shutil.ignore_patterns("target")
+            shutil.copytree(RUST, sources, ignore=ignored, copy_function=shutil.copyfile)
+            changed = sources / "kernel" / "src" / file
+            changed.write_text(source.replace(mutant.old, mutant.new))
             built = _build(sources, target, "mutant").rename(directory / "probe")
         return cls(built)
 

@@ -304,15 +304,14 @@ PARTS: list[Case] = [
 ]
 
 CANDIDATES: list[Case] = [
-    # Fewer items than are needed, as many, and more; with ties; missed thresholds.
+    # What most often shows a defect comes first: a floor between two units, and below zero.
     *(
-        Candidates(units, _exact(k, 8 * k), plan, refinement, parts=parts)
-        for units in ((1,), (1, 0), (0, 2, 1), (1, 1, 1))
-        for k in (1, 2)
-        for plan, refinement in ((None, 0), (None, 1), (Plan(3, 1), 0))
-        for parts in (1, 2)
+        Candidates(units, _exact(1, 16, resolution="1/3"), None, refinement, floor=floor)
+        for units, floors in (((0, 2, 1), (2, 4, 7)), ((-1, -3), (-8, -5, -2)))
+        for refinement in (0, 1)
+        for floor in floors
     ),
-    # Others are known to reach a floor: below all, among them, far above, and between two units.
+    # Others are known to reach a floor: below all, among them, and far above.
     *(
         Candidates(units, _exact(k, 8 * k), plan, refinement, parts=parts, floor=floor)
         for units in ((1,), (0, 2, 1), (1, 1, 1))
@@ -320,10 +319,12 @@ CANDIDATES: list[Case] = [
         for floor in (-5, 1, 2, 6)
         for plan, refinement, parts in ((None, 0, 1), (None, 1, 2), (Plan(4, 1), 0, 1))
     ),
+    # Fewer items than are needed, as many, and more; with ties; missed thresholds.
     *(
-        Candidates(units, _exact(1, 16, resolution="1/3"), None, refinement, floor=floor)
-        for units, floors in (((0, 2, 1), (2, 4, 7)), ((-1, -3), (-8, -5, -2)))
-        for refinement in (0, 1)
-        for floor in floors
+        Candidates(units, _exact(k, 8 * k), plan, refinement, parts=parts)
+        for units in ((1,), (1, 0), (0, 2, 1), (1, 1, 1))
+        for k in (1, 2)
+        for plan, refinement in ((None, 0), (None, 1), (Plan(3, 1), 0))
+        for parts in (1, 2)
     ),
 ]
