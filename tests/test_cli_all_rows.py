@@ -79,6 +79,8 @@ def test_parameters_are_passed_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("items", "shown"), [
     ([7, 1, 3, 5], [1, 5]),
     ([Decimal("7.50"), Decimal("1.50"), Decimal("3.00"), Decimal("5.00")], ["1.5", "5"]),
+    ([Decimal(f"1234567890123456789012345678901234.567{n}") for n in (1, 8, 2, 9)],
+     [f"1234567890123456789012345678901234.567{n}" for n in (8, 9)]),
     ([date(2026, 1, day) for day in (4, 1, 3, 2)], ["2026-01-01", "2026-01-02"]),
 ])  # fmt: skip
 @pytest.mark.statistical(false_alarm=NEVER)

@@ -1,6 +1,7 @@
 """Whatever holds the events, distinct persons are counted, and what is invisible does not count."""
 
 from collections.abc import Callable
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,36 @@ def test_a_cell_of_any_type_is_compared_as_text(column: Any, text: str) -> None:
     assert counting.count_events(items, person="who", item="what", domain=[text]) == {text: 2}
     persons = pa.table({"who": column, "what": pa.array(["flu"] * 3)})
     assert counting.count_events(persons, person="who", item="what", domain=["flu"]) == {"flu": 1}
+
+
+WIDE = Context(prec=50)
+LONG = [Decimal(f"1234567890123456789012345678901234.567{n}") for n in range(10)]
+
+
+def test_decimals_are_compared_by_all_their_digits() -> None:
+    items = pa.array([LONG[8]] * 3 + [LONG[9]])
+    assert items.type == pa.decimal128(38, 4)
+    held = pa.table({"who": [1, 2, 3, 1], "what": items})
+    for table in (held, held.to_pandas(), held.to_pandas().astype({"what": str})):
+        counted = counting.count_events(table, person="who", item="what", domain=LONG)
+        assert counted == {**dict.fromkeys(LONG, 0), LONG[8]: 3, LONG[9]: 1}
+
+
+@pytest.mark.parametrize("kind", [
+    (1, 1), (4, 4), (9, 2), (9, 9), (18, 3), (18, 18), (20, 2), (38, 0), (38, 4), (38, 37), (38, 38)
+], ids=str)  # fmt: skip
+def test_sql_and_python_write_every_decimal_alike(kind: tuple[int, int]) -> None:
+    width, scale = kind
+    digits = [0, 1, 5, 10 ** (width - 1), 5 * 10 ** (width - 1), 10**width // 3, 10**width - 1]
+    digits += [10 ** min(scale, width - 1), 9 * 10 ** (width // 2)]
+    values = [Decimal(sign * n).scaleb(-scale, WIDE) for n in digits for sign in (1, -1)]
+    given = pa.table({"cell": pa.array(values, pa.decimal128(width, scale))})
+    with Engine() as duck:
+        duck.connection.register("given", given)
+        text = cells.item_text("cell", f"DECIMAL({width},{scale})")
+        rows = duck.run(f"SELECT cell, {text} FROM given", of="")
+    assert [by_sql for _, by_sql in rows] == [cells.text_of(value) for value, _ in rows]
+    assert [Decimal(by_sql) for _, by_sql in rows] == values
 
 
 @pytest.mark.parametrize("column", [

@@ -47,6 +47,15 @@ def test_items_keep_their_type_and_are_compared_as_text() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("item", "text"), [
+    ("1234567890123456789012345678901234.56780", "1234567890123456789012345678901234.5678"),
+    ("-0.00000000000000000000000000000000000001", "-0.00000000000000000000000000000000000001"),
+    ("1.50E+200", "15" + "0" * 199), ("2.50E+1", "25"), ("1000.000", "1000"), ("-0.0", "0"),
+])  # fmt: skip
+def test_decimals_are_written_with_all_their_digits(item: str, text: str) -> None:
+    assert [*Domain([Decimal(item)]).texts] == [text]
+
+
 def test_a_range_is_a_domain() -> None:
     events = pa.table({"who": [1, 2, 2], "what": [5, 5, 7]})
     counted = counting.count_events(events, person="who", item="what", domain=range(4, 8))

@@ -125,9 +125,15 @@ def text_of(value: object) -> str | None:
         whole = int(value) if isfinite(value) else None
         if whole is not None and whole == value and abs(whole) < 2**127:
             return str(whole)
-        return str(value) if isinstance(value, float) else format(value.normalize(), "f")
+        return str(value) if isinstance(value, float) else _shortest(value)
     is_plain = isinstance(value, UUID) or type(value) is date
     return str(value) if is_plain else None
+
+
+def _shortest(value: Decimal) -> str:
+    """All digits, whatever the decimal context; `normalize` would round to those of the context."""
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def tidied(text: str) -> str:
@@ -152,6 +158,8 @@ def _number_text(cell: str, kind: str) -> str:
     whole = f"CASE WHEN {cell} = trunc({cell}) THEN TRY_CAST({cell} AS HUGEINT) END"
     if kind.startswith("DECIMAL"):
         shortest = f"regexp_replace(CAST({cell} AS VARCHAR), '0+$', '')"
+        # A type without digits before the point has none in its text either: .5 for 0.5.
+        shortest = f"regexp_replace({shortest}, '^(-?)[.]', '\\10.')"
         return f"coalesce(CAST({whole} AS VARCHAR), {shortest})"
     text = f"coalesce(CAST({whole} AS VARCHAR), CAST({cell} AS VARCHAR))"
     return f"CASE WHEN NOT isnan({cell}) THEN {text} END"
