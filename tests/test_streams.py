@@ -35,6 +35,7 @@ from checking.streamed import (
     in_batches,
     is_right,
     named_twice,
+    of_any_names,
     opened,
     parquet,
     stream_of,
@@ -87,6 +88,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "a tuple of files": lambda folder: (*halves(folder),),
     "a pattern": lambda folder: str(halves(folder)[0].with_stem("half-?")),
     "a directory": a_directory,
+    "a directory, any names": of_any_names,
     "named twice": named_twice,
     "an odd name": an_odd_name,
     "feather": a_feather,
@@ -277,6 +279,17 @@ def test_progress_is_told_from_nothing_to_all(
         assert shares[-1] == 1
     else:
         assert {*shares} == {None}
+
+
+def test_progress_is_of_bytes_whatever_the_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "_TOLD_EVERY", 0)
+    paths = SOURCES["parquet and arrow"](tmp_path)
+    first, second = (path.stat().st_size for path in paths)
+    told: list[float] = []
+    top_2(paths, progress=lambda _, share: told.append(share))
+    assert told == [pytest.approx(first / (first + second)), 1, 1]
 
 
 def test_progress_is_told_ten_times_a_second() -> None:

@@ -103,6 +103,14 @@ def a_directory(folder: Path) -> Path:
     return inside
 
 
+def of_any_names(folder: Path) -> Path:
+    """A directory of files whose names tell nothing."""
+    first, second = halves(folder / "of any names")
+    first.rename(first.with_name("part-00000"))
+    second.rename(second.with_name("part-00001.c000"))
+    return first.parent
+
+
 def frame() -> pd.DataFrame:
     return pd.DataFrame(
         {"what": [*COUNTS], "people": [*COUNTS.values()], "mixed": [1, "Zaphod", [], 0]}

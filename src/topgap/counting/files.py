@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.engine import Engine
-from topgap.counting.tables import quoted
 from topgap.errors import ParameterError, SourceError
+from topgap.text import on_one_line
 
 Format = Literal["csv", "tsv", "jsonl", "parquet", "fimi", "duckdb", "sqlite"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -56,13 +56,13 @@ def find(engine: Engine, source: Any) -> Found:
         SourceError: There is no such file, or it cannot be read.
     """
     if hasattr(source, "read"):
-        label = _label_of_open(source)
+        label = label_of_open(source)
         return Found([_copied(engine, source, label)], [label], label)
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for path in matching(source):
         status = _check(path)
         found.setdefault((status.st_dev, status.st_ino), path)
-    labels = [quoted(path)[1:-1] for path in found.values()]
+    labels = [label_of(path) for path in found.values()]
     many = "" if len(labels) == 1 else f" (or another of the {len(labels)} files)"
     return Found([_plain(engine, path) for path in found.values()], labels, labels[0] + many)
 
@@ -77,6 +77,12 @@ def matching(source: Any) -> list[str]:
     if not given:
         raise SourceError("There is no file to read.")
     return [path for each in given for path in _expanded(os.fspath(each))]
+
+
+def label_of(path: str) -> str:
+    """A path as an error shows it: on one line, and if it is long, the end that tells the file."""
+    shown = on_one_line(path)
+    return shown if len(shown) <= 80 else f"…{shown[-79:]}"
 
 
 def refuse_empty(found: Found) -> None:
@@ -115,19 +121,29 @@ def format_of(paths: list[str], label: str, given: Format | None) -> Format:
 
 def _expanded(path: str) -> list[str]:
     if "://" in path:
-        raise SourceError(f"{quoted(path)[1:-1]} is a network address; only files are read.")
+        raise SourceError(f"{label_of(path)} is a network address; only files are read.")
     if os.path.lexists(path) or not glob.has_magic(path):
         return [path]
     paths = [each for each in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(each)]
     if not paths:
-        raise SourceError(f"No file matches {quoted(path)[1:-1]}.")
+        raise SourceError(f"No file matches {label_of(path)}.")
     return paths
 
 
 def _check(path: str) -> os.stat_result:
-    label = quoted(path)[1:-1]
     if os.path.isdir(path):
+        label = label_of(path)
         raise SourceError(f"{label} is a directory; name the files in it, as in '{label}/*.csv'.")
+    return status_of(path)
+
+
+def status_of(path: str) -> os.stat_result:
+    """What the system says of a file that can be read.
+
+    Raises:
+        SourceError: It cannot.
+    """
+    label = label_of(path)
     try:
         status = os.stat(path)
         if stat.S_ISREG(status.st_mode):
@@ -141,7 +157,7 @@ def _check(path: str) -> os.stat_result:
 def _plain(engine: Engine, path: str) -> str:
     """A name of the file that DuckDB does not take for a pattern, nor for a pipe's only reading."""
     if not os.path.isfile(path):
-        label = quoted(path)[1:-1]
+        label = label_of(path)
         try:
             pipe = open(path, "rb")  # noqa: SIM115 - closed below, and its errors are another's
         except OSError as error:
@@ -178,7 +194,8 @@ def format_by_name(path: str) -> Format | None:
     return _SUFFIXES.get(name.suffix.lower())
 
 
-def _label_of_open(source: IO[bytes]) -> str:
+def label_of_open(source: IO[bytes]) -> str:
+    """What to call an open file in an error."""
     return "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
 
 

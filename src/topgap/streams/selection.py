@@ -49,9 +49,10 @@ def top_k(
 
     Args:
         source: The path of a Parquet file, or of an Arrow file or stream, by whatever name; a
-            directory of them, a pattern such as `counts-*.parquet`, or a list; an open binary file,
-            such as standard input; an Arrow table, record batch, reader or dataset; a pandas or
-            polars data frame, a DuckDB relation, or whatever has `__arrow_c_stream__`.
+            directory of them, whose other files must begin with `_` or `.`; a pattern such as
+            `counts-*.parquet`, or a list; an open binary file, such as standard input; an Arrow
+            table, record batch, reader or dataset; a pandas or polars data frame, a DuckDB
+            relation, or whatever has `__arrow_c_stream__`.
         k: As for `topgap.top_k`, and so are those not named here.
         epsilon: As there.
         item: The column that says what is counted: text, whole numbers, decimals or dates. No other

@@ -3,7 +3,6 @@
 import io
 import os
 import stat
-import sys
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,8 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from topgap.counting.files import is_path, matching
-from topgap.counting.tables import quoted
+from topgap.counting.files import is_path, label_of, label_of_open, matching, status_of
 from topgap.errors import SourceError, TopgapError
 from topgap.streams.columns import ROWS, Wanted
 
@@ -20,7 +18,6 @@ Batches = Generator[tuple[Any, float], None, None]
 """Batches, each with how much of the part's size it is."""
 
 _BUFFER = 2**20
-_SUFFIXES = (".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc")
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,8 @@ class Part:
     Attributes:
         label: What to call it in an error.
         schema: Arrow's schema of it.
-        size: How long it is, in rows or in bytes; None if it does not tell.
+        size: How long it is, in bytes if it is a file and otherwise in rows; None if it does not
+            tell.
         read: Begins to read it.
     """
 
@@ -107,14 +105,16 @@ def _open_files(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for given in matching(source):
         for path in _in_directory(given) if os.path.isdir(given) else [given]:
-            status = _status(path)
+            status = status_of(path)
+            if stat.S_ISREG(status.st_mode) and status.st_size == 0:
+                raise SourceError(f"{label_of(path)} is empty.")
             found.setdefault((status.st_dev, status.st_ino), path)
     return [_open_path(path, wanted, at_end) for path in found.values()]
 
 
 def _in_directory(path: str) -> list[str]:
-    """The files of a directory, as Spark and others write them."""
-    label = quoted(path)[1:-1]
+    """The files of a directory but those that Spark and others hide, whatever the rest is."""
+    label = label_of(path)
     try:
         inside = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
@@ -124,28 +124,13 @@ def _in_directory(path: str) -> list[str]:
         raise SourceError(
             f"{label} has directories in it; name the files, as in '{label}/**/*.parquet'."
         )
-    paths = [entry.path for entry in inside if entry.name.lower().endswith(_SUFFIXES)]
-    if not paths:
+    if not inside:
         raise SourceError(f"{label} is a directory without Parquet or Arrow files.")
-    return paths
-
-
-def _status(path: str) -> os.stat_result:
-    label = quoted(path)[1:-1]
-    try:
-        status = os.stat(path)
-        if stat.S_ISREG(status.st_mode):
-            open(path, "rb").close()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "its name is not that of a file"
-        raise SourceError(f"{label} cannot be read: {why}.") from None
-    if stat.S_ISREG(status.st_mode) and status.st_size == 0:
-        raise SourceError(f"{label} is empty.")
-    return status
+    return [entry.path for entry in inside]
 
 
 def _open_path(path: str, wanted: Wanted, at_end: ExitStack) -> Part:
-    label = quoted(path)[1:-1]
+    label = label_of(path)
     with _told(label):
         if not os.path.isfile(path):  # a pipe, which can be read only once
             return _open_pipe(at_end.enter_context(open(path, "rb")), label)
@@ -160,7 +145,7 @@ def _open_path(path: str, wanted: Wanted, at_end: ExitStack) -> Part:
 
 def _open_file(source: Any, wanted: Wanted) -> Part:
     """An open binary file: from its start, if one can go back to it, and otherwise a stream."""
-    label = "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
+    label = label_of_open(source)
     if isinstance(source, io.TextIOBase):
         raise SourceError(f"{label} must be open for reading bytes.")
     with _told(label):
@@ -182,7 +167,7 @@ def _open_by(
 ) -> Part:
     """Open a file as what its first bytes say that it is."""
     if start[:4] == b"PAR1":
-        return _open_parquet(opened, label, wanted)
+        return _open_parquet(opened, label, wanted, size)
     if start[:6] == b"ARROW1":
         return _open_arrow_file(opened, label, wanted, size)
     if start[:4] == b"\xff\xff\xff\xff":
@@ -192,7 +177,7 @@ def _open_by(
     raise SourceError(f"{label} is neither a Parquet file nor an Arrow file or stream.")
 
 
-def _open_parquet(opened: Callable[[], Any], label: str, wanted: Wanted) -> Part:
+def _open_parquet(opened: Callable[[], Any], label: str, wanted: Wanted, size: int) -> Part:
     import pyarrow.parquet as pq
 
     def file() -> Any:
@@ -203,10 +188,11 @@ def _open_parquet(opened: Callable[[], Any], label: str, wanted: Wanted) -> Part
     def read() -> Batches:
         with _told(label):
             batches = file().iter_batches(ROWS, columns=wanted.names, use_threads=False)
-        yield from _each(label, batches)
+        yield from _each(label, batches, lambda batch: size * len(batch) / rows)
 
     seen = file()
-    return Part(label, seen.schema_arrow, seen.metadata.num_rows, read)
+    rows = max(seen.metadata.num_rows, 1)
+    return Part(label, seen.schema_arrow, size, read)
 
 
 def _open_arrow_file(opened: Callable[[], Any], label: str, wanted: Wanted, size: int) -> Part:
