@@ -2,14 +2,16 @@
 
 import io
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from checking.frequencies import misfits
+from checking.frequencies import misfits, misfits_of
 from checking.mutants import Mutant, mutated
 from checking.streamed import (
     TABLE,
@@ -25,7 +27,6 @@ from topgap import (
     law,
     streams,
 )
-from topgap.law import Bounds
 from topgap.streams import columns, selection, sources
 
 LAWS = [
@@ -36,10 +37,8 @@ LAWS = [
 Outcome = tuple[tuple[int, Fraction], ...]
 
 
-def misfitting(
-    answers: list[int], parameters: TopK, runs: int, false_alarm: float, module: Any = streams
-) -> list[str]:
-    """What does not fit of so many releases, from batches of one row and of two."""
+def running(answers: list[int], parameters: TopK, module: Any = streams) -> Callable[[], Outcome]:
+    """Makes a release from batches of one row and of two, whenever it is called."""
     table = pa.table({"what": range(len(answers)), "people": answers})
     parts = pa.Table.from_batches([*table.slice(0, 1).to_batches(), *table.slice(1).to_batches(2)])
 
@@ -51,11 +50,7 @@ def misfitting(
         )  # fmt: skip
         return tuple(zip(made.items, made.gaps or (), strict=True))
 
-    def probability(pairs: Outcome) -> Bounds:
-        return law.gap_top_k(answers, parameters, pairs)
-
-    seen = Counter(outcome() for _ in range(runs))
-    return misfits(seen, [each for each, _ in seen.most_common(30)], probability, false_alarm)
+    return outcome
 
 
 @pytest.mark.parametrize(("answers", "parameters"), LAWS)
@@ -63,8 +58,9 @@ def misfitting(
 def test_batches_have_the_law_of_the_whole(
     answers: list[int], parameters: TopK, false_alarm: float
 ) -> None:
-    # `misfits` finds a sample of the law unfit at most as often as it is told.
-    assert misfitting(answers, parameters, 5_000, false_alarm) == []
+    # `misfits_of` finds runs of the law unfit at most as often as it is told.
+    probability = partial(law.gap_top_k, answers, parameters)
+    assert misfits_of(running(answers, parameters), 5_000, probability, false_alarm) == []
 
 
 # Mutants.
@@ -107,11 +103,15 @@ BROKEN_SOURCES = [
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_broken_parameters_are_found(mutant: Mutant, false_alarm: float) -> None:
     # Items 0 and 1 with gaps 0 and 5/2 have the mass 0.0516, with half the noise 0.1332, with twice
-    # the noise 0.0163, and none on another grid. Among 6,000 runs the level that `misfits` takes
-    # lies more than nine standard deviations from these: one is missed less often than 1e-12.
-    broken = mutated(selection, mutant)
+    # the noise 0.0163, and none on another grid. `misfits` accepts from 141 to 336 of 4,500 runs:
+    # by the binomial tails, one with twice the noise is missed less often than 1e-12, and one with
+    # half the noise less often than 1e-35.
     answers, parameters = LAWS[2]
-    assert misfitting(answers, parameters, 6_000, false_alarm, broken) != []
+    cell: Outcome = ((0, Fraction(0)), (1, Fraction(5, 2)))
+    probability = partial(law.gap_top_k, answers, parameters)
+    run = running(answers, parameters, mutated(selection, mutant))
+    seen = Counter(run() for _ in range(4_500))
+    assert misfits(seen, [cell], probability, false_alarm) != []
 
 
 def is_found(folder: Path, module: Any = streams) -> bool:
