@@ -35,10 +35,10 @@ def peak(*arguments: str, **how: Any) -> int:
 
 
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
-    few, many = 1_000_000, 6_000_000
+    few, many = 500_000, 3_000_000
     peaks: dict[tuple[str, int], int] = {}
     for rows in (few, many):
-        tables = [*counts_of(rows, 500_000)]
+        tables = [*counts_of(rows, 100_000)]
         one, groups, arrow = (str(tmp_path / name) for name in ("one", "groups", "arrow"))
         whole = pa.concat_tables(tables).combine_chunks()
         pq.write_table(whole, one, row_group_size=rows, compression="none")
