@@ -11,12 +11,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import test_cli_surroundings
+from checking import command
 from checking.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
 from checking.streamed import NEVER, TABLE, file_of, halves, parquet, stream_of, written
 from test_cli_surroundings import on_a_terminal
@@ -159,9 +160,9 @@ def test_what_cannot_be_used_is_told_in_a_sentence(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interruption_writes_nothing(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    command = [*TOPGAP, "release", "-", *map(str, ASKED), "-o", "out.json"]
+    asked = [*TOPGAP, "release", "-", *map(str, ASKED), "-o", "out.json"]
     run = subprocess.Popen(
-        command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=surroundings()
+        asked, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=surroundings()
     )
     assert run.stdin is not None
     run.stdin.write(stream_of(TABLE)[:-8])  # all rows, but not yet the end
@@ -183,14 +184,35 @@ def is_waiting(process: int) -> bool:
     return "libarrow" in Path(f"/proc/{process}/maps").read_text()
 
 
-def test_a_long_reading_shows_progress_on_a_terminal_and_only_there(tmp_path: Path) -> None:
-    people = [Decimal(n) / 2 for n in range(1_000)] * 500  # what is not whole goes the slow way
-    table = pa.table({"what": np.arange(len(people)), "people": people})
-    pq.write_table(table, tmp_path / "long.parquet")
-    code, shown = on_a_terminal(["release", "long.parquet", *ASKED], tmp_path)
+# The command with no patience: every reading is a long one, and every step is shown.
+IMPATIENT = """
+from topgap.cli import main, progress
+from topgap.streams import columns, selection
+progress._AFTER = selection._TOLD_EVERY = 0
+columns.ROWS = 1
+def told(bar, *what, show=progress.Bar.__call__):
+    show(bar, *what)
+    if bar._bar is not None:
+        bar._bar.refresh()
+progress.Bar.__call__ = told
+main()
+"""
+
+
+def test_a_long_reading_shows_progress_on_a_terminal_and_only_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (command, test_cli_surroundings):
+        monkeypatch.setattr(module, "TOPGAP", (sys.executable, "-c", IMPATIENT))
+    path = parquet(tmp_path)
+    code, shown = on_a_terminal(["release", path.name, *ASKED], tmp_path)
     assert code == 0
-    assert re.search(r"reading long\.parquet.* \d+%", shown)
-    elsewhere = all_rows(tmp_path, "long.parquet")
+    for share in (25, 50, 75):
+        assert re.search(rf"reading counts\.parquet.* {share}%", shown)
+    code, shown = on_a_terminal(["release", path.name, *ASKED, "-q"], tmp_path)
+    assert code == 0
+    assert "reading" not in shown
+    elsewhere = all_rows(tmp_path, path.name)
     assert ASSERTED in elsewhere.err
     assert not re.search(r"reading|\d%", elsewhere.err)
 
