@@ -8,7 +8,7 @@ more column that is not asked for. Processes of their own then read them in turn
     topgap    streams.top_k, k = 100, ε = 1
 
 Seconds are those of the call, without the start of Python; memory is the most that the whole
-process ever had.
+process ever had. If that is more than --limit anywhere, it says so and ends with code 1.
 """
 
 import argparse
@@ -107,7 +107,8 @@ def run(code: str, path: Path) -> tuple[float, float]:
     return seconds, most
 
 
-def compare(form: str, rows: int, rounds: int, folder: Path) -> None:
+def compare(form: str, rows: int, rounds: int, folder: Path) -> float:
+    """Print a row, and return the most memory in MiB that topgap had."""
     name, group = FORMS[form]
     path = folder / name
     write(path, rows, group)
@@ -125,27 +126,35 @@ def compare(form: str, rows: int, rounds: int, folder: Path) -> None:
         f"{rows / ours / 1e6:>9.1f}{most:>8.0f} MiB",
         flush=True,
     )
+    return most
 
 
-def main() -> None:
+def main() -> int:
+    """Print all rows; 1 if any took too much memory."""
     parser = argparse.ArgumentParser(description="Measure topgap.streams.")
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--rows-of-one-group", type=int, default=30_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--limit", type=int, default=LIMIT, help="MiB of the whole process")
     asked = parser.parse_args()
     print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"PyArrow {pa.__version__}, topgap {version('topgap')}"
     )
-    print(f"\nk = 100, medians of {asked.rounds} rounds; at most {LIMIT} MiB for the whole process")
+    print(f"\nk = 100, medians of {asked.rounds} rounds; at most {asked.limit} MiB for a process")
     print(
         f"{'':<30}{'rows':>12}{'reading':>11}{'topgap':>11}{'ratio':>8}{'10⁶/s':>9}{'memory':>12}"
     )
+    most: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="topgap-bench-") as name:
         for form, (_, group) in FORMS.items():
             rows = asked.rows if group else min(asked.rows, asked.rows_of_one_group)
-            compare(form, rows, asked.rounds, Path(name))
+            most[form] = compare(form, rows, asked.rounds, Path(name))
+    above = [form for form, each in most.items() if each > asked.limit]
+    if above:
+        print(f"FAILED: more than {asked.limit} MiB for {'; '.join(above)}.", file=sys.stderr)
+    return 1 if above else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
