@@ -1,6 +1,6 @@
 """A table that DuckDB can read, whatever it came from, and its columns by name."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from topgap.counting.engine import Engine
@@ -43,14 +43,7 @@ class Table:
         """
         if name in self.columns:
             return self.columns[name]
-        raise SourceError(f"{self.label} has no column {quoted(name)}{self._has()}.")
-
-    def _has(self) -> str:
-        if not self.typed or not self.columns:
-            return ""
-        names = [quoted(each) for each in self.columns]
-        more = ", …" if len(names) > _MOST_NAMES else ""
-        return "; it has " + ", ".join(names[:_MOST_NAMES]) + more
+        raise no_such_column(self.label, name, self.columns if self.typed else ())
 
 
 def described(engine: Engine, label: str, relation: str, query: str | None = None) -> Table:
@@ -73,6 +66,14 @@ def described(engine: Engine, label: str, relation: str, query: str | None = Non
         raise SourceError(engine.sentence(error, label)) from None
     columns = {name: Column(identifier(name), kind) for name, kind, *_ in rows}
     return Table(label, relation, columns, typed=query is None)
+
+
+def no_such_column(label: str, name: str, names: Iterable[str]) -> SourceError:
+    """The error that tells of a column that is not there, and the first of the names that are."""
+    shown = [*map(quoted, names)]
+    more = ", …" if len(shown) > _MOST_NAMES else ""
+    has = "; it has " + ", ".join(shown[:_MOST_NAMES]) + more if shown else ""
+    return SourceError(f"{label} has no column {quoted(name)}{has}.")
 
 
 def quoted(name: str) -> str:

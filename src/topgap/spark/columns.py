@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
+    CharType,
     DataType,
     DateType,
     DecimalType,
@@ -15,10 +16,11 @@ from pyspark.sql.types import (
     LongType,
     ShortType,
     StringType,
+    StructField,
 )
 
-from topgap.counting.tables import quoted
-from topgap.errors import AnswersTypeError, ParameterError, SourceError
+from topgap.counting.tables import no_such_column, quoted
+from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkError
 
 INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 _NAMES = (StringType, BooleanType, DateType, DecimalType, *INTEGERS)
@@ -26,10 +28,10 @@ _NUMBERS = (DecimalType, FloatType, DoubleType, *INTEGERS)
 
 
 class Columns(NamedTuple):
-    """Columns of a data frame, by the names that were asked for, and their types."""
+    """Columns of a data frame, by the names that were asked for, and what they were there."""
 
     frame: DataFrame
-    kinds: dict[str, DataType]
+    fields: dict[str, StructField]
 
 
 def chosen(df: object, **wanted: object) -> Columns:
@@ -40,9 +42,13 @@ def chosen(df: object, **wanted: object) -> Columns:
     Raises:
         SourceError: `df` is no data frame that can be read to its end, or has no such column.
         ParameterError: A name is no string, or two are the same.
+        SparkError: The session of the data frame has been stopped.
     """
     if not isinstance(df, DataFrame):
         raise SourceError(f"A {type(df).__name__} is no data frame of Spark.")
+    context = getattr(df.sparkSession, "sparkContext", None)
+    if context is not None and (context._jsc is None or context._jsc.sc().isStopped()):
+        raise SparkError("The session of the data frame has been stopped; start another.")
     if df.isStreaming:
         raise SourceError(
             "A streaming data frame has no end; give one that can be read as a whole."
@@ -58,24 +64,26 @@ def chosen(df: object, **wanted: object) -> Columns:
         if names.count(theirs) > 1:
             raise SourceError(f"The data frame has more than one column {quoted(theirs)}.")
         if theirs not in names:
-            listed = ", ".join(map(quoted, names[:8])) + (", …" if len(names) > 8 else "")
-            raise SourceError(
-                f"The data frame has no column {quoted(theirs)}; it has {listed or 'none'}."
-            )
+            raise no_such_column("The data frame", theirs, names)
     places = {ours: names.index(theirs) for ours, theirs in asked.items()}
     # By position, so that no name is parsed or looked up.
     positions = {place: ours for ours, place in places.items()}
     renamed = df.toDF(*(positions.get(i, f"unused {i}") for i in range(len(names))))
-    kinds = {ours: fields[place].dataType for ours, place in places.items()}
-    return Columns(renamed.select(*asked), kinds)
+    return Columns(renamed.select(*asked), {ours: fields[place] for ours, place in places.items()})
 
 
-def check_item(kind: DataType) -> None:
-    """Refuse a type that cannot name items, or by whose rules two that differ can be the same.
+def check_item(field: StructField) -> DataType:
+    """The type of a column of items.
 
     Raises:
-        SourceError: It is such a type.
+        SourceError: It cannot name items, or by its rules two that differ can be the same.
     """
+    kind = field.dataType
+    if is_padded(field):
+        raise SourceError(
+            "Items cannot be of Spark's type char, which pads them with spaces; "
+            "cast them to a string and trim them."
+        )
     if not isinstance(kind, _NAMES):
         raise SourceError(
             f"Items cannot be of Spark's type {kind.typeName()}; cast them to a string."
@@ -85,14 +93,25 @@ def check_item(kind: DataType) -> None:
             "Items cannot have a collation, by which names that differ are equal; "
             "cast them to a plain string."
         )
+    return kind
 
 
-def check_count(kind: DataType) -> None:
+def is_padded(field: StructField) -> bool:
+    """Whether its words are padded to one length, and so equal none that is written shorter.
+
+    Spark calls such a column a string, and keeps what it is in a note.
+    """
+    noted = (field.metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
+    return isinstance(field.dataType, CharType) or str(noted).lower().startswith("char")
+
+
+def check_count(field: StructField) -> None:
     """Refuse a type that is no number.
 
     Raises:
         AnswersTypeError: It is none.
     """
+    kind = field.dataType
     if not isinstance(kind, _NUMBERS):
         raise AnswersTypeError(
             f"The counts must be numbers, not of Spark's type {kind.typeName()}; cast them to one."

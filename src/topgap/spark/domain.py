@@ -5,8 +5,10 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
@@ -24,7 +26,7 @@ from pyspark.sql.types import (
 from topgap.counting.domain import Domain, FromData
 from topgap.counting.tables import quoted
 from topgap.errors import DomainError
-from topgap.spark.columns import INTEGERS
+from topgap.spark.columns import INTEGERS, is_padded
 from topgap.spark.partitions import ITEM
 
 _ARROW: dict[type[DataType], tuple[Any, tuple[type, ...]]] = {
@@ -49,7 +51,8 @@ def items_of(domain: object, kind: DataType, spark: SparkSession, k: int) -> Dat
         return _of_frame(domain, kind)
     if isinstance(domain, Domain):
         domain = domain.names
-    if isinstance(domain, range) and isinstance(kind, INTEGERS):
+    # The steps of a shorter range may be longer than a number of Spark's.
+    if isinstance(domain, range) and isinstance(kind, INTEGERS) and domain[2:]:
         return _of_range(domain, kind, spark, k)
     values = _listed(domain)
     _check_size(len(values), k)
@@ -74,7 +77,10 @@ def items_of(domain: object, kind: DataType, spark: SparkSession, k: int) -> Dat
         [(repeated, _)] = Counter(values).most_common(1)
         raise DomainError(f"The domain has {quoted(str(repeated))} more than once.")
     schema = StructType([StructField(ITEM, kind, nullable=False)])
-    return spark.createDataFrame(pa.table({ITEM: array}), schema=schema)
+    if int(spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") or 0) > 0:
+        return spark.createDataFrame(pa.table({ITEM: array}), schema=schema)
+    # Batches of any size, of which PySpark cannot make a data frame.
+    return spark.createDataFrame([(value,) for value in array.to_pylist()], schema=schema)
 
 
 def _of_frame(domain: DataFrame, kind: DataType) -> DataFrame:
@@ -86,18 +92,26 @@ def _of_frame(domain: DataFrame, kind: DataType) -> DataFrame:
             f"The domain is of Spark's type {fields[0].dataType.typeName()}, and the items of the "
             f"data frame are of type {kind.typeName()}; cast one of them."
         )
+    if is_padded(fields[0]):
+        raise DomainError(
+            "The domain cannot be of Spark's type char, which pads the items with spaces; "
+            "cast them to a string and trim them."
+        )
     return domain.toDF(ITEM).dropna().distinct()
 
 
 def _of_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
-    _check_size(len(domain), k)
-    least = pa.scalar(0, _ARROW[type(kind)][0])
-    bits = least.type.bit_width - 1
-    ends = (domain.start, domain[-1], domain.stop if bits == 63 else 0)
-    if not all(-(2**bits) <= end < 2**bits for end in ends):
+    first, last, step = domain[0], domain[-1], domain.step
+    size = (last - first) // step + 1  # which `len` may be unable to say
+    _check_size(size, k)
+    limit = 2 ** (_ARROW[type(kind)][0].bit_width - 1)
+    if not all(-limit <= end < limit for end in (first, last)):
         raise _unfit(kind)
-    numbers = spark.range(domain.start, domain.stop, domain.step).toDF(ITEM)
-    return numbers.select(numbers[ITEM].cast(kind).alias(ITEM))
+    if abs(last - first) >= 2**63:
+        raise DomainError("The domain is wider than a range of Spark's can be; give a data frame.")
+    # Not Spark's range from here to there, whose end may be no number of its own.
+    number = sql.col("id") * step + first
+    return spark.range(size).select(number.cast(kind).alias(ITEM))
 
 
 def _listed(domain: Any) -> list[Any]:
@@ -107,16 +121,20 @@ def _listed(domain: Any) -> list[Any]:
         raise DomainError(
             f"A {shown} is no domain here; give a list, a range, or a data frame of Spark."
         )
-    for method in ("tolist", "to_pylist", "to_list"):
-        if hasattr(domain, method):
-            domain = getattr(domain, method)()
-            break
     try:
-        return [*domain]
+        for method in ("tolist", "to_pylist", "to_list"):
+            if hasattr(domain, method):
+                domain = getattr(domain, method)()
+                break
+        return [value.item() if isinstance(value, np.generic) else value for value in domain]
     except TypeError:
         raise DomainError(
             f"A {type(domain).__name__} is no domain; give a list, a range, or a data frame of "
             f"Spark."
+        ) from None
+    except Exception as error:
+        raise DomainError(
+            f"The domain cannot be read as a list, which ended in a {type(error).__name__}."
         ) from None
 
 

@@ -1,11 +1,15 @@
 """Noisy Top-k with Gap on Spark, as users call it: `top_k` and `top_k_events`."""
 
-from collections.abc import Iterator
+import logging
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.types import StringType, StructField, StructType
@@ -20,6 +24,8 @@ from topgap.selector import Selector
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
 from topgap.spark.partitions import ITEM, TIMES, VALUE, at_a_partition
+
+_QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
 def top_k(
@@ -37,7 +43,7 @@ def top_k(
 ) -> Release:
     """Name the k items with the largest counts, and the gap from each to the next.
 
-    The output has the law of `topgap.top_k` on all rows. One job is run, at once.
+    The output has the law of `topgap.top_k` on all rows. One query is run, at once.
 
     Args:
         df: A data frame of Spark with a row for each item; more than k of them. Which items are
@@ -68,16 +74,18 @@ def top_k(
         k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
     )
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
-    with _own_words():
-        rows, kinds = chosen(df, item=item, value=count)
-        check_item(kinds[ITEM])
-        check_count(kinds[VALUE])
+
+    def query() -> pa.Table:
+        rows, fields = chosen(df, item=item, value=count)
+        check_item(fields[ITEM])
+        check_count(fields[VALUE])
         if check_items:
             rows = rows.groupBy(ITEM).agg(
                 sql.max(VALUE).alias(VALUE), sql.count(sql.lit(1)).alias(TIMES)
             )
-        collected = _collected(rows, parameters)
-    return _released(collected, parameters, gaps)
+        return _collected(rows, parameters)
+
+    return _released(_in_own_words(query), parameters, gaps)
 
 
 def top_k_events(
@@ -124,19 +132,21 @@ def top_k_events(
     """
     parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
     gaps = read_flag(gaps, "gaps")
-    with _own_words():
-        events, kinds = chosen(df, item=item, person=person)
-        check_item(kinds[ITEM])
-        items = items_of(domain, kinds[ITEM], df.sparkSession, parameters.k)
+
+    def query() -> pa.Table:
+        events, fields = chosen(df, item=item, person=person)
+        kind = check_item(fields[ITEM])
+        items = items_of(domain, kind, df.sparkSession, parameters.k)
         counts = events.dropna().groupBy(ITEM).agg(sql.count_distinct("person").alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         rows = items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
-        collected = _collected(rows, parameters)
-    return _released(collected, parameters, gaps)
+        return _collected(rows, parameters)
+
+    return _released(_in_own_words(query), parameters, gaps)
 
 
 def _collected(rows: DataFrame, parameters: TopK) -> pa.Table:
-    """The pools of all partitions, under noise that is used for this one job."""
+    """The pools of all partitions, under noise that is used for this one query."""
     schema = StructType(
         [StructField(ITEM, rows.schema[ITEM].dataType), StructField(VALUE, StringType())]
     )
@@ -153,14 +163,52 @@ def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
     return Selector.from_arrow(parameters, collected).release(gaps=gaps)
 
 
-@contextmanager
-def _own_words() -> Iterator[None]:
-    """Let Spark's errors through in one sentence, for theirs quote data."""
+def _in_own_words(query: Callable[[], pa.Table]) -> pa.Table:
+    """What the query gives. Errors of Spark become one sentence, for theirs quote data.
+
+    It is raised when theirs is done with, so that they are not kept as its context either.
+    """
+    failed: SparkError | KeyboardInterrupt
     try:
-        yield
+        with _no_word_from_pyspark():
+            return query()
     except TopgapError:
         raise
-    except AnalysisException as error:  # of which it logs nothing
-        raise SparkError(f"Spark cannot plan this: {error.getCondition()}.") from None
-    except Exception:
-        raise SparkError("Spark could not run this; its own log says why.") from None
+    except Exception as error:
+        if _was_interrupted(error):
+            failed = KeyboardInterrupt()
+        elif isinstance(error, AnalysisException):  # for which Spark writes no log
+            failed = SparkError(f"Spark cannot plan this: {error.getCondition()}.")
+        elif isinstance(error, (PySparkException, Py4JError, OSError, EOFError)):
+            failed = SparkError("Spark could not run this; its own log says why.")
+        else:
+            failed = SparkError(
+                f"A {type(error).__name__} came up that topgap should have foreseen, which is a "
+                f"defect of topgap; please report it."
+            )
+    raise failed
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an interrupt came before the error, which PySpark raises in its place."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+@contextmanager
+def _no_word_from_pyspark() -> Iterator[None]:
+    """Keep PySpark's own loggers from writing what its errors say, rows and all, to stderr."""
+    thread = threading.get_ident()
+
+    def is_of_others(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+
+    loggers = [*map(PySparkLogger.getLogger, _QUERY_LOGGERS)]
+    for logger in loggers:
+        logger.addFilter(is_of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_of_others)
