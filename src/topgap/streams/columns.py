@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from topgap.counting.tables import quoted
+from topgap.counting.tables import no_such_column, quoted
 from topgap.errors import ItemsError, ParameterError, SourceError
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 ROWS = 2**15
 """So many rows are looked at together: their names fit the cache when they are compared."""
 
-_MOST_NAMES = 8
 _ITEMS = {"text", "whole number", "decimal", "date"}
 _COUNTS = {"whole number", "decimal", "float"}
 
@@ -89,10 +88,7 @@ def _type(part: "Part", name: str) -> Any:
         return part.schema.field(places[0]).type
     if places:
         raise SourceError(f"{part.label} has more than one column {quoted(name)}.")
-    names = [quoted(each) for each in part.schema.names]
-    more = ", …" if len(names) > _MOST_NAMES else ""
-    has = "; it has " + ", ".join(names[:_MOST_NAMES]) + more if names else ""
-    raise SourceError(f"{part.label} has no column {quoted(name)}{has}.")
+    raise no_such_column(part.label, name, part.schema.names)
 
 
 def _unfit(part: "Part", name: str) -> SourceError:
