@@ -36,20 +36,25 @@ def at_a_partition(parameters: TopK, streams: Streams) -> Callable[[Batches], Ba
         import pyarrow as pa
         from pyspark import TaskContext
 
+        complaint = ""
         try:
             from topgap import _core as core
-            from topgap.spark.partitions import pool
 
-            found = core.__version__
-        except ImportError:
-            found = ""
-        context = TaskContext.get()
-        if found == version and context is not None:
+            if core.__version__ != version:
+                complaint = f"have topgap {core.__version__}, and here is {version}; install that"
+            else:
+                from topgap.spark.partitions import pool
+        except ImportError as error:
+            complaint = f"have no topgap {version}; install it"
+            if error.name != "topgap":
+                complaint = f"lack a library that topgap {version} needs; install topgap[spark]"
+        if not complaint:
+            context: Any = TaskContext.get()
             yield from pool(batches, context.partitionId(), *pickle.loads(sent))  # noqa: S301
             return
         for batch in batches:
             missing = pa.nulls(1, batch.schema.field("item").type)
-            said = f"SparkError: The executors have no topgap {version}; install it there too."
+            said = f"SparkError: The executors {complaint} there too."
             yield pa.RecordBatch.from_arrays([missing, pa.array([said])], ["item", "value"])
             return
 
