@@ -4,8 +4,8 @@
     top_k_events(df, k, epsilon, person=…, item=…, domain=…)  from events: who had what
 
 Spark counts, and each partition gets its noise where it lies; the driver sees hardly more than
-k + 1 rows of each. A call runs one job and returns a `Release`; what Spark runs more than once for
-it, because a task failed or was slow, has the same noise each time. docs/spark.md tells why.
+k + 1 rows of each. A call runs one query and returns a `Release`; what Spark runs more than once
+for it, because a task failed or was slow, has the same noise each time. docs/spark.md tells why.
 """
 
 from importlib.util import find_spec
@@ -14,6 +14,14 @@ from topgap.errors import MissingExtraError
 
 if not all(map(find_spec, ("pandas", "pyarrow", "pyspark"))):
     raise MissingExtraError("topgap.spark needs PySpark: pip install 'pyspark[sql]>=4,<5'.")
+
+import pyspark
+
+if int(pyspark.__version__.partition(".")[0]) < 4:
+    raise MissingExtraError(
+        f"topgap.spark needs PySpark 4, and {pyspark.__version__} is here: "
+        f"pip install 'pyspark[sql]>=4,<5'."
+    )
 
 from topgap.spark.mechanism import top_k, top_k_events
 
