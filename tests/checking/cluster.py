@@ -32,7 +32,9 @@ _SETTINGS = {
     "spark.driver.extraJavaOptions": _QUICK,
     "spark.executor.extraJavaOptions": _QUICK,
     "spark.executorEnv.PYTHONPATH": str(TESTS),
+    "spark.cores.max": str(len(HOSTS)),  # of which all must be there before a job is run
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.locality.wait": "100ms",
     "spark.sql.adaptive.coalescePartitions.enabled": "false",  # so many partitions as are asked for
     "spark.sql.shuffle.partitions": str(PARTITIONS),
     "spark.ui.enabled": "false",
@@ -104,12 +106,13 @@ def require_java() -> None:
     version = re.search(r'version "(\d+)', shown)
     if version is None or int(version[1]) < 17:
         refuse = pytest.fail if os.environ.get("TOPGAP_NEEDS_JAVA") == "1" else pytest.skip
-        refuse("There is no Java 17 here, or newer.")
+        where = "in JAVA_HOME" if os.environ.get("JAVA_HOME") else "here"
+        refuse(f"There is no Java 17 {where}, or newer.")
 
 
 def _java() -> str:
     home = os.environ.get("JAVA_HOME")
-    return "java" if home is None else str(Path(home, "bin", "java"))
+    return str(Path(home, "bin", "java")) if home else "java"
 
 
 def _environment(folder: Path, settings: Path) -> dict[str, str]:
