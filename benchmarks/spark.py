@@ -32,6 +32,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
@@ -173,7 +174,10 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
     with tempfile.TemporaryDirectory(prefix="topgap-bench-") as name:
         folder = Path(name)
-        spark = session(folder)
+        try:
+            spark = session(folder)
+        except PySparkRuntimeError:
+            sys.exit("benchmarks/spark.py: Spark cannot be started; it needs Java 17 or newer.")
         print(
             f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
             f"Spark {version('pyspark')}, topgap {version('topgap')}\n"
