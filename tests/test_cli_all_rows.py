@@ -28,7 +28,7 @@ from topgap.counting import NOT_PROTECTED
 from topgap.report import read_release
 
 ASKED = ("--item", "what", "--count", "people", "--all-rows", "-k", 2, "--epsilon", 100)
-ASSERTED = "that this list may be known is your word (--all-rows)."
+ASSERTED = "item has two rows, is your word (--all-rows)."
 
 
 def all_rows(folder: Path, *arguments: object, **how: Any) -> Ended:

@@ -29,6 +29,7 @@ LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
     "functools", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow", "pyarrow.compute",
     "pyspark", "re", "reprlib", "secrets", "threading", "typing",
+    "zlib",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.release",

@@ -599,7 +599,7 @@ def test_it_goes_to_arrow_and_comes_back() -> None:
 def test_the_rows_of_several_are_what_all_hold() -> None:
     parts = [{f"{i} {j}": FAR * (7 * j + i) for j in range(30)} for i in range(7)]
     tables = [holding(TWO, part).to_arrow() for part in parts]
-    carried = pa.concat_tables(table.replace_schema_metadata(None) for table in tables)
+    carried = pa.concat_tables(tables)
     assert carried.num_rows == 21
     assert Selector.from_arrow(TWO, carried).release().items == ("6 29", "5 29")
     as_text = carried.set_column(1, "value", carried["value"].cast(pa.string()))
@@ -670,26 +670,35 @@ def test_what_is_no_such_table_is_refused(table: Any) -> None:
         Selector.from_arrow(ONE, table)
 
 
-def test_a_table_of_other_parameters_is_refused() -> None:
-    table = holding(ONE, {"ash": FAR, "elm": 0}).to_arrow()
+def test_a_table_of_other_parameters_is_refused_whoever_carried_it() -> None:
+    table = holding(ONE, {"ash": FAR, "elm": -FAR}).to_arrow()
+    others = [TWO, TopK(1, 2), TopK(1, 1, monotonic=True), TopK(1, 1, resolution=1)]
+    for carried in (table, table.to_pandas(), pl.from_arrow(table)):
+        assert Selector.from_arrow(ONE, pa.Table.from_pandas(carried)
+                                   if isinstance(carried, pd.DataFrame)
+                                   else carried).release().items == ("ash",)  # fmt: skip
+        for parameters in others:
+            with pytest.raises(SelectorError, match="with other parameters, or another version"):
+                Selector.from_arrow(parameters, carried)
+    mixed = pa.concat_tables([table, holding(TopK(1, 2), {"oak": 5, "fir": 7}).to_arrow()])
     with pytest.raises(SelectorError, match="with other parameters, or another version"):
-        Selector.from_arrow(TWO, table)
-    damaged = table.replace_schema_metadata({b"topgap.selector": b"{"})
-    with pytest.raises(SelectorError, match="with other parameters, or another version"):
-        Selector.from_arrow(ONE, damaged)
+        Selector.from_arrow(ONE, mixed)
 
 
 def test_a_table_with_bad_items_is_refused() -> None:
+    values = holding(ONE, {"ash": FAR, "elm": 0}).to_arrow()["value"]
     for items, sentence in ((["ash", "ash"], "given twice"), (["ash", None], "has no name")):
-        table = pa.table({"item": items, "value": ["1", "2"]})
+        table = pa.table({"item": items, "value": values})
         with pytest.raises(ItemsError, match=sentence):
             Selector.from_arrow(ONE, table)
 
 
 def test_names_of_different_types_do_not_go_to_arrow() -> None:
-    for other in (7, "\ud800", 2**70):
+    for other in (7, "\ud800", 2**70, ("a", 1)):
         with pytest.raises(ItemsError, match="do not fit in one Arrow column"):
             holding(ONE, {"ash": FAR, other: 0}).to_arrow()
+    with pytest.raises(ItemsError, match="do not fit in one Arrow column"):
+        holding(ONE, {(1, 2): FAR, (3, 4): 0}).to_arrow()
     made = holding(ONE, {"ash": FAR, 7: 0})
     assert made.release().items == ("ash",)
 
@@ -701,7 +710,7 @@ def test_a_pickle_of_another_version_is_refused() -> None:
     made = holding(ONE, {"ash": FAR, "elm": 0})
     restore, state = made.__reduce__()
     with pytest.raises(SelectorError, match="pickled by another version"):
-        restore(*state[:-1], b"refinement 3")
+        restore(*state[:-1], state[-1] + 1)
 
 
 def test_streams_are_repeated_by_number_and_never_by_chance() -> None:

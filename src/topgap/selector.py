@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn
+from zlib import crc32
 
 import numpy as np
 
@@ -29,12 +30,12 @@ MOST_REMEMBERED = 2**18
 MOST_TEXT = 2**24
 """And so many characters of them."""
 
-_METADATA = b"topgap.selector"
+_TAG_BITS = 32
 _LONGEST_DECIMAL = 38
 _WHOLE = re.compile(r"-?(0x[0-9a-f]+|[0-9]+)")
 _RELEASED, _MERGED = "released", "merged into another"
 _INTERRUPTED = "interrupted while it was changed"
-_TWICE = "An item was given twice; its noise is drawn once, so give each item in one part alone."
+_TWICE = "An item was given twice; its noise is drawn once, so give each item once."
 
 
 class Selector:
@@ -232,10 +233,11 @@ class Selector:
     def to_arrow(self) -> "pa.Table":
         """What it holds as an Arrow table of `item` and `value`, for another to take over.
 
-        A value is a noisy answer, in fractions of the resolution, and a secret: decimal(38), or
-        hexadecimal text if one is longer. There are hardly more than k + 1 rows. The rows of
-        several selectors with equal parameters and different items, put together, are what all of
-        them hold.
+        A value is a noisy answer, in fractions of the resolution, and a secret; its last 32 bits
+        tell the parameters, so that tables of others are not mistaken for these. It is a
+        decimal(38), or hexadecimal text if one is longer. There are hardly more than k + 1 rows.
+        The rows of several selectors with equal parameters and different items, put together, are
+        what all of them hold.
 
         Raises:
             MissingExtraError: pyarrow is not installed.
@@ -251,15 +253,18 @@ class Selector:
             pool = [*cut(self._pool, self._parameters.k + 1)]
         try:
             items = pa.array([noisy.item for noisy in pool])
+            if pa.types.is_nested(items.type):
+                raise TypeError
         except (pa.ArrowException, OverflowError, TypeError, ValueError):  # Unicode's is of these
-            raise ItemsError("The items' names do not fit in one Arrow column.") from None
-        numbers = [noisy.value for noisy in pool]
+            raise ItemsError(
+                "The items' names do not fit in one Arrow column; let all be strings, or integers."
+            ) from None
+        numbers = [noisy.value << _TAG_BITS | self._tag for noisy in pool]
         if all(abs(number) < 10**_LONGEST_DECIMAL for number in numbers):
             values = pa.array(numbers, type=pa.decimal128(_LONGEST_DECIMAL, 0))
         else:
             values = pa.array([*map(hex, numbers)], type=pa.string())
-        table = pa.table({"item": items, "value": values})
-        return table.replace_schema_metadata({_METADATA: self._identity()})
+        return pa.table({"item": items, "value": values})
 
     @classmethod
     def from_arrow(cls, parameters: TopK, table: Any) -> "Selector":
@@ -291,9 +296,7 @@ class Selector:
             raise SelectorError(
                 "A selector is read from an Arrow table with the columns item and value."
             ) from None
-        if (table.schema.metadata or {}).get(_METADATA, selector._identity()) != (
-            selector._identity()
-        ):
+        if any(number % 2**_TAG_BITS != selector._tag for number in numbers):
             raise SelectorError(
                 "The table was written by a selector with other parameters, or another version."
             )
@@ -303,7 +306,7 @@ class Selector:
             raise ItemsError(_TWICE)
         if items:
             # Of what was cut off nothing is known.
-            selector._keep([*map(Noisy, numbers, items)], None)
+            selector._keep([*map(Noisy, (n >> _TAG_BITS for n in numbers), items)], None)
             selector._named, selector._added = True, len(items)
         return selector
 
@@ -324,7 +327,7 @@ class Selector:
             pool = [*cut(self._pool, self._parameters.k + 1)]
             seen = None if self._seen is None else {*self._seen}
             state = (self._parameters, pool, seen, self._named, self._added)
-        return _restored, (*state, self._identity())
+        return _restored, (*state, self._tag)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -353,9 +356,10 @@ class Selector:
         kernel = self._parameters.kernel
         return 0 if kernel is None else kernel.refinement
 
-    def _identity(self) -> bytes:
-        """What two selectors must share to be one."""
-        return f"{self._parameters}, refinement {self._refinement}".encode()
+    @property
+    def _tag(self) -> int:
+        """Tells apart whose values cannot be put together."""
+        return crc32(f"{self._parameters}, refinement {self._refinement}".encode())
 
     def _draw(self, numbers: Any, threads: int) -> tuple[list[int], list[int]]:
         """Places among the numbers that can still win, and their values."""
@@ -439,10 +443,10 @@ def _restored(
     seen: set[Any] | None,
     named: bool | None,
     added: int,
-    identity: bytes,
+    tag: int,
 ) -> Selector:
     selector = Selector(parameters)
-    if identity != selector._identity():
+    if tag != selector._tag:
         raise SelectorError("The selector was pickled by another version.")
     selector._keep(pool, seen)
     selector._named, selector._added = named, added
@@ -461,8 +465,10 @@ def _whole(value: object) -> int:
     """
     if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value, 16 if "x" in value else 10)
-    if isinstance(value, int | Decimal) and not isinstance(value, bool) and value % 1 == 0:
-        return int(value)
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        number, denominator = value.as_integer_ratio()
+        if denominator == 1:
+            return number
     raise TypeError
 
 

@@ -214,9 +214,9 @@ def release(
         bool,
         typer.Option(
             "--all-rows",
-            help="Every row is an item of the public list, by your word: for ready counts "
-            "(--count) of any number, which are read once and take little memory. Parquet files, "
-            "Arrow files, or an Arrow stream from standard input.",
+            help="Every row is an item of the public list, and none has two rows, by your word: "
+            "for ready counts (--count) of any number, which are read once and take little "
+            "memory. Parquet files, Arrow files, or an Arrow stream from standard input.",
             rich_help_panel=_DOMAIN,
         ),
     ] = False,

@@ -18,8 +18,8 @@ _REMARKS: Mapping[str, str] = {
     "replace": "Data sets are neighbours if one person is replaced by another.",
 }
 _ALL_ROWS = (
-    "Every row took part as an item of the public list: that this list may be known is your word "
-    "(--all-rows)."
+    "Every row took part as an item of the public list: that this list may be known, and that no "
+    "item has two rows, is your word (--all-rows)."
 )
 _NOTHING_STANDS_OUT = (
     "No gap is larger than noise alone often makes: if that surprises you, see whether the columns "

@@ -55,7 +55,8 @@ def _check_all_rows(request: Request) -> None:
     told = {request.source_format} if request.source_format else request.named
     if told - {"parquet", "arrow", None}:
         raise typer.BadParameter(
-            "--all-rows is for Parquet and Arrow files; give the items of others with --domain."
+            "--all-rows is for Parquet and Arrow files (say so with --source-format if a name does "
+            "not tell); give the items of others with --domain."
         )
     of_others = [request.table, request.query, request.delimiter]
     changed = not request.header or request.allow_empty or request.memory != MEMORY

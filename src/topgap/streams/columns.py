@@ -92,7 +92,11 @@ def _type(part: "Part", name: str) -> Any:
 
 
 def _unfit(part: "Part", name: str) -> SourceError:
-    return SourceError(f"{part.label} has a column {quoted(name)} of a type that cannot be used.")
+    kind = part.schema.field(name).type
+    return SourceError(
+        f"{part.label} has a column {quoted(name)} of type {kind}, which cannot be used; cast it, "
+        f"items to text or whole numbers, counts to numbers."
+    )
 
 
 def _kind(type_: Any) -> str | None:

@@ -61,7 +61,8 @@ def open_source(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
     if not hasattr(source, "__arrow_c_stream__"):
         raise SourceError(
             f"A {type(source).__name__} cannot be streamed; give the path of a Parquet or Arrow "
-            f"file, a data frame, or whatever streams Arrow."
+            f"file, a data frame (of a lazy one, collect it), or whatever streams Arrow, such as "
+            f"RecordBatchReader.from_batches."
         )
     label, size = "The stream", None
     if library in {"pandas", "polars"} and hasattr(source, "columns"):
