@@ -146,7 +146,8 @@ def in_one_partition(items: int, k: int) -> tuple[float, int]:
 
 def merging(rows: int, k: int) -> tuple[float, float]:
     """Seconds to merge so many rows on the driver, and the bytes that it takes besides them."""
-    values = [str(10**18 + random.randrange(10**17)) for _ in range(rows)]
+    tag = Selector(TopK(k, EPSILON))._tag
+    values = [str((10**18 + random.randrange(10**17)) << 32 | tag) for _ in range(rows)]
     table = pa.table({"item": np.arange(rows), "value": values})
     del values
     before = getrusage(RUSAGE_SELF).ru_maxrss

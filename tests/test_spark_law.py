@@ -70,9 +70,11 @@ def test_partitions_have_the_law_of_the_whole(
 
 
 SELECTOR = "selector = Selector._on(parameters, "
-SCALED = (
-    "parameters = TopK(parameters.k, {} * parameters.epsilon, resolution=parameters.resolution)\n"
-    "    " + SELECTOR
+SCALED = (  # under the tag of the right parameters, or it would be refused
+    "tagged = type('Tagged', (Selector,), {{'_tag': Selector(parameters)._tag}})\n"
+    "    epsilon = {} * parameters.epsilon\n"
+    "    parameters = TopK(parameters.k, epsilon, resolution=parameters.resolution)\n"
+    "    " + SELECTOR.replace("Selector", "tagged")
 )
 # With the number of the case in which each is found.
 MUTANTS = [
