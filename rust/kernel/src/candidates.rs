@@ -46,7 +46,10 @@ pub(crate) fn collect<C: Crew>(
 ) -> Result<(i64, Vec<Candidate>), C::Stop> {
     let values_per_unit = rate.values_per_unit(answers.steps_per_unit);
     let octaves = Octaves::new(values_per_unit, rate);
+    // A missed threshold falls by one octave, then by two, by four, and so on; and so does the
+    // number of zero bits that items need which share their coins.
     let mut fall = i64::try_from(octaves.distance(1)).unwrap_or(i64::MAX);
+    let mut octaves_of_fall = 1_u32;
     let mut before = None;
     let ranges = blocks.divided(crew.size());
     let room = wanted.needed.div_ceil(ranges.len()) * 3 / 2;
@@ -77,7 +80,9 @@ pub(crate) fn collect<C: Crew>(
         );
         before = Some(plan.threshold);
         plan.threshold = wanted.lowest().max(plan.threshold.saturating_sub(fall));
+        plan.octaves = plan.octaves.saturating_sub(octaves_of_fall);
         fall = fall.saturating_mul(2);
+        octaves_of_fall = octaves_of_fall.saturating_mul(2);
     }
 }
 
