@@ -88,8 +88,9 @@ def against_one_look(k: int) -> None:
         f"{'n':>13}{'1 thread':>12}{'2 threads':>12}{'all cores':>12}{'np.max':>12}"
         f"{'in halves':>12}{'NumPy':>12}{'1/np.max':>10}{'1/2':>7}{'halves':>8}{'NumPy/all':>11}"
     )
-    for n, rounds in ((1_000_000, 101), (10_000_000, 31), (100_000_000, 9)):
-        counts = zipf(n)
+    for n, rounds in ((1_000_000, 101), (10_000_000, 31), (100_000_000, 9), (0, 9)):
+        # Last, zeros that the system keeps in one page: what threads do if memory sets no limit.
+        counts = zipf(n) if n else np.zeros(100_000_000, dtype=np.int64)
         scale = float(topgap.TopK(k, 1).scale)
         with ThreadPoolExecutor(2) as pool:
             runs: dict[str, Callable[[], object]] = {
@@ -102,7 +103,7 @@ def against_one_look(k: int) -> None:
             }
             times = interleaved(runs, rounds)
         print(
-            f"{n:>13,}"
+            f"{f'{n:,}' if n else '10⁸ zeros':>13}"
             + "".join(f"{f'{times[each] * 1e3:.2f} ms':>12}" for each in runs)
             + f"{times['one'] / times['max']:>10.2f}{times['one'] / times['two']:>7.2f}"
             f"{times['max'] / times['halves']:>8.2f}{times['numpy'] / times['all']:>10.1f}×"
