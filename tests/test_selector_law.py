@@ -132,7 +132,7 @@ def walker() -> DrawWalker:
 @pytest.fixture
 def module() -> ModuleType:
     """The selector's module once more, for its sampler is replaced."""
-    return mutated(selector, Mutant("none", "_METADATA = b", "_METADATA = b"))  # type: ignore[no-any-return]
+    return mutated(selector, Mutant("none", "_TAG_BITS = 32", "_TAG_BITS = 32"))  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("way", WAYS)
