@@ -381,7 +381,7 @@ class Selector:
         return [*range(len(noisy))], noisy
 
     def _keep(self, more: Pool, names: Any) -> None:
-        """Put these into the pool; and their names, and those cut off, to what is remembered."""
+        """Put these into the pool, and the names of their part to what is remembered."""
         if names is None or self._seen is None or self._are_too_many(names):
             self._seen = None
         else:

@@ -41,7 +41,8 @@ def top_k(
 
     Items are what is stored: `"flu"` and `" flu"` are two, unlike in `topgap.counting`. Each must
     be in one row alone. One that is there twice is found among rows that are looked at together,
-    among the first 262,144, and among those that can still win; beyond that you must make sure.
+    among all as long as no more than 262,144 were read, and among those that can still win; beyond
+    that you must make sure.
 
     The process stays below 300 MiB, whatever the number of rows and the size of row groups. But a
     batch of an Arrow file or stream, and the dictionary of a column that has one, are held whole,
