@@ -4,6 +4,8 @@
     noisy_max(answers, epsilon, …)        the largest alone
     TopK(k, epsilon, …).release(answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
+    top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
+    estimate(release, measurements, …)    the same from measurements that were made elsewhere
     topgap.streams                        ready counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
     topgap.counting                       how many persons have each item, from events in any form
@@ -25,6 +27,7 @@ from topgap.errors import (
     AnswersError,
     AnswersTypeError,
     DomainError,
+    EstimatesError,
     ItemsError,
     KernelError,
     MissingExtraError,
@@ -37,6 +40,7 @@ from topgap.errors import (
     SparkError,
     TopgapError,
 )
+from topgap.estimates import Estimates, estimate, top_k_with_estimates
 from topgap.mechanism import noisy_max, top_k
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -49,6 +53,8 @@ __all__ = [
     "AnswersError",
     "AnswersTypeError",
     "DomainError",
+    "Estimates",
+    "EstimatesError",
     "ItemsError",
     "KernelError",
     "MissingExtraError",
@@ -66,6 +72,7 @@ __all__ = [
     "__version__",
     "counting",
     "datasets",
+    "estimate",
     "law",
     "noisy_max",
     "reference",
@@ -73,6 +80,7 @@ __all__ = [
     "spark",
     "streams",
     "top_k",
+    "top_k_with_estimates",
 ]
 
 

@@ -37,6 +37,10 @@ class ReleaseError(TopgapError, ValueError):
     """A release cannot be read, or not be written in the form that was asked for."""
 
 
+class EstimatesError(TopgapError, ValueError):
+    """Measurements do not fit the release, or estimates cannot be read."""
+
+
 class MissingExtraError(TopgapError, ImportError):
     """A library that topgap needs for this, and for nothing else, is not installed."""
 

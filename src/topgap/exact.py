@@ -176,11 +176,19 @@ def floor_answer(answer: object, steps_per_unit: int) -> int:
     >>> floor_answer(3, 10), floor_answer(0.3, 10), floor_answer(-0.05, 10)
     (30, 2, -1)
     """
-    numerator, denominator = _ratio(answer)
+    numerator, denominator = ratio(answer)
     return numerator * steps_per_unit // denominator
 
 
-def _ratio(answer: object) -> tuple[int, int]:
+def ratio(answer: object) -> tuple[int, int]:
+    """The number as it is stored, as a numerator and a denominator.
+
+    Raises:
+        AnswersTypeError, AnswersError: As of `floor_answer`.
+
+    >>> ratio(0.25), ratio(Fraction(1, 3))
+    ((1, 4), (1, 3))
+    """
     if isinstance(answer, _NOT_NUMBERS):
         raise AnswersTypeError(f"Each answer must be a number, not {type(answer).__name__}.")
     if isinstance(answer, numbers.Rational):

@@ -92,11 +92,22 @@ def release(
 ) -> Release:
     """`top_k` with parameters that have been read."""
     gaps = read_flag(gaps, "gaps")
+    numbers, names, threads = given(parameters, answers, items, threads)
+    return selected(parameters, numbers, names, gaps, threads)
+
+
+def given(
+    parameters: TopK, answers: object, items: object, threads: int | None
+) -> tuple[Any, Any, int]:
+    """What was handed in, taken out and checked: the numbers, their names or None, the threads."""
     threads = read_threads(threads)
     numbers, names = read(answers)
     check_enough(len(numbers), parameters.k)
-    names = choose_names(answers, names, items, len(numbers))
+    return numbers, choose_names(answers, names, items, len(numbers)), threads
 
+
+def selected(parameters: TopK, numbers: Any, names: Any, gaps: bool, threads: int) -> Release:
+    """The release of what was `given`."""
     indices, gap_units = _select(numbers, parameters, threads)
     winners = None
     if names is not None:

@@ -1,14 +1,15 @@
 """What may be published: `Release`, the boundary between what is secret and what is not."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from topgap.errors import MissingExtraError, ReleaseError, TopgapError
+from topgap import frames
+from topgap.errors import ReleaseError, TopgapError
 from topgap.exact import is_whole
 from topgap.grid import as_html, as_text
 from topgap.parameters import TopK
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 _FORMAT = "topgap.release/1"
 _PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
 _MOST_ROWS = 60
-Frame = TypeVar("Frame")
 
 
 class Release:
@@ -266,11 +266,7 @@ class Release:
           item   gap  gap_units
         0  flu  12.5        125
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise _missing("to_pandas", "pandas") from None
-        return self._framed(pd.DataFrame)
+        return frames.to_pandas(self.columns())
 
     def to_polars(self) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors.
@@ -278,11 +274,7 @@ class Release:
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_polars().rows()
         [('flu', 12.5, 125)]
         """
-        try:
-            import polars as pl
-        except ImportError:
-            raise _missing("to_polars", "polars") from None
-        return self._framed(pl.DataFrame)
+        return frames.to_polars(self.columns())
 
     def to_arrow(self) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors.
@@ -290,11 +282,7 @@ class Release:
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_arrow().to_pylist()
         [{'item': 'flu', 'gap': 12.5, 'gap_units': 125}]
         """
-        try:
-            import pyarrow as pa
-        except ImportError:
-            raise _missing("to_arrow", "pyarrow") from None
-        return self._framed(pa.table)
+        return frames.to_arrow(self.columns())
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """A chart of the leads and gaps, as in `topgap.plot.plot`.
@@ -310,7 +298,12 @@ class Release:
 
         return plot(self, ax)
 
-    def _framed(self, frame: Callable[[dict[str, Any]], Frame]) -> Frame:
+    def columns(self) -> dict[str, Any]:
+        """What the data frames are made of: a list or array by each name.
+
+        Raises:
+            ReleaseError: An enormous gap fits no column.
+        """
         columns: dict[str, Any] = {"item": [*self.items]}
         if self._gap_units is not None:
             if isinstance(self._gap_units, tuple):
@@ -319,12 +312,7 @@ class Release:
                 )
             columns["gap"] = [float(gap) for gap in self.gaps or ()]
             columns["gap_units"] = self.gap_units
-        try:
-            return frame(columns)
-        except Exception:  # whose text is not ours
-            raise ReleaseError(
-                "The items are of types that fit no common column; name the items by strings."
-            ) from None
+        return columns
 
     def __len__(self) -> int:
         return self._parameters.k
@@ -333,15 +321,21 @@ class Release:
         """The winners from the largest down, each with its gap, or None without gaps."""
         return zip(self.items, self.gaps or [None] * len(self), strict=True)
 
-    def _rows(self, most: int) -> tuple[list[str], list[list[str]], str]:
-        """The table to show: its head, at most so many rows, and what is to be said below."""
+    def rows(self, most: int, cost: str = "") -> tuple[list[str], list[list[str]], str]:
+        """The table to show: its head, at most so many rows, and what is to be said below.
+
+        Args:
+            most: So many winners are shown.
+            cost: What it has cost in ε, if not only this release.
+        """
         head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
         parameters = self._parameters
         rows = [[str(rank), on_one_line(item)] for rank, item in enumerate(self.items[:most], 1)]
         if self.gap_units is not None:
             for row, units in zip(rows, self.gap_units[:most].tolist(), strict=True):
                 row.append(written(units * parameters.resolution))
-        note = f"ε = {parameters.epsilon}, resolution {parameters.resolution}, sensitivity "
+        cost = cost or f"ε = {parameters.epsilon}"
+        note = f"{cost}, resolution {parameters.resolution}, sensitivity "
         note += f"{parameters.sensitivity}" + ", monotonic" * parameters.monotonic
         more = len(self) - len(rows)
         return head, rows, f"… and {more} more\n{note}" if more else note
@@ -354,7 +348,7 @@ class Release:
         return self._text(len(self))
 
     def _text(self, most: int) -> str:
-        head, rows, note = self._rows(most)
+        head, rows, note = self.rows(most)
         return f"{as_text(head, rows)}\n{note}"
 
     def __repr__(self) -> str:
@@ -363,7 +357,7 @@ class Release:
         return f"<Release of the top {len(self)} at ε = {self.epsilon}: {shown}{more}>"
 
     def _repr_html_(self) -> str:
-        head, rows, note = self._rows(_MOST_ROWS)
+        head, rows, note = self.rows(_MOST_ROWS)
         below = escape(note).replace("\n", "<br>")
         return f"{as_html(head, rows)}<p>{below}</p>"
 
@@ -434,7 +428,3 @@ def _is_json(item: object) -> bool:
     if isinstance(item, float):
         return item - item == 0
     return item is None or isinstance(item, str | int)
-
-
-def _missing(method: str, library: str) -> MissingExtraError:
-    return MissingExtraError(f"{method} needs {library}: pip install {library}.")

@@ -3,19 +3,21 @@
 import re
 from decimal import Decimal
 from fractions import Fraction
-from math import gcd
+from math import floor, gcd, isfinite, log10
 from unicodedata import east_asian_width
 
 _MOST_DIGITS = 100_000
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(/[0-9]+)?")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
 
 
 def written(number: Fraction) -> str:
-    """A decimal where one is exact, and otherwise a fraction; the number is not negative.
+    """A decimal where one is exact, and otherwise a fraction.
 
-    >>> written(Fraction(25, 2)), written(Fraction(37, 3)), written(Fraction(7))
-    ('12.5', '37/3', '7')
+    >>> written(Fraction(25, 2)), written(Fraction(37, 3)), written(Fraction(-7))
+    ('12.5', '37/3', '-7')
     """
+    if number < 0:
+        return f"-{written(-number)}"
     twos_and_fives = number.denominator
     places = 0
     while twos_and_fives > 1:
@@ -49,6 +51,22 @@ def read_written(text: str) -> Fraction:
 def _digits(number: int) -> str:
     """By way of Decimal, which writes a number of any length."""
     return format(Decimal(number), "f")
+
+
+def rounded(number: float, spread: float) -> str:
+    """The number as far as its digits mean something, when it is off by about `spread`.
+
+    >>> rounded(1234.5678, 2.34), rounded(1234.5678, 234.0), rounded(1234.5678, 0.0)
+    ('1234.6', '1235', '1234.5678')
+    >>> rounded(1.2346e30, 1e28), rounded(float("inf"), 1.0)
+    ('1.235e+30', 'inf')
+    """
+    if not isfinite(number) or not isfinite(spread) or abs(number) >= 1e15:
+        return f"{number:.4g}"
+    if spread == 0:
+        return f"{number:.10g}"
+    places = 1 - floor(log10(spread))
+    return f"{number:.{min(max(places, 0), 12)}f}"
 
 
 def on_one_line(thing: object) -> str:

@@ -1,0 +1,161 @@
+"""What a user calls: `top_k_with_estimates`, and `estimate` for what was measured elsewhere."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, Literal
+
+from topgap.errors import (
+    AnswersError,
+    AnswersTypeError,
+    EstimatesError,
+    ParameterError,
+    ParameterTypeError,
+)
+from topgap.estimates.noise import Kind, Noise, square_root
+from topgap.estimates.value import Estimates
+from topgap.exact import Number, ratio, read_parameter
+from topgap.measurement import Shares
+from topgap.parameters import TopK
+from topgap.release import Release
+
+
+def top_k_with_estimates(
+    answers: object,
+    k: int,
+    epsilon: Number,
+    *,
+    selection_share: Number = "1/2",
+    resolution: Number = "1/10",
+    sensitivity: Number = 1,
+    monotonic: bool = False,
+    items: object = None,
+    threads: int | None = None,
+) -> Estimates:
+    """Name the k largest answers under ε-differential privacy, the gaps between them, and how many.
+
+    A part of ε selects the winners, as `topgap.top_k` does. The rest is shared equally by k
+    measurements: each winner's answer, rounded down to a multiple of the resolution, plus discrete
+    Laplace noise on such multiples, exactly. The whole costs their sum, which is ε exactly. Then
+    the gaps, which cost nothing, make the measurements better.
+
+    Args:
+        answers: One number per item; see `topgap.top_k`.
+        k: How many winners are named and measured.
+        epsilon: The privacy loss ε of all of it.
+        selection_share: The part of ε that selects; between 0 and 1.
+        resolution: Gaps and measurements are multiples of this; one divided by an integer.
+        sensitivity: How far one person can move any one answer; a multiple of the resolution.
+        monotonic: Whether one person's arrival moves all answers the same way; see `topgap.top_k`.
+        items: The items' names; see `topgap.top_k`.
+        threads: How many look at the answers at once; see `topgap.top_k`.
+
+    Returns:
+        The release, the measurements, the estimates, their standard errors and intervals.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
+        AnswersError, AnswersTypeError, ItemsError, KernelError: As of `topgap.top_k`; nothing is
+            released on an error.
+
+    >>> trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
+    >>> made = top_k_with_estimates(trees, k=2, epsilon=1, monotonic=True)
+    >>> [(tree, round(count, -3)) for tree, count in made]
+    [('ash', 1000000000.0), ('oak', 1000000.0)]
+    >>> made.release.epsilon, made.noise.epsilon, made.epsilon
+    (Fraction(1, 2), Fraction(1, 4), Fraction(1, 1))
+    """
+    whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+    return estimated(Shares.of(whole, selection_share), answers, items, threads)
+
+
+def estimated(shares: Shares, answers: object, items: object, threads: int | None) -> Estimates:
+    """`top_k_with_estimates` with shares of ε that have been read."""
+    noise = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
+    release, measurements = shares.select_and_measure(answers, items, threads)
+    return Estimates(release, measurements, noise)
+
+
+def estimate(
+    release: Release,
+    measurements: object,
+    *,
+    variance: "Number | Iterable[Number]",
+    noise: Literal["laplace", "normal"] | None = None,
+) -> Estimates:
+    """Combine a release with measurements of its winners that were made elsewhere.
+
+    It sees nothing but what may be published. The measurements must be unbiased, and their noise
+    independent of each other and of the release.
+
+    Args:
+        release: The winners and the gaps between them.
+        measurements: One number per winner, from the largest winner down; or a dict that has one
+            for each winner's item.
+        variance: That of the measurements' noise; or one for each winner, in the same order.
+        noise: The family that the noise is of, discrete or not, for intervals that are no wider
+            than need be; None if it is not known.
+
+    Returns:
+        The estimates, their standard errors and intervals.
+
+    Raises:
+        EstimatesError: The release has no gaps, or there is not one finite number per winner.
+        ParameterError, ParameterTypeError: A variance is no number greater than 0, or the noise is
+            of no such family.
+
+    >>> release = Release(TopK(k=2, epsilon=1, monotonic=True), [4, 0], [125, 3], ["flu", "cold"])
+    >>> made = estimate(release, {"cold": 41, "flu": 60}, variance=8)
+    >>> [round(each, 2) for each in made.estimates]
+    [57.85, 43.15]
+    """
+    if not isinstance(release, Release):
+        raise ParameterTypeError(f"release must be a Release, not {type(release).__name__}.")
+    if noise not in ("laplace", "normal", None):
+        raise ParameterError("noise must be 'laplace', 'normal' or None.")
+    measured = read_measurements(release, measurements)
+    if isinstance(variance, Iterable) and not isinstance(variance, str):
+        variances = tuple(
+            read_parameter(each, "variance") for each in _one_each(release, variance, "variance")
+        )
+    else:
+        variances = (read_parameter(variance, "variance"),) * len(release)
+    kind: Kind = noise or "unknown"
+    scales = tuple(square_root(each / 2) for each in variances) if kind == "laplace" else ()
+    return Estimates(release, measured, Noise(kind, variances, scales))
+
+
+def read_measurements(release: Release, measurements: object) -> tuple[Fraction, ...]:
+    """One measurement for each winner of a release that has gaps, exactly.
+
+    Raises:
+        EstimatesError: The release has no gaps, or there is not one finite number per winner.
+    """
+    if release.gaps is None:
+        raise EstimatesError("A release without gaps has nothing to make measurements better with.")
+    return tuple(map(_read, _one_each(release, measurements, "measurement")))
+
+
+def _one_each(release: Release, given: Any, what: str) -> list[Any]:
+    """What was given for each winner, in their order."""
+    if isinstance(given, Mapping):
+        try:
+            return [given[item] for item in release.items]
+        except KeyError:
+            raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
+    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):
+        raise EstimatesError(
+            f"Give one {what} for each winner, as a list, not {type(given).__name__}."
+        )
+    listed = [*given]
+    if len(listed) != len(release):
+        raise EstimatesError(
+            f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."
+        )
+    return listed
+
+
+def _read(measurement: object) -> Fraction:
+    try:
+        return Fraction(*ratio(measurement))
+    except (AnswersError, AnswersTypeError):
+        raise EstimatesError("Each measurement must be a finite number.") from None

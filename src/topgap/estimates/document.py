@@ -1,0 +1,102 @@
+"""Estimates as a dict, as JSON holds it, and back."""
+
+from collections.abc import Iterable
+from math import isfinite
+from typing import Any
+
+from topgap.errors import EstimatesError, TopgapError
+from topgap.estimates.calls import estimate, read_measurements
+from topgap.estimates.noise import Noise
+from topgap.estimates.value import Estimates, read_level
+from topgap.exact import Number, read_parameter
+from topgap.release import Release
+from topgap.text import read_written, written
+
+FORMAT = "topgap.estimates/1"
+
+
+def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
+    """What `Estimates.to_dict` gives.
+
+    >>> from topgap import TopK
+    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+    >>> made = to_dict(estimate(release, [60], variance=8, noise="laplace"), "9/10")
+    >>> made["measurements"], made["noise"], made["estimates"][0]["estimate"]
+    (['60'], {'kind': 'laplace', 'variances': ['8']}, 60.0)
+    """
+    noise: dict[str, Any] = {"kind": estimates.noise.kind}
+    if estimates.noise.epsilon is None:
+        noise["variances"] = [written(each) for each in estimates.noise.variances]
+    else:
+        noise["epsilon"] = str(estimates.noise.epsilon)
+    columns = zip(
+        estimates.estimates,
+        estimates.standard_errors,
+        estimates.intervals(level),
+        estimates.intervals(level, simultaneous=True),
+        strict=True,
+    )
+    return {
+        "format": FORMAT,
+        "release": estimates.release.to_dict(),
+        "measurements": [written(each) for each in estimates.measurements],
+        "noise": noise,
+        "level": written(read_level(level)),
+        "estimates": [
+            {
+                "estimate": _finite([each])[0],
+                "standard_error": _finite([error])[0],
+                "interval": _finite(alone),
+                "simultaneous_interval": _finite(at_once),
+            }
+            for each, error, alone, at_once in columns
+        ],
+    }
+
+
+def from_dict(read: dict[str, Any]) -> Estimates:
+    """What `Estimates.from_dict` gives.
+
+    Raises:
+        EstimatesError, ReleaseError: This is not what `to_dict` gives.
+
+    >>> from topgap import TopK
+    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+    >>> one = estimate(release, [60], variance=8, noise="laplace")
+    >>> from_dict(to_dict(one, 0.95)) == one
+    True
+    """
+    known = isinstance(read, dict) and read.get("format") == FORMAT
+    _require(known, f"they must have the format {FORMAT}")
+    expected = {"format", "release", "measurements", "noise", "level", "estimates"}
+    _require({*read} == expected, "something is missing, or there is more")
+    release = Release.from_dict(read["release"])
+    try:
+        measurements = [read_written(each) for each in read["measurements"]]
+        kind, noise = read["noise"]["kind"], read["noise"]
+        if kind == "discrete laplace":
+            _require({*noise} == {"kind", "epsilon"}, "such noise has an epsilon and nothing else")
+            epsilon = read_parameter(noise["epsilon"], "epsilon")
+            exact = Noise.discrete_laplace(release.parameters, epsilon)
+            return Estimates(release, read_measurements(release, measurements), exact)
+        _require({*noise} == {"kind", "variances"}, "such noise has variances and nothing else")
+        variances = [read_written(each) for each in noise["variances"]]
+        return estimate(
+            release, measurements, variance=variances, noise=None if kind == "unknown" else kind
+        )
+    except EstimatesError:
+        raise
+    except TopgapError as error:
+        raise EstimatesError(f"These are no estimates: {error}") from None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise EstimatesError("These are no estimates: something is misplaced.") from None
+
+
+def _finite(numbers: Iterable[float]) -> list[float | None]:
+    """JSON has no infinite numbers."""
+    return [number if isfinite(number) else None for number in numbers]
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise EstimatesError(f"These are no estimates: {what}.")

@@ -1,0 +1,350 @@
+"""Who, by how much, and how many: `Estimates`."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from html import escape
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any
+
+from topgap import frames
+from topgap.errors import EstimatesError, ParameterError
+from topgap.estimates.combination import ROUNDING, Combination, geometric_variance
+from topgap.estimates.intervals import Errors
+from topgap.estimates.noise import Noise, square_root
+from topgap.exact import Number, read_flag, read_parameter
+from topgap.grid import as_html, as_text
+from topgap.release import Release
+from topgap.text import on_one_line, rounded, written
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Interval = tuple[float, float]
+
+LEVEL = Fraction(95, 100)
+"""The level of intervals, unless another is given."""
+
+_MOST_ROWS = 60
+_LARGEST = Fraction(2**1000)
+
+
+@dataclass(frozen=True, repr=False)
+class Estimates:
+    """The winners, measured, and the measurements made better by the gaps between them.
+
+    Like a `Release` it holds nothing that is secret, and is made by `topgap.top_k_with_estimates`
+    or `topgap.estimate`.
+
+    Attributes:
+        release: The winners and the gaps between them.
+        measurements: What was measured for each winner, exactly.
+        noise: What is known of the measurements' noise.
+
+    >>> from topgap import TopK, estimate
+    >>> release = Release(TopK(k=2, epsilon=1, monotonic=True), [4, 0], [125, 3], ["flu", "cold"])
+    >>> both = estimate(release, [60, 41], variance=8, noise="laplace")
+    >>> [round(each, 2) for each in both.estimates]   # the gap was 12.5, and not 19
+    [57.85, 43.15]
+    >>> [round(each, 2) for each in both.standard_errors], both.measurement_errors[0] ** 2
+    ([2.31, 2.31], 8.000000000000002)
+    >>> print(both)
+    rank  item  ahead of the next by  estimate    ±  95% from    to
+       1  flu                   12.5      57.9  2.3      53.1  62.6
+       2  cold                   0.3      43.1  2.3      38.4  47.9
+    ε = 1 to select, measured elsewhere, resolution 1/10, sensitivity 1, monotonic
+    """
+
+    release: Release
+    measurements: tuple[Fraction, ...]
+    noise: Noise
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The privacy loss of publishing all of it; None if that of the measurements is unknown."""
+        each = self.noise.epsilon
+        return None if each is None else self.release.epsilon + len(self) * each
+
+    @property
+    def cost(self) -> str:
+        """What the whole has cost, and what for, in words."""
+        if self.noise.epsilon is None:
+            return f"ε = {self.release.epsilon} to select, measured elsewhere"
+        return (
+            f"ε = {self.epsilon}: {self.release.epsilon} to select and {self.noise.epsilon} for "
+            f"each measurement"
+        )
+
+    @property
+    def estimates(self) -> tuple[float, ...]:
+        """The best linear unbiased estimate of each winner's answer, from the largest winner down.
+
+        The answer is the one that was rounded down to a multiple of the resolution. What is beyond
+        the largest float is infinite; the measurements are exact.
+        """
+        return tuple(map(_as_float, self._exact))
+
+    @cached_property
+    def standard_errors(self) -> tuple[float, ...]:
+        """The standard deviation of each estimate's error, where the order is not in doubt."""
+        return tuple(self._in_units(sqrt(each)) for each in self._errors.combination.variances)
+
+    @cached_property
+    def measurement_errors(self) -> tuple[float, ...]:
+        """The standard deviation of each measurement's error: what the gaps make smaller."""
+        return tuple(self._in_units(sqrt(each)) for each in self._errors.variances)
+
+    def intervals(
+        self,
+        level: Number = LEVEL,
+        *,
+        simultaneous: bool = False,
+        measured_only: bool = False,
+    ) -> tuple[Interval, ...]:
+        """An interval for each winner's answer, which covers it with the chance `level`.
+
+        That holds where the order of the winners, and who is among them, is not in doubt: near ties
+        it holds less often. The intervals of the measurements alone are wider and always hold;
+        docs/estimates.md shows by how much. All are a whole step of the resolution wider than noise
+        without rounding asks for.
+
+        Args:
+            level: A number between 0 and 1.
+            simultaneous: Whether all k intervals are to cover at once, with that chance.
+            measured_only: Whether the gaps are left aside, and the intervals lie around the
+                measurements.
+
+        Returns:
+            The ends of each interval, from the largest winner down. If nothing but the variance of
+            the noise is known, they are Chebyshev's, which cover whatever the noise is.
+
+        Raises:
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
+
+        >>> from topgap import TopK, estimate
+        >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+        >>> one = estimate(release, [60], variance=8, noise="laplace")
+        >>> [round(end, 2) for end in one.intervals(0.9)[0]]   # 2·ln 10 and half a step
+        [55.34, 64.66]
+        """
+        share = read_level(level)
+        simultaneous = read_flag(simultaneous, "simultaneous")
+        measured_only = read_flag(measured_only, "measured_only")
+        tail = float((1 - share) / (2 * (len(self) if simultaneous else 1)))
+        errors = self._errors
+        ends = errors.ends_of_measurements(tail) if measured_only else errors.ends(tail)
+        centres = self.measurements if measured_only else self._exact
+        half = self.release.parameters.resolution / 2
+        return tuple(
+            (
+                _as_float(centre - Fraction(high) * self._unit - half),
+                _as_float(centre - Fraction(low) * self._unit + half),
+            )
+            for centre, (low, high) in zip(centres, ends, strict=True)
+        )
+
+    @cached_property
+    def _unit(self) -> Fraction:
+        """What floats are reckoned in, so that no parameters are too large or small for them."""
+        parameters = self.release.parameters
+        least = max(parameters.scale, parameters.resolution)
+        largest = max(self.noise.variances)
+        return least if largest <= least**2 else square_root(largest)
+
+    @cached_property
+    def _errors(self) -> Errors:
+        parameters, unit = self.release.parameters, self._unit
+        rounding = ROUNDING * float((parameters.resolution / unit) ** 2)
+        exponential = float(parameters.scale / unit)
+        rate = float(min(parameters.rate, Fraction(10**6)))
+        between = exponential**2 * geometric_variance(rate) + rounding
+        variances = [float(each / unit**2) for each in self.noise.variances]
+        return Errors(
+            combination=Combination(variances, between, rounding),
+            variances=variances,
+            laplace=[float(each / unit) for each in self.noise.scales],
+            normal=self.noise.kind == "normal",
+            exponential=exponential,
+            rounding=rounding,
+        )
+
+    @cached_property
+    def _exact(self) -> tuple[Fraction, ...]:
+        half = self.release.parameters.resolution / 2
+        pairs = zip(self.measurements, self.measurements[1:], self.release.gaps or (), strict=False)
+        residuals = [(gap + half - (one - next_one)) / self._unit for one, next_one, gap in pairs]
+        corrections = self._errors.combination.corrections(
+            [float(max(-_LARGEST, min(each, _LARGEST))) for each in residuals]
+        )
+        return tuple(
+            measured + Fraction(correction) * self._unit
+            for measured, correction in zip(self.measurements, corrections, strict=True)
+        )
+
+    def _in_units(self, number: float) -> float:
+        return _as_float(Fraction(number) * self._unit)
+
+    def to_dict(self, level: Number = LEVEL) -> dict[str, Any]:
+        """Everything in a dict: released and measured numbers as exact strings, others as floats.
+
+        Args:
+            level: That of the intervals, of which both kinds are written.
+        """
+        from topgap.estimates.document import to_dict
+
+        return to_dict(self, level)
+
+    @classmethod
+    def from_dict(cls, read: dict[str, Any]) -> "Estimates":
+        """Make the estimates that `to_dict` wrote, anew from what was released and measured.
+
+        Raises:
+            EstimatesError, ReleaseError: This is not what `to_dict` writes.
+        """
+        from topgap.estimates.document import from_dict
+
+        return from_dict(read)
+
+    def to_json(self, level: Number = LEVEL, *, indent: int | None = None) -> str:
+        """The estimates as JSON, from which `from_json` makes equal ones.
+
+        Args:
+            level: That of the intervals.
+            indent: Spaces by which inner lines are indented; None for a single line.
+
+        Raises:
+            ReleaseError: An item is no string, number, True, False or None.
+        """
+        self.release.to_json()  # which refuses items that JSON has not
+        return json.dumps(self.to_dict(level), ensure_ascii=False, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Estimates":
+        """Read what `to_json` wrote.
+
+        Raises:
+            EstimatesError, ReleaseError: The text is not the JSON of estimates.
+
+        >>> Estimates.from_json("{}")
+        Traceback (most recent call last):
+        topgap.errors.EstimatesError: These are no estimates: they must have the format \
+topgap.estimates/1.
+        """
+        try:
+            read = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            raise EstimatesError("These are no estimates: they must be JSON.") from None
+        return cls.from_dict(read)
+
+    def to_pandas(self, level: Number = LEVEL) -> "pd.DataFrame":
+        """A pandas data frame with one row per winner, from the largest down.
+
+        The columns are those of `Release.to_pandas`, and `measurement`, `estimate`,
+        `standard_error`, `low` and `high`: the ends of each winner's own interval.
+
+        Args:
+            level: That of the intervals.
+
+        Raises:
+            ReleaseError: The items, or an enormous gap, fit no column.
+            MissingExtraError: pandas is not installed.
+        """
+        return frames.to_pandas(self._columns(level))
+
+    def to_polars(self, level: Number = LEVEL) -> "pl.DataFrame":
+        """A polars data frame with the columns of `to_pandas`, and the same errors."""
+        return frames.to_polars(self._columns(level))
+
+    def to_arrow(self, level: Number = LEVEL) -> "pa.Table":
+        """An Arrow table with the columns of `to_pandas`, and the same errors."""
+        return frames.to_arrow(self._columns(level))
+
+    def _columns(self, level: Number) -> dict[str, Any]:
+        intervals = self.intervals(level)
+        return {
+            **self.release.columns(),
+            "measurement": [_as_float(each) for each in self.measurements],
+            "estimate": [*self.estimates],
+            "standard_error": [*self.standard_errors],
+            "low": [low for low, _ in intervals],
+            "high": [high for _, high in intervals],
+        }
+
+    def __len__(self) -> int:
+        return len(self.measurements)
+
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
+        """The winners from the largest down, each with its estimate."""
+        return zip(self.release.items, self.estimates, strict=True)
+
+    def __str__(self) -> str:
+        return self._text(LEVEL, _MOST_ROWS)
+
+    def to_text(self, level: Number = LEVEL) -> str:
+        """The whole table as text; `str` shows the first winners of a long one.
+
+        Args:
+            level: That of the intervals.
+        """
+        return self._text(level, len(self))
+
+    def _text(self, level: Number, most: int) -> str:
+        head, rows, note = self.rows(level, most)
+        return f"{as_text(head, rows)}\n{note}"
+
+    def _repr_html_(self) -> str:
+        head, rows, note = self.rows(LEVEL, _MOST_ROWS)
+        below = escape(note).replace("\n", "<br>")
+        return f"{as_html(head, rows)}<p>{below}</p>"
+
+    def rows(self, level: Number, most: int) -> tuple[list[str], list[list[str]], str]:
+        """The table to show: its head, at most so many rows, and what is to be said below."""
+        head, rows, note = self.release.rows(most, self.cost)
+        columns = zip(self.estimates, self.standard_errors, self.intervals(level), strict=True)
+        for row, (estimate, error, interval) in zip(rows, columns, strict=False):
+            row += [rounded(each, error) for each in (estimate, error, *interval)]
+        head += ["estimate", "±", f"{percent(level)} from", "to"]
+        return head, rows, note
+
+    def __repr__(self) -> str:
+        shown = ", ".join(on_one_line(repr(item)) for item in self.release.items[:5])
+        more = ", …" if len(self) > 5 else ""
+        return f"<Estimates of the top {len(self)}: {shown}{more}>"
+
+
+def read_level(level: Number) -> Fraction:
+    """The level of intervals as an exact number between 0 and 1.
+
+    Raises:
+        ParameterTypeError: It is of a type that is no exact number.
+        ParameterError: It does not lie between 0 and 1.
+
+    >>> read_level(0.95)
+    Fraction(19, 20)
+    """
+    share = read_parameter(level, "level")
+    if share >= 1:
+        raise ParameterError("level must be below 1, such as 0.95.")
+    return share
+
+
+def percent(level: Number) -> str:
+    """The level as people say it.
+
+    >>> percent(0.95), percent("0.999"), percent("1/3")
+    ('95%', '99.9%', '33.33%')
+    """
+    share = 100 * read_level(level)
+    exactly = written(share)
+    return f"{exactly if len(exactly) <= 8 and '/' not in exactly else f'{float(share):.4g}'}%"
+
+
+def _as_float(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf

@@ -1,0 +1,59 @@
+"""Columns as a pandas, polars or Arrow table."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from topgap.errors import MissingExtraError, ReleaseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Columns = dict[str, Any]
+Frame = TypeVar("Frame")
+
+
+def to_pandas(columns: Columns) -> "pd.DataFrame":
+    """A pandas data frame.
+
+    Raises:
+        ReleaseError: The values fit no column.
+        MissingExtraError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise _missing("to_pandas", "pandas") from None
+    return _framed(pd.DataFrame, columns)
+
+
+def to_polars(columns: Columns) -> "pl.DataFrame":
+    """A polars data frame; with the errors of `to_pandas`."""
+    try:
+        import polars as pl
+    except ImportError:
+        raise _missing("to_polars", "polars") from None
+    return _framed(pl.DataFrame, columns)
+
+
+def to_arrow(columns: Columns) -> "pa.Table":
+    """An Arrow table; with the errors of `to_pandas`."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise _missing("to_arrow", "pyarrow") from None
+    return _framed(pa.table, columns)
+
+
+def _framed(frame: Callable[[Columns], Frame], columns: Columns) -> Frame:
+    try:
+        return frame(columns)
+    except Exception:  # whose text is not ours
+        raise ReleaseError(
+            "The items are of types that fit no common column; name the items by strings."
+        ) from None
+
+
+def _missing(method: str, library: str) -> MissingExtraError:
+    return MissingExtraError(f"{method} needs {library}: pip install {library}.")

@@ -1,0 +1,124 @@
+"""The winners' own answers, measured with exact discrete Laplace noise: `Shares`."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from topgap._core import Laplace
+from topgap.answers import floored
+from topgap.errors import ParameterError
+from topgap.exact import Number, read_parameter
+from topgap.mechanism import given, selected
+from topgap.parameters import TopK
+from topgap.reference.samplers import Sampler
+from topgap.release import Release
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How ε is shared: one part selects, and each of the k winners is measured with another.
+
+    By sequential composition the whole costs the sum of them, exactly.
+
+    Attributes:
+        selection: The parameters of the selection, with its part of ε.
+        measurement_epsilon: The part of ε that each measurement costs.
+
+    >>> shares = Shares.of(TopK(k=10, epsilon=1), "1/3")
+    >>> shares.selection.epsilon, shares.measurement_epsilon, shares.epsilon
+    (Fraction(1, 3), Fraction(1, 15), Fraction(1, 1))
+    """
+
+    selection: TopK
+    measurement_epsilon: Fraction
+
+    @classmethod
+    def of(cls, parameters: TopK, selection_share: Number) -> "Shares":
+        """Share out the ε of these parameters; the selection gets so much of it.
+
+        Raises:
+            ParameterTypeError: The share is of a type that is no exact number.
+            ParameterError: It does not lie between 0 and 1.
+
+        >>> Shares.of(TopK(k=1, epsilon=1), 1)
+        Traceback (most recent call last):
+        topgap.errors.ParameterError: selection_share must be below 1, or nothing is left to \
+measure with.
+        """
+        share = read_parameter(selection_share, "selection_share")
+        if share >= 1:
+            raise ParameterError(
+                "selection_share must be below 1, or nothing is left to measure with."
+            )
+        selection = TopK(
+            parameters.k,
+            parameters.epsilon * share,
+            resolution=parameters.resolution,
+            sensitivity=parameters.sensitivity,
+            monotonic=parameters.monotonic,
+        )
+        return cls(selection, parameters.epsilon * (1 - share) / parameters.k)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The privacy loss of the selection and all measurements."""
+        return self.selection.epsilon + self.selection.k * self.measurement_epsilon
+
+    @property
+    def rate(self) -> Fraction:
+        """A measurement is off by x steps with a chance that is proportional to e^−(rate·|x|)."""
+        parameters = self.selection
+        return self.measurement_epsilon * parameters.resolution / parameters.sensitivity
+
+    def select_and_measure(
+        self, answers: object, items: object, threads: int | None
+    ) -> tuple[Release, tuple[Fraction, ...]]:
+        """Release the winners, and measure each.
+
+        Returns:
+            The release, and for each winner its answer, rounded down to a multiple of the
+            resolution, plus discrete Laplace noise on such multiples.
+
+        Raises:
+            AnswersError, AnswersTypeError, ItemsError, KernelError: As of `topgap.top_k`.
+        """
+        numbers, names, threads = given(self.selection, answers, items, threads)
+        release = selected(self.selection, numbers, names, True, threads)
+        return release, self.measure(_taken(numbers, release.indices))
+
+    def measure(self, answers: Any) -> tuple[Fraction, ...]:
+        """Each of these k answers, rounded down, plus noise.
+
+        Each step of noise falls by e^−rate, and one person moves an answer by at most
+        sensitivity/resolution steps, even rounded down: e^−(their product) is e^−ε of one
+        measurement.
+        """
+        resolution = self.selection.resolution
+        steps = floored(answers, resolution.denominator)
+        noise = _laplace(self.rate, len(steps))
+        return tuple((a + x) * resolution for a, x in zip(steps, noise, strict=True))
+
+
+def _taken(numbers: Any, indices: Any) -> Any:
+    return numbers[indices] if isinstance(numbers, np.ndarray) else [numbers[i] for i in indices]
+
+
+def _laplace(rate: Fraction, count: int) -> list[int]:
+    """Independent x of a chance proportional to e^−(rate·|x|)."""
+    kernel = _kernel(rate)
+    if kernel is not None:
+        return kernel.draw(count)
+    # Noise too large for the kernel: the reference has the same law, and takes its time.
+    sampler = Sampler()
+    return [sampler.discrete_laplace(rate) for _ in range(count)]
+
+
+@lru_cache(maxsize=256)
+def _kernel(rate: Fraction) -> Laplace | None:
+    try:
+        return Laplace(rate.numerator, rate.denominator)
+    except OverflowError:
+        return None
