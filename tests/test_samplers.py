@@ -65,6 +65,17 @@ def truncated_geometric_law(rate: Fraction, m: int) -> Law:
     return law
 
 
+def discrete_laplace_law(rate: Fraction) -> Law:
+    """P(x) = (1 − t)/(1 + t)·t^|x|, where t = e^−rate; the less t, the more the quotient."""
+    t = exp_minus(rate, 128)
+
+    def law(x: int) -> Bounds:
+        low, high = exp_minus(abs(x) * rate, 128)
+        return Bounds((1 - t.high) / (1 + t.high) * low, (1 - t.low) / (1 + t.low) * high)
+
+    return law
+
+
 def shuffle_law(n: int) -> Law:
     orders = set(permutations(range(1, n + 1)))
     return lambda outcome: known(int(outcome in orders), factorial(n))
@@ -77,6 +88,7 @@ LAWS: dict[str, Callable[..., Law]] = {
     "bernoulli_exp": bernoulli_exp_law,
     "geometric": geometric_law,
     "truncated_geometric": truncated_geometric_law,
+    "discrete_laplace": discrete_laplace_law,
 }
 
 DRAWS: list[tuple[str, tuple[Any, ...]]] = [
@@ -98,6 +110,7 @@ DRAWS: list[tuple[str, tuple[Any, ...]]] = [
         ("truncated_geometric", (Fraction(rate), m))
         for rate, m in [("1/10", 10), ("1/2", 2), ("2/3", 3), ("1", 1), ("1", 5), ("5/2", 2)]
     ),
+    *(("discrete_laplace", (Fraction(rate),)) for rate in ["1/4", "1/2", "2/3", "1", "7/5", "3"]),
 ]
 
 
@@ -138,6 +151,8 @@ def test_the_tapes_of_each_sampler_bracket_its_law(
         ("geometric", (Fraction(1),), 0.02),
         ("geometric", (Fraction(3, 2),), 0.05),
         ("truncated_geometric", (Fraction(1), 2), 0.02),
+        ("discrete_laplace", (Fraction(1),), 0.2),
+        ("discrete_laplace", (Fraction(3),), 0.2),
     ],
 )
 def test_so_do_they_bit_by_bit(
@@ -190,6 +205,16 @@ MUTANTS = [
            "return min(self.geometric(rate), m - 1)"),
     Mutant("truncated: not at all", "self.geometric(rate) % m", "self.geometric(rate)"),
     Mutant("truncated: uniform", "return self.geometric(rate) % m", "return self.uniform(m)"),
+    Mutant("Laplace: both draws the same", "down = self.geometric(rate)", "down = up"),
+    Mutant("Laplace: one draw alone", "down = self.geometric(rate)", "down = 0"),
+    Mutant("Laplace: the sign dropped", "return up - down", "return max(up - down, down - up)"),
+    Mutant("Laplace: the sum", "return up - down", "return up + down"),
+    Mutant("Laplace: zero counted twice", "down = self.geometric(rate)",
+           "down = 2 * up * self.uniform(2)"),
+    Mutant("Laplace: twice the noise", "return up - down", "return 2 * (up - down)"),
+    Mutant("Laplace: half the noise", "return up - down", "return (up - down) // 2"),
+    Mutant("Laplace: another rate for one draw", "down = self.geometric(rate)",
+           "down = self.geometric(rate * 2)"),
     Mutant("a bias of 2^−20", "return self.uniform(d) < n",
            "return self.uniform(d) < n and self.bits.take(20) > 0"),
 ]  # fmt: skip
@@ -218,6 +243,7 @@ def test_a_broken_sampler_falls_out_of_the_bracket(mutant: Mutant) -> None:
         ("geometric", (0.5,)),
         ("geometric", ("1/2",)),
         ("truncated_geometric", (Fraction(1), 2.5)),
+        ("discrete_laplace", (0.5,)),
         ("shuffle", (-1,)),
         ("bernoulli", (-1, 3)),
         ("bernoulli", (4, 3)),
@@ -225,6 +251,8 @@ def test_a_broken_sampler_falls_out_of_the_bracket(mutant: Mutant) -> None:
         ("bernoulli_exp", (Fraction(-1, 2),)),
         ("geometric", (Fraction(0),)),
         ("truncated_geometric", (Fraction(1), 0)),
+        ("discrete_laplace", (Fraction(0),)),
+        ("discrete_laplace", (Fraction(-1, 2),)),
     ],
 )
 def test_impossible_laws_are_refused(draw: str, arguments: tuple[Any, ...]) -> None:
@@ -268,6 +296,8 @@ def test_huge_numbers_are_no_obstacle() -> None:
     assert 0 <= sampler.uniform(10**100) < 10**100
     assert sampler.geometric(Fraction(10**40)) == 0  # positive with probability e^(−10^40)
     assert sampler.geometric(Fraction(1, 10**40)) >= 0
+    assert sampler.discrete_laplace(Fraction(10**40)) == 0
+    assert isinstance(sampler.discrete_laplace(Fraction(1, 10**40)), int)
     # u = 1 and v = 5 of t = 2^60, in steps of s = 3: beyond what a float could hold.
     five = Scripted("bernoulli_exp", [True, *[True] * 5, False], f"{1:060b}")
     assert five.geometric(Fraction(3, 2**60)) == (1 + 5 * 2**60) // 3
@@ -281,6 +311,10 @@ def test_calls_are_counted_as_in_the_papers_last_table() -> None:
     assert sampler.geometric(Fraction(1, 2)) == 3
     assert sampler.bits.left == 0  # type: ignore[attr-defined]
     assert sampler.calls == {"geometric": 1, "bernoulli_exp": 3, "bernoulli": 6, "uniform": 7}
+    # The table has no Laplace noise: what it is made of is counted.
+    sampler = Sampler(Tape("110101" * 2))
+    assert sampler.discrete_laplace(Fraction(1, 2)) == 0
+    assert sampler.calls == {"geometric": 2, "bernoulli_exp": 6, "bernoulli": 12, "uniform": 14}
 
 
 def test_a_tape_says_when_it_is_exhausted() -> None:

@@ -101,6 +101,18 @@ class Sampler:
         _require(_is_int(m) and m >= 1, "truncated_geometric needs an int m of at least 1.")
         return self.geometric(rate) % m
 
+    def discrete_laplace(self, rate: Fraction) -> int:
+        """Discrete Laplace on all integers, for any rational rate > 0: P(x) ∝ e^(−|x|·rate).
+
+        The difference of two independent geometric numbers: with t = e^−rate, it is x ≥ 0 with
+        probability Σ (1 − t)²·t^(x+2h) over all h ≥ 0, which is (1 − t)/(1 + t)·t^x, and so is −x.
+        """
+        possible = _is_exact(rate) and rate > 0
+        _require(possible, "discrete_laplace needs a Fraction greater than 0.")
+        up = self.geometric(rate)
+        down = self.geometric(rate)
+        return up - down
+
 
 def given_or_fresh(sampler: Sampler | None) -> Sampler:
     """The sampler that a caller gave, or a new one on the operating system's generator."""
