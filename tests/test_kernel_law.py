@@ -11,6 +11,7 @@ from checking.kernel_law import (
     CANDIDATES,
     GEOMETRIC,
     HEADS,
+    LAPLACE,
     PARTS,
     SCRIPTS,
     TAPES,
@@ -19,7 +20,7 @@ from checking.kernel_law import (
 )
 from checking.mutants import Mutant
 
-CASES = [*HEADS, *GEOMETRIC, *TAPES, *SCRIPTS, *PARTS, *CANDIDATES]
+CASES = [*HEADS, *GEOMETRIC, *LAPLACE, *TAPES, *SCRIPTS, *PARTS, *CANDIDATES]
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +167,31 @@ MUTANTS = [
         ("rate.rs", "a word taken for all bits",
          "self.least_error + ((self.spread >> 1) >> (known - 1));",
          "self.least_error + u64::from(known > 64);", GEOMETRIC),
+        # Laplace noise.
+        ("laplace.rs", "both draws the same",
+         "let down = signed(geometric(rate, 0, source)?);", "let down = up;", LAPLACE),
+        ("laplace.rs", "the sign dropped", "Ok(up - down)", "Ok((up - down).abs())", LAPLACE),
+        ("laplace.rs", "one draw alone",
+         "let down = signed(geometric(rate, 0, source)?);", "let down = 0;", LAPLACE),
+        ("laplace.rs", "the sum and not the difference", "Ok(up - down)", "Ok(up + down)", LAPLACE),
+        ("laplace.rs", "a sign and a magnitude: zero counted twice",
+         "let down = signed(geometric(rate, 0, source)?);",
+         "let down = if source.bits(1)? == 0 { 0 } else { 2 * up };", LAPLACE),
+        ("laplace.rs", "a sign and a magnitude: zero drawn again for one sign only once",
+         "let down = signed(geometric(rate, 0, source)?);",
+         "let negative = source.bits(1)? == 1;\n"
+         "    let again = up == 0 && negative;\n"
+         "    let up = if again { signed(geometric(rate, 0, source)?) } else { up };\n"
+         "    let down = if negative { 2 * up } else { 0 };", LAPLACE),
+        ("laplace.rs", "twice the noise", "Ok(up - down)", "Ok(2 * (up - down))", LAPLACE),
+        ("laplace.rs", "half the noise", "Ok(up - down)", "Ok((up - down) / 2)", LAPLACE),
+        ("laplace.rs", "wrong rate: one draw's noise halved",
+         "let down = signed(geometric(rate, 0, source)?);",
+         "let down = signed(geometric(rate, 0, source)?) / 2;", LAPLACE),
+        ("laplace.rs", "wrong rate: the first bit of one draw taken for 0",
+         "let up = signed(geometric(rate, 0, source)?);",
+         "let up = signed(geometric(rate, 1, source)?);", LAPLACE),
+        ("laplace.rs", "from 1", "Ok(up - down)", "Ok(up - down + 1)", LAPLACE),
     ]
 ]  # fmt: skip
 

@@ -202,6 +202,18 @@ def test_no_variable_on_the_privacy_path_ever_is_a_float(run: Any, given: Any) -
         assert floats_in_variables(run, given, TopK(1, "1/3")) == set()
 
 
+def test_nor_is_one_where_laplace_noise_is_drawn() -> None:
+    for rate in (Fraction(3, 7), Fraction(1, 10**40), 2):
+        assert floats_in_variables(samplers.Sampler().discrete_laplace, rate) == set()
+
+
+def test_the_kernels_laplace_noise_has_a_fresh_key_for_every_call() -> None:
+    shim = (KERNEL.parent / "python" / "src" / "lib.rs").read_text()
+    (draw,) = re.findall(r"fn draw\(&self.*?\n    }\n", shim, re.DOTALL)
+    assert re.findall(r"let source = (.*);", draw) == ["&mut fresh(check_signals)?"]
+    assert re.findall(r"\w+\(&self\.rate, .*?\)", draw) == ["laplace(&self.rate, source)"]
+
+
 def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     """That the look finds it here shows that it would find others."""
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))

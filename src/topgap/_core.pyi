@@ -4,7 +4,7 @@ from typing import Final, final
 
 import numpy as np
 
-__all__ = ["Kernel", "Stream", "Streams", "__version__", "floor_to_steps"]
+__all__ = ["Kernel", "Laplace", "Stream", "Streams", "__version__", "floor_to_steps"]
 
 __version__: Final[str]
 
@@ -41,6 +41,22 @@ class Kernel:
         The indices, as bytes of int64, and the values of all items but those that lie below k + 1
         others, or below the floor. With a stream there are no threads.
         """
+
+@final
+class Laplace:
+    """Discrete Laplace noise of a rate, prepared once.
+
+    It is x whole steps with a chance proportional to e^−(rate·|x|).
+    """
+
+    def __new__(cls, numerator: int, denominator: int) -> Laplace:
+        """Noise of rate numerator/denominator per step.
+
+        ValueError if either is 0, OverflowError if the kernel's integers are too short for it.
+        """
+
+    def draw(self, count: int) -> list[int]:
+        """So many independent draws, in steps, from a key of their own."""
 
 @final
 class Streams:

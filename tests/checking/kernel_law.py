@@ -85,6 +85,35 @@ class Geometric:
 
 
 @dataclass(frozen=True)
+class Laplace:
+    """Discrete Laplace noise of a rate, drawn on a grid from words of so many bits."""
+
+    rate: Fraction
+    grid: int
+    refinement: int
+    width: int
+    depth: int = 21
+    kind: str = field(default="kernel's Laplace noise, bit by bit", repr=False)
+
+    def walk(self, probe: Probe) -> Walk[int]:
+        question = (
+            f"laplace rate={self.rate.numerator}/{self.rate.denominator} grid={self.grid} "
+            f"refinement={self.refinement} width={self.width}"
+        )
+        masses = {int(x): mass for x, mass in probe.walk(question, self.depth).items()}
+        return Walk(masses, 1 - sum(masses.values(), Fraction(0)))
+
+    def law(self, noise: int) -> Bounds:
+        """t^|x| over its sum for all x, which is (1 + t)/(1 − t), where t = e^−rate per value."""
+        per_value = Geometric(self.rate, self.grid, self.refinement, 0, self.width).per_value
+        t, power = exp_minus(per_value, 96), exp_minus(per_value * abs(noise), 96)
+        # The less t, the more (1 − t)/(1 + t).
+        return Bounds(
+            (1 - t.high) / (1 + t.high) * power.low, (1 - t.low) / (1 + t.low) * power.high
+        )
+
+
+@dataclass(frozen=True)
 class Heads:
     """Which of some items show heads when all have the same small chance."""
 
@@ -190,7 +219,7 @@ class Candidates(Select):
         return Bounds(at_least.low - beyond.high, at_least.high - beyond.low)
 
 
-Case = Geometric | Heads | Select
+Case = Geometric | Laplace | Heads | Select
 
 
 def contradictions(probe: Probe, cases: list[Case]) -> Iterator[str]:
@@ -222,6 +251,25 @@ GEOMETRIC: list[Case] = [
     ]
     for zeros in (0, 2)
     for width in (1, 2, 3, 6)
+]
+
+LAPLACE: list[Case] = [
+    *(
+        Laplace(Fraction(rate), grid, refinement, width)
+        for rate, grid, refinement in [
+            ("2", 0, 0),
+            ("1/2", 0, 0),
+            ("1", 30, 1),
+            ("7/5", 1, 1),
+            # As in the package: no finer than the steps.
+            ("5", 30, 0),
+            ("7/5", 30, 0),
+            ("1/3", 30, 0),
+        ]
+        for width in (1, 2, 3, 6)
+    ),
+    # A digit of 2 values below each grid step; it takes many bits of each tape.
+    *(Laplace(Fraction(3, 8), 0, 0, width, 20) for width in (1, 2)),
 ]
 
 HEADS: list[Case] = [Heads(items, octaves) for items in (1, 2, 3, 5, 8) for octaves in (1, 2, 3)]

@@ -13,6 +13,9 @@
 //! A `crew` does the work, alone or in threads. What these need at random they take from `draws`, which makes it from the bits of a `source`:
 //! `geometric` decides by `rate` and `logarithm` in 64 bits, or else by `enclosures` in as many as
 //! it takes.
+//!
+//! Noise that a number carries by itself, such as an answer that is released, is symmetric:
+//! `laplace`, from the same `geometric`.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +27,7 @@ pub mod enclosures;
 pub mod floats;
 pub mod geometric;
 pub mod guess;
+pub mod laplace;
 pub mod logarithm;
 pub mod ranking;
 pub mod rate;

@@ -17,6 +17,7 @@ use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
 use topgap_kernel::floats::floor_to_steps;
 use topgap_kernel::geometric::geometric;
 use topgap_kernel::guess::Plan;
+use topgap_kernel::laplace::laplace;
 use topgap_kernel::logarithm::Logarithm;
 use topgap_kernel::rate::Rate;
 use topgap_kernel::skips::first_head;
@@ -38,6 +39,7 @@ fn main() -> io::Result<()> {
             "floor" => floor(&given),
             "heads" => walk_heads(&given),
             "geometric" => walk_geometric(&given),
+            "laplace" => walk_laplace(&given),
             "noise" => noise(&given),
             "select" => walk_select(&given),
             "scripts" => walk_scripts(&given),
@@ -108,6 +110,11 @@ fn walk_heads(given: &Given) -> String {
 fn walk_geometric(given: &Given) -> String {
     let (rate, zeros) = (given.rate(), given.number("zeros"));
     given.walk(|tape| Ok(geometric(&rate, zeros, tape)?.to_string()))
+}
+
+fn walk_laplace(given: &Given) -> String {
+    let rate = given.rate();
+    given.walk(|tape| Ok(laplace(&rate, tape)?.to_string()))
 }
 
 /// One draw of noise from given words: its value, and how many words it took.

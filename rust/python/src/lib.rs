@@ -7,13 +7,14 @@ use std::thread::available_parallelism;
 
 use num_bigint::{BigInt, BigUint, Sign};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use topgap_kernel::answers::Answers;
 use topgap_kernel::crew::{Alone, Threads};
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::floats::{self, FloatProblem};
+use topgap_kernel::laplace::laplace;
 use topgap_kernel::rate::{GRID, Rate};
 use topgap_kernel::source::{Cipher, Key, NoEntropy, Source};
 use topgap_kernel::{Noisy, noisy, select};
@@ -26,9 +27,14 @@ const LONG: usize = 10_000;
 /// Each thread has at least so many answers, unless the user says how many threads there are.
 const SHARE: usize = 1 << 20;
 
+/// So many numbers are drawn from one look for signals to the next.
+const STRETCH: usize = 1 << 12;
+
 /// Values have this many bits; answers have 64 of them, a step has the rest.
 const VALUE_BITS: u32 = 120;
 
+const TOO_SHORT: &str = "The kernel's integers are too short for it.";
+const TOO_MANY: &str = "So many draws do not fit into memory; draw fewer at a time.";
 const DEFECT: &str = "The kernel met a defect of its own, or answers that were changed while it ran; nothing was released.";
 const STOPPED: &str = "The work was stopped; nothing was released.";
 const NO_ENTROPY: &str = "The operating system gave no randomness; nothing was released.";
@@ -47,7 +53,7 @@ type Checkpoint = Box<dyn FnMut() -> PyResult<()> + Send + Sync>;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{Kernel, Stream, Streams, floor_to_steps};
+    use super::{Kernel, Laplace, Stream, Streams, floor_to_steps};
 
     use super::{Bound, PyModule, PyResult, set_hook};
 
@@ -89,9 +95,7 @@ impl Kernel {
             let most_refinement = VALUE_BITS.checked_sub(64 + step_bits)?;
             Rate::new(Ratio { numerator, denominator }, GRID, most_refinement)
         })?;
-        let rate = prepared.ok_or_else(|| {
-            PyOverflowError::new_err("The kernel's integers are too short for it.")
-        })?;
+        let rate = prepared.ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))?;
         Ok(Self { rate, k, steps_per_unit })
     }
 
@@ -173,6 +177,44 @@ impl Kernel {
     ) -> PyResult<Answers<'a>> {
         let steps_per_unit = if in_steps { 1 } else { self.steps_per_unit };
         Ok(Answers { units: answers.as_slice()?, steps_per_unit })
+    }
+}
+
+/// Discrete Laplace noise of a rate, prepared once: x whole steps with a chance proportional to
+/// e^−(rate·|x|).
+#[pyclass(frozen, module = "topgap._core")]
+struct Laplace {
+    rate: Rate,
+}
+
+#[pymethods]
+impl Laplace {
+    /// Noise of rate numerator/denominator per step.
+    #[new]
+    fn new(numerator: BigUint, denominator: BigUint) -> PyResult<Self> {
+        if numerator == BigUint::ZERO || denominator == BigUint::ZERO {
+            return Err(PyValueError::new_err("The rate must be a ratio greater than 0."));
+        }
+        // Nothing finer than whole steps is asked for.
+        let prepared = guarded(|| Rate::new(Ratio { numerator, denominator }, GRID, 0))?;
+        let rate = prepared.ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))?;
+        Ok(Self { rate })
+    }
+
+    /// So many independent draws, in steps, from a key of their own.
+    fn draw(&self, py: Python<'_>, count: usize) -> PyResult<Vec<i128>> {
+        let mut drawn: Vec<i128> = Vec::new();
+        drawn.try_reserve_exact(count).map_err(|_| PyMemoryError::new_err(TOO_MANY))?;
+        detached(py, count, || {
+            let source = &mut fresh(check_signals)?;
+            while drawn.len() < count {
+                for _ in 0..STRETCH.min(count - drawn.len()) {
+                    drawn.push(laplace(&self.rate, source)?);
+                }
+                source.checkpoint()?;
+            }
+            Ok(drawn)
+        })
     }
 }
 
