@@ -2,25 +2,27 @@
 
 The error of an estimate is a sum of the measurements' noise, the selection's exponential noise and
 what rounding the gaps has taken, with the weights of `Combination.weights`. These are taken for
-independent of who won: which holds as far as the order is not in doubt. docs/estimates.md has the
-coverage that was measured, near ties too.
+independent of who won, which the measurements' noise is, and the selection's only as far as
+nobody's place is in doubt.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
 
 from topgap.estimates.combination import Combination
-from topgap.estimates.quantiles import quantiles
+from topgap.estimates.quantiles import Floats, quantiles
 
 Ends = tuple[float, float]
 
-_ALIKE = 1e-6
+_ALIKE = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Errors:
     """What the errors of k estimates are made of, all in one unit.
 
@@ -40,30 +42,31 @@ class Errors:
     exponential: float
     rounding: float
 
-    def ends(self, tail: float) -> list[Ends]:
+    @lru_cache(maxsize=64)  # noqa: B019  (they are few, and kept by a cache themselves)
+    def ends(self, tail: Fraction) -> list[Ends]:
         """For each estimate, what its error stays above, and what below, but for such a chance."""
         if not self.laplace and not self.normal:
-            return [_chebyshev(variance, tail) for variance in self.combination.variances]
+            return [_chebyshev(variance, float(tail)) for variance in self.combination.variances]
         k = len(self.variances)
         if self._all_alike():
-            return [self._ends(k // 2, tail)] * k
-        return [self._ends(i, tail) for i in range(k)]
+            spreads = [sqrt(variance) for variance in self.combination.variances]
+            low, high = self._ends(k // 2, float(tail))
+            one = spreads[k // 2] or 1.0
+            return [(low / one * spread, high / one * spread) for spread in spreads]
+        return [self._ends(i, float(tail)) for i in range(k)]
 
-    def ends_of_measurements(self, tail: float) -> list[Ends]:
+    @lru_cache(maxsize=64)  # noqa: B019
+    def ends_of_measurements(self, tail: Fraction) -> list[Ends]:
         """The same for the measurements alone, which holds whoever won."""
-        if self.laplace:
-            spreads = [([scale], 0.0) for scale in self.laplace]
-        elif self.normal:
-            spreads = [([], variance) for variance in self.variances]
-        else:
-            return [_chebyshev(variance, tail) for variance in self.variances]
+        if not self.laplace and not self.normal:
+            return [_chebyshev(variance, float(tail)) for variance in self.variances]
+        none = np.zeros(0)
+        spreads = [*self.laplace] if self.laplace else [*self.variances]
         ends = {}
-        for scales, variance in spreads:
-            key = (*scales, variance)
-            if key not in ends:
-                low, high = quantiles(np.array(scales), np.zeros(0), variance, (tail, 1 - tail))
-                ends[key] = (low, high)
-        return [ends[*scales, variance] for scales, variance in spreads]
+        for spread in {*spreads}:
+            laplace, variance = (np.array([spread]), 0.0) if self.laplace else (none, spread)
+            ends[spread] = _between(laplace, none, variance, float(tail))
+        return [ends[spread] for spread in spreads]
 
     def _ends(self, i: int, tail: float) -> Ends:
         measurements, selection, gaps = self.combination.weights(i)
@@ -71,14 +74,24 @@ class Errors:
         if self.normal:
             variance += float(measurements**2 @ np.array(self.variances))
         scales = measurements * np.array(self.laplace) if self.laplace else np.zeros(0)
-        low, high = quantiles(scales, selection * self.exponential, variance, (tail, 1 - tail))
-        return low, high
+        return _between(scales, selection * self.exponential, variance, tail)
 
     def _all_alike(self) -> bool:
-        """Whether the weights of one estimate are those of another, with its place exchanged."""
+        """Whether the errors of all estimates have one shape.
+
+        But for rounding, the weights of one estimate are those of another with their places
+        exchanged; and the share that rounding has in them is at most this.
+        """
         k = len(self.variances)
         same = len({*self.variances}) == 1 and len({*self.laplace}) <= 1
         return same and self.rounding * k * k <= _ALIKE * (self.variances[0] + self.exponential**2)
+
+
+def _between(laplace: Floats, exponential: Floats, variance: float, tail: float) -> Ends:
+    """What the sum stays above, and what below: 1 − tail would lose what is small of the tail."""
+    (low,) = quantiles(laplace, exponential, variance, [tail])
+    (mirrored,) = quantiles(laplace, -exponential, variance, [tail])
+    return low, -mirrored
 
 
 def _chebyshev(variance: float, tail: float) -> Ends:

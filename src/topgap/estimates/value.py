@@ -1,21 +1,22 @@
 """Who, by how much, and how many: `Estimates`."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap import frames
 from topgap.errors import EstimatesError, ParameterError
 from topgap.estimates.combination import ROUNDING, Combination, geometric_variance
-from topgap.estimates.intervals import Errors
+from topgap.estimates.intervals import Ends, Errors
 from topgap.estimates.noise import Noise, square_root
 from topgap.exact import Number, read_flag, read_parameter
 from topgap.grid import as_html, as_text
+from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.text import on_one_line, rounded, written
 
@@ -52,10 +53,10 @@ class Estimates:
     [57.85, 43.15]
     >>> [round(each, 2) for each in both.standard_errors], both.measurement_errors[0] ** 2
     ([2.31, 2.31], 8.000000000000002)
-    >>> print(both)
+    >>> print(both)   # 0.3 is a small gap: who comes last is in doubt, and the intervals are wide
     rank  item  ahead of the next by  estimate    ±  95% from    to
-       1  flu                   12.5      57.9  2.3      53.1  62.6
-       2  cold                   0.3      43.1  2.3      38.4  47.9
+       1  flu                   12.5      57.9  2.3      53.1  66.0
+       2  cold                   0.3      43.1  2.3      35.0  47.9
     ε = 1 to select, measured elsewhere, resolution 1/10, sensitivity 1, monotonic
     """
 
@@ -107,10 +108,11 @@ class Estimates:
     ) -> tuple[Interval, ...]:
         """An interval for each winner's answer, which covers it with the chance `level`.
 
-        That holds where the order of the winners, and who is among them, is not in doubt: near ties
-        it holds less often. The intervals of the measurements alone are wider and always hold;
-        docs/estimates.md shows by how much. All are a whole step of the resolution wider than noise
-        without rounding asks for.
+        It lies around the estimate. Where a winner's place is in doubt, the estimate may be off by
+        more than its standard error says: there the interval reaches as far as that of the
+        measurement alone, which holds whoever should have won. docs/estimates.md has the coverage
+        that was measured, near ties and far from them. All intervals are a step of the resolution
+        wider than noise without rounding asks for.
 
         Args:
             level: A number between 0 and 1.
@@ -131,13 +133,35 @@ class Estimates:
         >>> [round(end, 2) for end in one.intervals(0.9)[0]]   # 2·ln 10 and half a step
         [55.34, 64.66]
         """
-        share = read_level(level)
+        alpha = 1 - read_level(level)
         simultaneous = read_flag(simultaneous, "simultaneous")
         measured_only = read_flag(measured_only, "measured_only")
-        tail = float((1 - share) / (2 * (len(self) if simultaneous else 1)))
-        errors = self._errors
-        ends = errors.ends_of_measurements(tail) if measured_only else errors.ends(tail)
-        centres = self.measurements if measured_only else self._exact
+        if simultaneous:
+            alpha /= len(self)  # by Bonferroni's inequality
+        alone = self._around(self.measurements, self._errors.ends_of_measurements(alpha / 2))
+        if measured_only:
+            return alone
+        combined = self._around(self._exact, self._errors.ends(alpha / 2))
+        return tuple(
+            (min(one[0], both[0]), max(one[1], both[1])) if in_doubt else both
+            for one, both, in_doubt in zip(alone, combined, self.in_doubt(alpha), strict=True)
+        )
+
+    def in_doubt(self, alpha: Fraction) -> tuple[bool, ...]:
+        """For each winner, whether noise may have decided on its place.
+
+        A place is not in doubt if the gaps before and after it are so large that two equal items
+        come out so far apart with a chance of at most α/2, and so is the gap after the last winner:
+        else the winners may be those whose noise was largest, and all are in doubt.
+        """
+        gaps = self.release.gaps or ()
+        enough = self.release.parameters.scale * Fraction(log(2 / alpha))
+        small = [gap < enough for gap in gaps]
+        if small[-1]:
+            return (True,) * len(small)
+        return tuple(a or b for a, b in zip(small, [False, *small], strict=False))
+
+    def _around(self, centres: Sequence[Fraction], ends: Sequence[Ends]) -> tuple[Interval, ...]:
         half = self.release.parameters.resolution / 2
         return tuple(
             (
@@ -149,28 +173,11 @@ class Estimates:
 
     @cached_property
     def _unit(self) -> Fraction:
-        """What floats are reckoned in, so that no parameters are too large or small for them."""
-        parameters = self.release.parameters
-        least = max(parameters.scale, parameters.resolution)
-        largest = max(self.noise.variances)
-        return least if largest <= least**2 else square_root(largest)
+        return _reckoned(self.release.parameters, self.noise)[0]
 
     @cached_property
     def _errors(self) -> Errors:
-        parameters, unit = self.release.parameters, self._unit
-        rounding = ROUNDING * float((parameters.resolution / unit) ** 2)
-        exponential = float(parameters.scale / unit)
-        rate = float(min(parameters.rate, Fraction(10**6)))
-        between = exponential**2 * geometric_variance(rate) + rounding
-        variances = [float(each / unit**2) for each in self.noise.variances]
-        return Errors(
-            combination=Combination(variances, between, rounding),
-            variances=variances,
-            laplace=[float(each / unit) for each in self.noise.scales],
-            normal=self.noise.kind == "normal",
-            exponential=exponential,
-            rounding=rounding,
-        )
+        return _reckoned(self.release.parameters, self.noise)[1]
 
     @cached_property
     def _exact(self) -> tuple[Fraction, ...]:
@@ -316,12 +323,34 @@ topgap.estimates/1.
         return f"<Estimates of the top {len(self)}: {shown}{more}>"
 
 
+@lru_cache(maxsize=256)
+def _reckoned(parameters: TopK, noise: Noise) -> tuple[Fraction, Errors]:
+    """The unit that floats are reckoned in, so that none is too large or small; and the errors."""
+    unit = max(parameters.scale, parameters.resolution)
+    largest = max(noise.variances)
+    if largest > unit**2:
+        unit = square_root(largest)
+    rounding = ROUNDING * float((parameters.resolution / unit) ** 2)
+    exponential = float(parameters.scale / unit)
+    rate = float(min(parameters.rate, Fraction(10**6)))
+    between = exponential**2 * geometric_variance(rate) + rounding
+    variances = [float(each / unit**2) for each in noise.variances]
+    return unit, Errors(
+        combination=Combination(variances, between, rounding),
+        variances=variances,
+        laplace=[float(each / unit) for each in noise.scales],
+        normal=noise.kind == "normal",
+        exponential=exponential,
+        rounding=rounding,
+    )
+
+
 def read_level(level: Number) -> Fraction:
     """The level of intervals as an exact number between 0 and 1.
 
     Raises:
         ParameterTypeError: It is of a type that is no exact number.
-        ParameterError: It does not lie between 0 and 1.
+        ParameterError: It does not lie between 0 and 1, or is too close to 1.
 
     >>> read_level(0.95)
     Fraction(19, 20)
@@ -329,6 +358,8 @@ def read_level(level: Number) -> Fraction:
     share = read_parameter(level, "level")
     if share >= 1:
         raise ParameterError("level must be below 1, such as 0.95.")
+    if share > 1 - Fraction(1, 10**100):
+        raise ParameterError("level must be below 1 by 1e-100 or more, such as 0.95.")
     return share
 
 
