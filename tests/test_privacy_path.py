@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topgap import TopK, answers, exact, items, mechanism, parameters, pools, selector
+from topgap import TopK, answers, exact, items, measurement, mechanism, parameters, pools, selector
 from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
 from topgap.reference import without_gap as without_gap_module
 from topgap.spark import partitions
 from topgap.streams import columns
 
 PRIVACY_PATH = [
-    answers, exact, items, mechanism, parameters, pools, selector, bits, samplers, secure,
-    without_gap_module, columns, partitions,
+    answers, exact, items, measurement, mechanism, parameters, pools, selector, bits, samplers,
+    secure, without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
@@ -60,6 +60,8 @@ QUOTIENTS_OF_FRACTIONS = {
     "rate / m",
     "gap / parameters.resolution",
     "parameters.rate / 2 ** refinement",
+    "parameters.epsilon * (1 - share) / parameters.k",
+    "self.measurement_epsilon * parameters.resolution / parameters.sensitivity",
 }
 
 
@@ -207,6 +209,14 @@ def test_nor_is_one_where_laplace_noise_is_drawn() -> None:
         assert floats_in_variables(samplers.Sampler().discrete_laplace, rate) == set()
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(1, 10**40)], ids=str)
+def test_nor_is_one_where_winners_are_measured(epsilon: Fraction) -> None:
+    """With the kernel's noise, and with the reference's where that is too large for the kernel."""
+    shares = measurement.Shares.of(TopK(2, epsilon), "1/3")
+    for given in ([3, 1, 2], np.array([5, 5, 5]), [Fraction(1, 3), Decimal("0.3"), 10**30]):
+        assert floats_in_variables(shares.select_and_measure, given, None, None) == set()
+
+
 def test_the_kernels_laplace_noise_has_a_fresh_key_for_every_call() -> None:
     shim = (KERNEL.parent / "python" / "src" / "lib.rs").read_text()
     (draw,) = re.findall(r"fn draw\(&self.*?\n    }\n", shim, re.DOTALL)
@@ -217,5 +227,5 @@ def test_the_kernels_laplace_noise_has_a_fresh_key_for_every_call() -> None:
 def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     """That the look finds it here shows that it would find others."""
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
-    assert {"answer in floor_answer", "answer in _ratio"} <= found
+    assert {"answer in floor_answer", "answer in ratio"} <= found
     assert {place.split(" in ")[0] for place in found} == {"answer", "value"}
