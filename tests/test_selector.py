@@ -335,7 +335,7 @@ def test_it_never_shows_values_and_forgets_them() -> None:
     made.release()
     assert repr(made) == f"<Selector of {ONE}, released>"
     assert not hasattr(made, "__dict__")
-    assert [made._pool, made._held, made._floor, made._seen] == [[], set(), None, None]
+    assert [made._pool, made._held, made._floor, made._seen] == [[], {}, None, None]
 
 
 def test_it_is_not_copied() -> None:

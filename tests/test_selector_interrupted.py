@@ -60,6 +60,50 @@ def test_an_interrupted_part_is_added_or_not_or_nothing_is_released() -> None:
     assert outcomes["not to be used"] > 5
 
 
+def test_an_interrupted_part_leaves_no_item_without_its_answer() -> None:
+    outcomes = Counter[str]()
+    for at in range(1, 10_000):
+        made = Selector._remembering(ONE)
+        made.add({"ash": FAR, "elm": 0})
+        more = {"oak": 3 * FAR, "fir": 2 * FAR}  # by which the pool is cut
+        if not interrupted(at, partial(made.add, more)):
+            break
+        try:
+            made.add(more)
+            outcomes["not added"] += 1
+        except ItemsError:
+            outcomes["added"] += 1
+        except SelectorError:
+            outcomes["not to be used"] += 1
+            with pytest.raises(SelectorError):
+                made._release_and_measure(list)
+            continue
+        release, measured = made._release_and_measure(list)
+        assert (release.items, measured) == (("oak",), [3 * FAR])
+    assert at > 20
+    assert outcomes["not added"] > 10
+    assert outcomes["not to be used"] > 5
+
+
+def test_interrupted_measurements_are_made_once_or_never() -> None:
+    ends = Counter[int]()
+    for at in range(1, 10_000):
+        made = Selector._remembering(ONE)
+        made.add({"ash": FAR, "elm": 0})
+        measured: list[Any] = []
+        if not interrupted(at, partial(made._release_and_measure, measured.append)):
+            break
+        try:
+            made._release_and_measure(measured.append)
+        except SelectorError:
+            with pytest.raises(SelectorError):
+                made.add({"oak": 2 * FAR})
+        assert measured in ([], [[FAR]])
+        ends[len(measured)] += 1
+    assert not made._held
+    assert min(ends[0], ends[1]) > 5
+
+
 def test_an_interrupted_merge_never_leaves_the_same_noise_in_two_places() -> None:
     for at in range(1, 10_000):
         one, two = holding(ONE, {"ash": FAR, "elm": 0}), holding(ONE, {"oak": 2 * FAR, "fir": 0})

@@ -69,7 +69,7 @@ BROKEN_SELECTION = [
     Mutant("half the noise", "monotonic=monotonic", "monotonic=True"),
     Mutant("too little noise", "sensitivity=sensitivity", "sensitivity=sensitivity / 2"),
     Mutant("too much noise", "sensitivity=sensitivity", "sensitivity=sensitivity * 2"),
-    Mutant("another epsilon", "k, epsilon, resolution", "k, epsilon * 2, resolution"),
+    Mutant("another epsilon", "k, epsilon, resolution=", "k, epsilon * 2, resolution="),
     Mutant("another resolution", "resolution=resolution", "resolution=1"),
 ]
 BROKEN_READING = [

@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 MEASURED = """
 import sys
 from topgap import streams
-source = sys.argv[1] if len(sys.argv) > 1 else sys.stdin.buffer
-streams.top_k(source, 25, 1, item="item", count="count")
+call = getattr(streams, sys.argv[1])
+source = sys.argv[2] if len(sys.argv) > 2 else sys.stdin.buffer
+call(source, 25, 1, item="item", count="count")
 status = open("/proc/self/status").read().splitlines()
 print(next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024)
 """
@@ -47,9 +48,10 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
             writer.write_table(whole, max_chunksize=250_000)
         assert pq.ParquetFile(one).num_row_groups == 1
         for path in (one, groups, arrow):
-            peaks[path, rows] = peak(path)
+            peaks[path, rows] = peak("top_k", path)
         with open(arrow, "rb") as stream:
-            peaks["-", rows] = peak(stdin=stream)
+            peaks["-", rows] = peak("top_k", stdin=stream)
+        peaks["estimates", rows] = peak("top_k_with_estimates", groups)
     assert max(peaks.values()) < 300
     for path in {path for path, _ in peaks}:
         assert peaks[path, many] - peaks[path, few] < 20, peaks

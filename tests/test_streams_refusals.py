@@ -20,6 +20,7 @@ from checking.streamed import (
     a_directory,
     a_pipe,
     changed_inside,
+    estimates_2,
     file_of,
     frame,
     halves,
@@ -191,11 +192,14 @@ WRONG: dict[str, Wrong] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("call", [top_2, estimates_2])
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_used_is_told_in_a_sentence(name: str, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told_in_a_sentence(
+    name: str, call: Callable[[Any], object], tmp_path: Path
+) -> None:
     make, kind, said = WRONG[name]
     with opened(make(tmp_path)) as source, pytest.raises(kind) as told:
-        top_2(source)
+        call(source)
     text = str(told.value)
     assert said in text
     assert text.endswith(".")
@@ -205,30 +209,40 @@ def test_what_cannot_be_used_is_told_in_a_sentence(name: str, tmp_path: Path) ->
     assert told.value.__context__ is None or told.value.__suppress_context__
 
 
-@pytest.mark.parametrize(("wrong", "kind", "said"), [
+WRONG_PARAMETERS: list[tuple[dict[str, Any], type[TopgapError], str]] = [
     ({"k": 0}, ParameterError, "k must be"),
     ({"epsilon": -1}, ParameterError, "epsilon"),
     ({"resolution": "2/3"}, ParameterError, "resolution"),
     ({"sensitivity": "nan"}, ParameterError, "sensitivity"),
     ({"monotonic": 1}, ParameterTypeError, "monotonic"),
-    ({"gaps": "no"}, ParameterTypeError, "gaps"),
     ({"threads": 0}, ParameterError, "threads"),
     ({"progress": 7}, ParameterTypeError, "progress must be a function, not int."),
     ({"item": ""}, ParameterError, "must be a string"),
     ({"count": 2}, ParameterError, "must be a string"),
     ({"count": "what"}, ParameterError, "different columns"),
+]
+BOTH = [(call, *wrong) for call in (top_2, estimates_2) for wrong in WRONG_PARAMETERS]
+
+
+@pytest.mark.parametrize(("call", "wrong", "kind", "said"), [
+    *BOTH,
+    (top_2, {"gaps": "no"}, ParameterTypeError, "gaps"),
+    (estimates_2, {"selection_share": 1}, ParameterError, "selection_share must be below 1"),
+    (estimates_2, {"selection_share": 0}, ParameterError, "selection_share must be greater"),
+    (estimates_2, {"selection_share": None}, ParameterTypeError, "selection_share must be"),
 ])  # fmt: skip
 def test_parameters_are_looked_at_before_the_source(
-    wrong: dict[str, Any], kind: type[TopgapError], said: str
+    call: Callable[..., object], wrong: dict[str, Any], kind: type[TopgapError], said: str
 ) -> None:
     with pytest.raises(kind, match=said):
-        top_2("there is no such file", **wrong)
+        call("there is no such file", **wrong)
 
 
-def test_without_pyarrow_it_says_what_to_install() -> None:
+@pytest.mark.parametrize("call", ["top_k", "top_k_with_estimates"])
+def test_without_pyarrow_it_says_what_to_install(call: str) -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None; from topgap import streams\n"
-        "streams.top_k('x', 1, 1, item='a', count='b')"
+        f"streams.{call}('x', 1, 1, item='a', count='b')"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtraError: Reading streams needs pyarrow: pip install pyarrow." in run.stderr

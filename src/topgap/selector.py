@@ -2,11 +2,11 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -23,6 +23,8 @@ from topgap.release import Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_Measured = TypeVar("_Measured")
 
 MOST_REMEMBERED = 2**18
 """So many names are remembered, to find an item that is given twice."""
@@ -79,6 +81,7 @@ class Selector:
         "_process",
         "_ranked",
         "_releases",
+        "_remembers",
         "_seen",
         "_stream",
         "_text",
@@ -97,7 +100,9 @@ class Selector:
         self._busy = False
         self._stream: Stream | None = None
         self._pool: Pool = []
-        self._held: set[Any] = set()  # the items of the pool
+        # The items of the pool, each with its answer if these are remembered, and else with None.
+        self._held: dict[Any, Any] = {}
+        self._remembers = False
         self._floor: int | None = None  # a value that k + 1 items have or exceed
         self._added = 0
         self._named: bool | None = None
@@ -116,6 +121,16 @@ class Selector:
         selector = cls(parameters)
         selector._stream = stream
         selector._seen = None
+        return selector
+
+    @classmethod
+    def _remembering(cls, parameters: TopK) -> "Selector":
+        """A selector that keeps the plain answers of the items that can still win.
+
+        So the winners can be measured when they are known. The answers go nowhere else.
+        """
+        selector = cls(parameters)
+        selector._remembers = True
         return selector
 
     @property
@@ -154,10 +169,11 @@ class Selector:
             else:
                 items_found = look_up(names, places)
             found = [*map(Noisy, values, items_found)]
-            if not self._held.isdisjoint(items_found):
+            if not self._held.keys().isdisjoint(items_found):
                 raise ItemsError(_TWICE)
+            remembered = [numbers[place] for place in places] if self._remembers else None
             self._used_up = _INTERRUPTED
-            self._keep(found, new_names)
+            self._keep(found, new_names, remembered)
             self._named = names is not None
             self._added += len(numbers)
             self._used_up = None
@@ -192,10 +208,14 @@ class Selector:
         with first._in_use(), second._in_use():
             self._check_open()
             other._check_open()
+            self._check_movable()
+            other._check_movable()
             if other._named is False or (other._named and self._named is False):
                 raise ItemsError("Items that go by their position cannot be merged; name them.")
-            theirs = other._held if other._seen is None else other._seen
-            if not (self._held if self._seen is None else self._seen).isdisjoint(theirs):
+            ours, theirs = (
+                each._held.keys() if each._seen is None else each._seen for each in (self, other)
+            )
+            if not ours.isdisjoint(theirs):
                 raise ItemsError(_TWICE)
             self._used_up = other._used_up = _INTERRUPTED
             self._keep(other._pool, other._seen)
@@ -219,16 +239,24 @@ class Selector:
         gaps = read_flag(gaps, "gaps")
         with self._in_use():
             if self._used_up != _RELEASED:
-                self._check_open()
-                k = self._parameters.k
-                check_enough(len(self._pool), k)
-                pool = cut(self._pool, k + 1)
-                self._used_up = _INTERRUPTED
-                self._ranked = rank(pool, k, self._refinement, Sampler())
-                self._use_up(_RELEASED)
+                self._draw_winners()
             if gaps not in self._releases:
                 self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
+
+    def _release_and_measure(
+        self, measure: Callable[[list[Any]], _Measured]
+    ) -> tuple[Release, _Measured]:
+        """The release, and what is measured of the winners' answers, which are then forgotten.
+
+        Raises:
+            AnswersError, SelectorError: As of `release`; and it has been released.
+        """
+        with self._in_use():
+            remembered = self._held  # of which the winners are known in a moment
+            self._draw_winners()
+            release = self._release(gaps=True)
+            return release, measure([remembered[item] for item in release.items])
 
     def to_arrow(self) -> "pa.Table":
         """What it holds as an Arrow table of `item` and `value`, for another to take over.
@@ -248,6 +276,7 @@ class Selector:
         pa = _pyarrow()
         with self._in_use():
             self._check_open()
+            self._check_movable()
             if self._named is False:
                 raise ItemsError("Items that go by their position cannot go elsewhere; name them.")
             pool = [*cut(self._pool, self._parameters.k + 1)]
@@ -322,6 +351,7 @@ class Selector:
     def __reduce__(self) -> tuple[Any, ...]:
         with self._in_use():
             self._check_open()
+            self._check_movable()
             if self._stream is not None:
                 raise SelectorError("This selector draws from a stream and stays where it is.")
             pool = [*cut(self._pool, self._parameters.k + 1)]
@@ -380,21 +410,35 @@ class Selector:
         noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]
         return [*range(len(noisy))], noisy
 
-    def _keep(self, more: Pool, names: Any) -> None:
-        """Put these into the pool, and the names of their part to what is remembered."""
+    def _keep(self, more: Pool, names: Any, answers: list[Any] | None = None) -> None:
+        """Put these into the pool, and the names of their part to what is remembered.
+
+        Their answers, if they are given, stay for as long as the items are in the pool.
+        """
         if names is None or self._seen is None or self._are_too_many(names):
             self._seen = None
         else:
             self._seen.update(names)
             self._text += _characters(names)
-        self._held.update(noisy.item for noisy in more)
+        items = [noisy.item for noisy in more]
+        self._held.update(zip(items, answers or [None] * len(items), strict=True))
         self._pool += more
         needed = self._parameters.k + 1
         # Rarely, for a cut takes a look at all of it.
         if len(self._pool) >= needed * (1 if self._floor is None else 2):
             self._pool = cut(self._pool, needed)
             self._floor = min(noisy.value for noisy in self._pool)
-            self._held = {noisy.item for noisy in self._pool}
+            self._held = {noisy.item: self._held[noisy.item] for noisy in self._pool}
+
+    def _draw_winners(self) -> None:
+        """Rank the pool, once, and forget what is secret."""
+        self._check_open()
+        k = self._parameters.k
+        check_enough(len(self._pool), k)
+        pool = cut(self._pool, k + 1)
+        self._used_up = _INTERRUPTED
+        self._ranked = rank(pool, k, self._refinement, Sampler())
+        self._use_up(_RELEASED)
 
     def _are_too_many(self, names: Any) -> bool:
         assert self._seen is not None  # noqa: S101 - for the reader of types
@@ -422,10 +466,14 @@ class Selector:
         if self._used_up is not None:
             raise SelectorError(f"This selector has been {self._used_up}; make a new one.")
 
+    def _check_movable(self) -> None:
+        if self._remembers:
+            raise SelectorError("This selector remembers plain answers and stays where it is.")
+
     def _use_up(self, how: str) -> None:
         """Forget what is secret, and say from now on what became of it."""
         self._used_up = how
-        self._pool, self._held, self._floor = [], set(), None
+        self._pool, self._held, self._floor = [], {}, None
         self._seen = None
 
     def _release(self, gaps: bool) -> Release:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from topgap import Release, streams
+from topgap import Estimates, Release, streams
 
 # Noise of mean 2·2/100 parts counts that differ by 20 with probability below 1e-200.
 NEVER = 1e-20
@@ -20,10 +20,20 @@ TABLE = pa.table({"what": [*COUNTS], "other": [[None]] * len(COUNTS), "people": 
 
 def top_2(source: Any, module: Any = streams, **how: Any) -> Release:
     """The release of two items, by this module's `top_k`."""
-    given: dict[str, Any] = {"item": "what", "count": "people", "k": 2, "epsilon": 100, **how}
-    made = module.top_k(source, **given)
+    made = module.top_k(source, **_given(how))
     assert isinstance(made, Release)
     return made
+
+
+def estimates_2(source: Any, module: Any = streams, **how: Any) -> Estimates:
+    """The estimates of two items, by this module's `top_k_with_estimates`."""
+    made = module.top_k_with_estimates(source, **_given(how))
+    assert isinstance(made, Estimates)
+    return made
+
+
+def _given(how: dict[str, Any]) -> dict[str, Any]:
+    return {"item": "what", "count": "people", "k": 2, "epsilon": 100, **how}
 
 
 def is_right(made: Release) -> bool:

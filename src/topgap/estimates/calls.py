@@ -1,6 +1,6 @@
 """What a user calls: `top_k_with_estimates`, and `estimate` for what was measured elsewhere."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -70,8 +70,16 @@ def top_k_with_estimates(
 
 def estimated(shares: Shares, answers: object, items: object, threads: int | None) -> Estimates:
     """`top_k_with_estimates` with shares of ε that have been read."""
+    return estimated_by(shares, lambda: shares.select_and_measure(answers, items, threads))
+
+
+def estimated_by(
+    shares: Shares, select_and_measure: Callable[[], tuple[Release, tuple[Fraction, ...]]]
+) -> Estimates:
+    """The estimates of what is selected and measured with these shares, in whatever way."""
+    # Before, for nothing may go wrong after the winners have been drawn.
     noise = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
-    release, measurements = shares.select_and_measure(answers, items, threads)
+    release, measurements = select_and_measure()
     return Estimates(release, measurements, noise)
 
 

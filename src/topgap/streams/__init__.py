@@ -1,6 +1,7 @@
 """Ready counts of any number, in one pass and little memory.
 
     top_k(source, k, epsilon, item=…, count=…)   the largest of all rows, read part by part
+    top_k_with_estimates(source, …)              how many, too: Estimates of their own counts
 
 A row is an item and its count: a Parquet file, an Arrow file or stream, or whatever else hands over
 Arrow's batches. The rows' items are the public list. Who lists them from the people's data has no
@@ -8,6 +9,6 @@ protection for who is in it: an item that only one person has gives that person 
 """
 
 from topgap.counting import Progress
-from topgap.streams.selection import top_k
+from topgap.streams.selection import top_k, top_k_with_estimates
 
-__all__ = ["Progress", "top_k"]
+__all__ = ["Progress", "top_k", "top_k_with_estimates"]

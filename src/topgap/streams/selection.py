@@ -1,12 +1,16 @@
-"""From rows of items and counts to a release, in one pass: `top_k`."""
+"""From rows of items and counts to a release, in one pass: `top_k`, `top_k_with_estimates`."""
 
 import time
 from contextlib import ExitStack, closing
+from fractions import Fraction
 from typing import Any
 
 from topgap.counting import Progress
 from topgap.errors import MissingExtraError, ParameterTypeError
+from topgap.estimates import Estimates
+from topgap.estimates.calls import estimated_by
 from topgap.exact import Number, read_flag, read_threads
+from topgap.measurement import Shares
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selector import Selector
@@ -84,10 +88,85 @@ def top_k(
     >>> top_k(table, k=2, epsilon=1, item="page", count="people").items
     ('start', 'help')
     """
-    parameters = TopK(
-        k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
-    )
+    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     gaps = read_flag(gaps, "gaps")
+    selector = Selector(parameters)
+    _put_in(selector, source, item, count, progress, threads)
+    return selector.release(gaps=gaps)
+
+
+def top_k_with_estimates(
+    source: Any,
+    k: int,
+    epsilon: Number,
+    *,
+    item: str,
+    count: str,
+    selection_share: Number = "1/2",
+    resolution: Number = "1/10",
+    sensitivity: Number = 1,
+    monotonic: bool = False,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Estimates:
+    """Name the k largest of all rows under ε-differential privacy, the gaps, and how many.
+
+    It has the law of `topgap.top_k_with_estimates` on all rows at once, reads them as `top_k` here
+    does, and takes as much memory. The winners are drawn and measured after the last row was read;
+    an error or an interruption before that releases nothing. The rows' items are the public list.
+
+    Args:
+        source: As for `topgap.streams.top_k`, and so are those not named here.
+        k: How many winners are named and measured.
+        epsilon: The privacy loss ε of all of it.
+        item: As there.
+        count: As there.
+        selection_share: The part of ε that selects; between 0 and 1.
+        resolution: Gaps and measurements are multiples of this; one divided by an integer.
+        sensitivity: As there.
+        monotonic: As there.
+        progress: As there.
+        threads: As there.
+
+    Returns:
+        The release, the measurements, the estimates, their standard errors and intervals.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used; nothing was read.
+        SourceError, AnswersError, ItemsError, MissingExtraError: As of `topgap.streams.top_k`.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"page": ["start", "help", "legal"], "people": [10**9, 10**6, 12]})
+    >>> made = top_k_with_estimates(table, k=2, epsilon=1, item="page", count="people")
+    >>> [(page, round(count, -3)) for page, count in made]
+    [('start', 1000000000.0), ('help', 1000000.0)]
+    """
+    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
+    shares = Shares.of(parameters, selection_share)
+
+    def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
+        selector = Selector._remembering(shares.selection)
+        _put_in(selector, source, item, count, progress, threads)
+        return selector._release_and_measure(shares.measure)
+
+    return estimated_by(shares, select_and_measure)
+
+
+def _parameters(
+    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+) -> TopK:
+    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+
+
+def _put_in(
+    selector: Selector,
+    source: Any,
+    item: str,
+    count: str,
+    progress: Progress | None,
+    threads: int | None,
+) -> None:
+    """Add all rows of the source to the selector, one part after the other."""
     read_threads(threads)
     if progress is not None and not callable(progress):
         raise ParameterTypeError(f"progress must be a function, not {type(progress).__name__}.")
@@ -99,7 +178,6 @@ def top_k(
     from topgap.streams.sources import open_source
 
     wanted = Wanted(item, count)
-    selector = Selector(parameters)
     with ExitStack() as at_end:
         parts = open_source(source, wanted, at_end)
         wanted.check(parts)
@@ -111,7 +189,6 @@ def top_k(
                     selector.add(counts, items, threads=threads)
                     watcher.done(part.label, size * len(items) / len(batch))
     watcher.end()
-    return selector.release(gaps=gaps)
 
 
 class _Watcher:
