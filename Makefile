@@ -9,10 +9,10 @@ NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench coverage clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## show the mechanism at work on made-up data
 	@echo "== demo: topgap demo"
@@ -37,12 +37,17 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
 	@echo "make check: passed"
 
-bench: .venv/installed-dev ## measure kernel, reference, counting, baskets and Spark against their peers
-	@for each in kernel reference counting quest streams spark; do \
+bench: .venv/installed-dev ## measure kernel, reference, counting, baskets and Spark against their peers, and plans
+	@for each in kernel reference counting quest streams spark estimates plan; do \
 		echo "== bench: python benchmarks/$$each.py"; \
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done
 	@echo "make bench: done"
+
+coverage: .venv/installed-dev ## measure how often confidence intervals cover (a quarter of an hour)
+	@echo "== coverage: python benchmarks/coverage.py (a quarter of an hour)"
+	@$(BIN)/python benchmarks/coverage.py || { echo "make coverage: FAILED"; exit 1; }
+	@echo "make coverage: done"
 
 clean: ## remove the environment and all that was built
 	rm -rf .venv rust/target src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
