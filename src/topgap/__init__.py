@@ -6,6 +6,7 @@
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
     estimate(release, measurements, …)    the same from measurements that were made elsewhere
+    plan(counts, k, epsilons, …)          before: what to expect of it, from public counts: a Plan
     topgap.streams                        ready counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
     topgap.counting                       how many persons have each item, from events in any form
@@ -21,7 +22,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from topgap import law, reference
+from topgap import law, planning, reference
 from topgap._core import __version__
 from topgap.errors import (
     AnswersError,
@@ -43,6 +44,7 @@ from topgap.errors import (
 from topgap.estimates import Estimates, estimate, top_k_with_estimates
 from topgap.mechanism import noisy_max, top_k
 from topgap.parameters import TopK
+from topgap.planning import Plan, plan
 from topgap.release import Release
 from topgap.selector import Selector
 
@@ -61,6 +63,7 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "ParameterTypeError",
+    "Plan",
     "Release",
     "ReleaseError",
     "Selector",
@@ -75,6 +78,8 @@ __all__ = [
     "estimate",
     "law",
     "noisy_max",
+    "plan",
+    "planning",
     "reference",
     "report",
     "spark",

@@ -1,0 +1,102 @@
+"""Simulated figures, each with its own standard error."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import inf, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Values = np.ndarray[Any, np.dtype[Any]]
+
+
+class Figure(NamedTuple):
+    """What a simulation found.
+
+    Attributes:
+        value: The mean over the simulated releases, or what is made of one.
+        standard_error: How far off the value is, because there were so few of them.
+    """
+
+    value: float
+    standard_error: float
+
+
+class Mean:
+    """A mean of numbers that come in parts.
+
+    >>> mean = Mean()
+    >>> mean.add(np.array([1.0, 2.0]))
+    >>> mean.add(np.array([3.0]))
+    >>> mean.figure()
+    Figure(value=2.0, standard_error=0.5773502691896258)
+    """
+
+    def __init__(self) -> None:
+        self.count, self.total, self._squares = 0, 0.0, 0.0
+
+    def add(self, values: Values) -> None:
+        """Take these in."""
+        self.count += len(values)
+        self.total += float(values.sum())
+        self._squares += float((values.astype(np.float64) ** 2).sum())
+
+    def figure(self) -> Figure:
+        """The mean of at least two numbers, and its standard error."""
+        mean = self.total / self.count
+        spread = max(0.0, self._squares / self.count - mean**2)
+        return Figure(mean, sqrt(spread / (self.count - 1)))
+
+
+def chance(happened: Mean) -> Figure:
+    """A chance, from a mean of what is 1 where it happened and 0 where not.
+
+    Its standard error is that of two releases more, one of each kind: so it is not 0 where all came
+    out alike.
+
+    >>> happened = Mean()
+    >>> happened.add(np.array([True] * 98))
+    >>> [round(each, 4) for each in chance(happened)]
+    [1.0, 0.0099]
+    """
+    count, total = happened.count + 2, happened.total + 1
+    value = happened.total / happened.count
+    return Figure(value, sqrt(total * (count - total) / count) / count)
+
+
+def root(squares: Mean, unit: Fraction) -> Figure:
+    """A root mean square, from a mean of squares in squared units of this size.
+
+    >>> squares = Mean()
+    >>> squares.add(np.array([3.0, 5.0]))
+    >>> root(squares, Fraction(10))
+    Figure(value=20.0, standard_error=2.5)
+    """
+    mean, error = squares.figure()
+    value = sqrt(mean)
+    return Figure(times(value, unit), times(error / (2 * value) if value else 0.0, unit))
+
+
+def root_mean_square(values: Iterable[float]) -> float:
+    """The same of plain numbers.
+
+    >>> root_mean_square([1.0, 7.0])
+    5.0
+    """
+    listed = np.array([*values])
+    largest = float(listed.max())
+    if largest in (0.0, inf):
+        return largest
+    return largest * sqrt(float(((listed / largest) ** 2).mean()))
+
+
+def times(number: float, unit: Fraction) -> float:
+    """The product, infinite where no float is so large.
+
+    >>> times(0.5, Fraction(3)), times(0.5, Fraction(10**400))
+    (1.5, inf)
+    """
+    try:
+        return float(Fraction(number) * unit)
+    except OverflowError:
+        return inf

@@ -1,0 +1,264 @@
+"""What to expect of releases, for one ε after the other: `Plan`."""
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from topgap import frames
+from topgap.grid import as_html, as_text
+from topgap.planning.figures import Figure
+from topgap.text import rounded, written
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+FORMAT = "topgap.plan/1"
+NOT_PRIVATE = (
+    "A plan is not private: make it from public or made-up counts, never from those that are to "
+    "be protected."
+)
+_NAMES, _ESTIMATES = "names, gaps", "counts too"
+
+
+@dataclass(frozen=True)
+class Lists:
+    """How right the lists of simulated releases are.
+
+    Attributes:
+        right: The chance that all k named are the k largest. Among equal counts, whoever is named
+            is right.
+        in_order: The chance that they are in the right order, too.
+        overlap: How many of the named are among the k largest, on average.
+    """
+
+    right: Figure
+    in_order: Figure
+    overlap: Figure
+
+
+@dataclass(frozen=True)
+class Row:
+    """What to expect at one ε.
+
+    Attributes:
+        epsilon: The privacy loss of all that is released.
+        names: The lists, if names and gaps are released and nothing else, as by `topgap.top_k`.
+        estimates: The lists, if the winners are measured too, as by `topgap.top_k_with_estimates`:
+            then just a share of ε selects.
+        measured_error: How far off a winner's measured count is, without the gaps: the root of the
+            mean square, over all winners and releases.
+        combined_error: The same of the estimates, which measurements and gaps make together.
+        measured_formula: What the formula says of a measurement's error.
+        combined_formula: The same of an estimate's, where no winner's place is in doubt.
+    """
+
+    epsilon: Fraction
+    names: Lists
+    estimates: Lists
+    measured_error: Figure
+    combined_error: Figure
+    measured_formula: float
+    combined_formula: float
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """All that was simulated, by the names of its columns."""
+        return {
+            "names_right": self.names.right,
+            "names_in_order": self.names.in_order,
+            "names_overlap": self.names.overlap,
+            "estimates_right": self.estimates.right,
+            "estimates_in_order": self.estimates.in_order,
+            "estimates_overlap": self.estimates.overlap,
+            "measured_error": self.measured_error,
+            "combined_error": self.combined_error,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """What to expect of releases of such counts, as `topgap.plan` found it by simulation.
+
+    It tells of the counts that it was made from, and that is not private: they must be public or
+    made up.
+
+    Attributes:
+        k: How many winners are named.
+        items: How many counts there are.
+        resolution: Gaps and measurements are multiples of this.
+        sensitivity: How far one person can move any one count.
+        monotonic: Whether one person's arrival moves all counts the same way.
+        selection_share: The part of ε that selects, where winners are measured too.
+        releases: How many releases were simulated, for each ε and each kind.
+        rows: What to expect at each ε, from the smallest up.
+    """
+
+    k: int
+    items: int
+    resolution: Fraction
+    sensitivity: Fraction
+    monotonic: bool
+    selection_share: Fraction
+    releases: int
+    rows: tuple[Row, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in a dict: parameters as exact strings, simulated figures as floats.
+
+        Each figure is a pair of its value and its standard error; what no float can hold is None.
+        """
+        return {
+            "format": FORMAT,
+            "k": self.k,
+            "items": self.items,
+            "resolution": str(self.resolution),
+            "sensitivity": str(self.sensitivity),
+            "monotonic": self.monotonic,
+            "selection_share": str(self.selection_share),
+            "releases": self.releases,
+            "rows": [
+                {
+                    "epsilon": str(row.epsilon),
+                    **{name: [*map(_finite, figure)] for name, figure in row.figures.items()},
+                    "measured_formula": _finite(row.measured_formula),
+                    "combined_formula": _finite(row.combined_formula),
+                }
+                for row in self.rows
+            ],
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The dict of `to_dict` as JSON.
+
+        Args:
+            indent: Spaces by which inner lines are indented; None for a single line.
+        """
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A pandas data frame with one row per ε, from the smallest up.
+
+        The columns are `epsilon`; each of the simulated figures (`names_right`, `names_in_order`,
+        `names_overlap`, `estimates_right`, `estimates_in_order`, `estimates_overlap`,
+        `measured_error`, `combined_error`), followed by its standard error, whose name ends in
+        `_se`; `measured_formula` and `combined_formula`. See `Row` for what they mean.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        return frames.to_pandas(self.columns())
+
+    def to_polars(self) -> "pl.DataFrame":
+        """A polars data frame with the columns of `to_pandas`, and the same errors."""
+        return frames.to_polars(self.columns())
+
+    def to_arrow(self) -> "pa.Table":
+        """An Arrow table with the columns of `to_pandas`, and the same errors."""
+        return frames.to_arrow(self.columns())
+
+    def columns(self) -> dict[str, list[float]]:
+        """What the data frames are made of: a list by each name."""
+        columns: dict[str, list[float]] = {"epsilon": [float(row.epsilon) for row in self.rows]}
+        for name in self.rows[0].figures:
+            columns[name] = [row.figures[name].value for row in self.rows]
+            columns[f"{name}_se"] = [row.figures[name].standard_error for row in self.rows]
+        columns["measured_formula"] = [row.measured_formula for row in self.rows]
+        columns["combined_formula"] = [row.combined_formula for row in self.rows]
+        return columns
+
+    def plot(self, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
+        """How right the lists are, and how far off the counts, over ε; see `topgap.planning.plot`.
+
+        Args:
+            axes: Two Matplotlib axes to draw on; new ones in a new figure unless given.
+
+        Raises:
+            MissingExtraError: Matplotlib is not installed.
+        """
+        from topgap.planning.plot import plot
+
+        return plot(self, axes)
+
+    @property
+    def title(self) -> str:
+        """What was planned, in a line.
+
+        >>> Plan(2, 9_000, Fraction(1), Fraction(1), True, Fraction(1, 2), 100, ()).title
+        'The 2 largest of 9,000 items'
+        """
+        return f"The {f'{self.k} ' * (self.k > 1)}largest of {self.items:,} items"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """The plan as a table: for each ε a line of names and gaps, and one with counts too."""
+        head, rows = self._table()
+        return "\n".join([as_text(head, rows), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        head, rows = self._table()
+        return f"{as_html(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        head = ["ε", "released", "list right", "order too", f"of {self.k} right"]
+        head += ["error measured", "with gaps"]
+        rows = []
+        for row in self.rows:
+            errors = [rounded(*row.measured_error), rounded(*row.combined_error)]
+            rows.append([_short(row.epsilon), _NAMES, *_cells(row.names, self.k), "", ""])
+            rows.append(["", _ESTIMATES, *_cells(row.estimates, self.k), *errors])
+        return head, rows
+
+    def _notes(self) -> list[str]:
+        sensitivity = f"{self.sensitivity}{', monotonic' * self.monotonic}"
+        off = max(
+            each.standard_error
+            for row in self.rows
+            for lists in (row.names, row.estimates)
+            for each in (lists.right, lists.in_order)
+        )
+        return [
+            f"{self.title}: resolution {self.resolution}, sensitivity {sensitivity}",
+            f"Where counts are released too, {self.selection_share} of ε selects.",
+            f"Each line is from {self.releases:,} simulated releases: chances have a standard "
+            f"error of at most {100 * off:.2g}%.",
+        ]
+
+    def __repr__(self) -> str:
+        return f"<Plan for the {self.title[4:]} at {len(self.rows)} values of ε>"
+
+
+def _cells(lists: Lists, k: int) -> list[str]:
+    overlap = lists.overlap.value
+    of_k = f">{k - 0.01:.2f}" if k - 0.005 <= overlap < k else f"{overlap:.2f}"
+    return [percent(lists.right.value), percent(lists.in_order.value), of_k]
+
+
+def percent(share: float) -> str:
+    """A share in percent, where only what is 0 or 1 looks like it.
+
+    >>> percent(0.5), percent(0.99999), percent(1.0), percent(0.0004), percent(0.0)
+    ('50.0%', '>99.9%', '100%', '<0.1%', '0%')
+    """
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.001:
+        return "<0.1%"
+    return ">99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def _short(epsilon: Fraction) -> str:
+    exactly = written(epsilon)
+    return exactly if len(exactly) <= 12 else f"{float(epsilon):.4g}"
+
+
+def _finite(number: float) -> float | None:
+    """JSON has no infinite numbers."""
+    return number if isfinite(number) else None
