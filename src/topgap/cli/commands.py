@@ -1,4 +1,4 @@
-"""What a user types: `topgap release` and `topgap demo`."""
+"""What a user types: `topgap release`, `topgap plan` and `topgap demo`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from topgap._core import __version__
-from topgap.cli import request
+from topgap.cli import plan_command, request
 from topgap.cli.asked import Neighbours, Request, SourceFormat
 from topgap.cli.complaints import one_sentence
 from topgap.cli.forms import Form
@@ -304,6 +304,9 @@ def release(
                 quiet=quiet,
             )
         )  # fmt: skip
+
+
+app.command(epilog=plan_command.EXAMPLES)(plan_command.plan)
 
 
 @app.command()
