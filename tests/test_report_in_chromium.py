@@ -20,7 +20,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from checking.releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
-from topgap import Release
+from topgap import Estimates, Release
 from topgap.leads import leads
 from topgap.report import to_html
 
@@ -40,7 +40,12 @@ class Browser:
         self.file = folder / "report.html"
 
     def show(
-        self, release: Release, *, width: int = DESK, scheme: str = "light", **others: str
+        self,
+        release: Release | Estimates,
+        *,
+        width: int = DESK,
+        scheme: str = "light",
+        **others: str,
     ) -> None:
         self.command(
             "Emulation.setDeviceMetricsOverride",

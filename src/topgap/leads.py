@@ -9,6 +9,13 @@ from topgap.release import Release
 ONE_IN = 20
 """An order is uncertain where two equal items come out so far apart once in so many times."""
 
+NEAR_TIES = (
+    "Where an order or the last place is uncertain, the estimates lean apart and are off by more "
+    "than their standard errors say; the intervals allow for that, and the measurements alone are "
+    "not affected."
+)
+"""What is to be said of estimates if any order or the last place is uncertain."""
+
 
 def leads(release: Release) -> tuple[Fraction, ...]:
     """How far each winner is ahead of the first item that is not named; () without gaps.
@@ -45,3 +52,12 @@ def is_uncertain(gap: Fraction, parameters: TopK) -> bool:
     (True, False)
     """
     return gap < certain_from(parameters)
+
+
+def is_anywhere_uncertain(release: Release) -> bool:
+    """Whether the order of any two neighbours, or who came last, means little.
+
+    >>> is_anywhere_uncertain(Release(TopK(k=2, epsilon=1), [4, 0], [125, 3]))
+    True
+    """
+    return any(is_uncertain(gap, release.parameters) for gap in release.gaps or ())

@@ -1,13 +1,16 @@
-"""The leads and gaps of a release as a Matplotlib chart, for notebooks and papers."""
+"""Matplotlib charts for notebooks and papers: the leads and gaps of a release, and estimates."""
 
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from topgap.errors import MissingExtraError, ReleaseError
+from topgap.estimates.value import LEVEL, Estimates, percent
+from topgap.exact import Number
 from topgap.leads import certain_from, is_uncertain, leads
 from topgap.release import Release
-from topgap.report.numbers import about, for_columns
+from topgap.report.numbers import about, estimated, for_columns
+from topgap.spans import near_ties, spans
 from topgap.text import on_one_line
 
 if TYPE_CHECKING:
@@ -23,6 +26,18 @@ _UNCERTAIN: dict[str, Any] = {
     "edgecolor": "#9c3a10",
     "hatch": "//////",
     "label": "gap so small that the order is uncertain",
+}
+_INTERVAL: dict[str, Any] = {"fmt": "none", "ecolor": "#1d2730", "capsize": 4}
+_POINT: dict[str, Any] = {
+    "linestyle": "none",
+    "marker": "o",
+    "color": "#9c3a10",
+    "label": "estimate",
+}
+_NEAR_A_TIE: dict[str, Any] = {
+    **_POINT,
+    "markerfacecolor": "white",
+    "label": "estimate near a tie, which may lean",
 }
 _LONGEST_NAME = 40
 _MOST_LABELS = 100
@@ -55,14 +70,8 @@ def plot(release: Release, ax: "Axes | None" = None) -> "Axes":
     gaps, ahead = release.gaps, leads(release)
     if gaps is None:
         raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
-    try:
-        drawable = _drawable()
-    except ImportError:
-        raise MissingExtraError("plot needs matplotlib: pip install matplotlib.") from None
-    own = ax is None
-    if ax is None:
-        ax = _new_axes(len(release))
-
+    chart = _Chart(release, ax)
+    ax = chart.ax
     parameters, k = release.parameters, len(release)
     full = max(ahead[0], certain_from(parameters))
     unit = Fraction(1) if full < _LARGEST else full
@@ -75,27 +84,113 @@ def plot(release: Release, ax: "Axes | None" = None) -> "Axes":
         if ranks:
             ax.barh(ranks, [lengths[r] for r in ranks], left=[starts[r] for r in ranks], **kind)
 
-    labelled = range(0, k, ceil(k / _MOST_LABELS))
-    for rank in labelled:
-        ax.annotate(
-            for_columns(gaps[rank], parameters.resolution),
-            (starts[rank] + lengths[rank], rank),
+    for rank in chart.labelled:
+        text = for_columns(gaps[rank], parameters.resolution)
+        chart.annotate(text, starts[rank] + lengths[rank], rank)
+    ax.set_xlim(0, 1.15 * float(full / unit))
+    ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {about(full)}")
+    ax.set_title(f"The {f'{k} ' * (k > 1)}largest at ε = {release.epsilon}")
+    chart.finish()
+    return ax
+
+
+def plot_estimates(estimates: Estimates, ax: "Axes | None" = None, level: Number = LEVEL) -> "Axes":
+    """Draw a point per winner, its estimate, and an error bar, its interval.
+
+    The point is hollow where the estimate may lean because an order or the last place is uncertain.
+
+    Args:
+        estimates: What is drawn.
+        ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
+        level: That of the intervals.
+
+    Returns:
+        The axes. Nothing is shown or saved.
+
+    Raises:
+        ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
+        MissingExtraError: Matplotlib is not installed.
+
+    >>> from matplotlib.figure import Figure
+    >>> from topgap import TopK, estimate
+    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+    >>> one = estimate(release, [60], variance=8, noise="laplace")
+    >>> plot_estimates(one, Figure().subplots()).get_title()
+    'The largest, selected at ε = 1 and measured elsewhere'
+    """
+    scale = spans(estimates, level)
+    chart = _Chart(estimates.release, ax)
+    ax = chart.ax
+    k = len(estimates)
+    full = max(scale.end, -scale.start)
+    unit = Fraction(1) if full < _LARGEST else full
+    lows, points, highs = (
+        [float(each / unit) for each in column] for column in zip(*scale.of, strict=True)
+    )
+    # From the low end on, for a point need not lie within the interval if its level is low.
+    lengths = [high - low for low, high in zip(lows, highs, strict=True)]
+    bars = {**_INTERVAL, "label": f"{percent(level)} interval"}
+    ax.errorbar(lows, range(k), xerr=([0.0] * k, lengths), **bars)
+    near = near_ties(estimates)
+    for kind, hollow in ((_POINT, False), (_NEAR_A_TIE, True)):
+        ranks = [rank for rank in range(k) if near[rank] == hollow]
+        if ranks:
+            ax.plot([points[rank] for rank in ranks], ranks, **kind)
+
+    errors = estimates.standard_errors
+    for rank in chart.labelled:
+        number, error = (
+            estimated(each[rank], errors[rank]) for each in (estimates.estimates, errors)
+        )
+        chart.annotate(f"{number} ± {error}", max(points[rank], highs[rank]), rank)
+    first, last = min(lows + points), max(highs + points)
+    width = last - first or abs(last) or 1
+    ax.set_xlim(first - width / 20, last + width / 4)
+    ax.set_xlabel("estimate" if unit == 1 else f"estimate as a part of {about(full)}")
+    ax.set_title(f"The {f'{k} ' * (k > 1)}largest, {_cost(estimates)}")
+    chart.finish()
+    return ax
+
+
+def _cost(estimates: Estimates) -> str:
+    if estimates.epsilon is None:
+        return f"selected at ε = {estimates.release.epsilon} and measured elsewhere"
+    return f"measured at ε = {estimates.epsilon}"
+
+
+class _Chart:
+    """Axes with a row for each winner, from the largest down."""
+
+    def __init__(self, release: Release, ax: "Axes | None") -> None:
+        try:
+            drawable = _drawable()
+        except ImportError:
+            raise MissingExtraError("plot needs matplotlib: pip install matplotlib.") from None
+        self._k = len(release)
+        self.labelled = range(0, self._k, ceil(self._k / _MOST_LABELS))
+        self._names = [_label(release.items[rank], drawable) for rank in self.labelled]
+        self._own = ax is None
+        self.ax = _new_axes(self._k) if ax is None else ax
+
+    def annotate(self, text: str, x: float, rank: int) -> None:
+        """Write at the right of this place."""
+        self.ax.annotate(
+            text,
+            (x, rank),
             xytext=(4, 0),
             textcoords="offset points",
             verticalalignment="center",
         )
-    names = [_label(release.items[rank], drawable) for rank in labelled]
-    ax.set_yticks(labelled, names, parse_math=False)
-    ax.set_ylim(k - 0.5, -0.5)
-    ax.set_xlim(0, 1.15 * float(full / unit))
-    ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {about(full)}")
-    ax.set_title(f"The {f'{k} ' * (k > 1)}largest at ε = {release.epsilon}")
-    ax.spines[["top", "right"]].set_visible(False)
-    if own:
-        ax.figure.legend(loc="outside lower center")
-    else:
-        ax.legend()
-    return ax
+
+    def finish(self) -> None:
+        """Name the rows, and put the legend where it hides nothing."""
+        self.ax.set_yticks(self.labelled, self._names, parse_math=False)
+        self.ax.set_ylim(self._k - 0.5, -0.5)
+        self.ax.spines[["top", "right"]].set_visible(False)
+        if self._own:
+            self.ax.figure.legend(loc="outside lower center")
+        else:
+            self.ax.legend()
 
 
 def _new_axes(k: int) -> "Axes":

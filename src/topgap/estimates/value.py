@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
 Interval = tuple[float, float]
 
@@ -269,6 +270,21 @@ topgap.estimates/1.
     def to_arrow(self, level: Number = LEVEL) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors."""
         return frames.to_arrow(self._columns(level))
+
+    def plot(self, ax: "Axes | None" = None, level: Number = LEVEL) -> "Axes":
+        """A chart of the estimates with error bars, as in `topgap.plot.plot_estimates`.
+
+        Args:
+            ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
+            level: That of the intervals.
+
+        Raises:
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
+            MissingExtraError: Matplotlib is not installed.
+        """
+        from topgap.plot import plot_estimates
+
+        return plot_estimates(self, ax, level)
 
     def _columns(self, level: Number) -> dict[str, Any]:
         intervals = self.intervals(level)

@@ -16,7 +16,7 @@ def names(release: Release) -> str:
     >>> names(Release(TopK(k=1, epsilon=1), items=["flu"])).count("<tr")
     1
     """
-    return "\n".join(_row(str(rank), _name(item)) for rank, item in enumerate(release.items, 1))
+    return "\n".join(row(str(rank), name(item)) for rank, item in enumerate(release.items, 1))
 
 
 def bars(release: Release) -> tuple[str, str]:
@@ -39,17 +39,13 @@ def bars(release: Release) -> tuple[str, str]:
     columns = zip(release.items, release.gaps or (), ahead, strict=True)
     for rank, (item, gap, lead) in enumerate(columns, 1):
         uncertain = is_uncertain(gap, parameters)
-        entry = _name(item) + _bar((lead - gap) / full, gap / full, uncertain=uncertain)
+        entry = name(item) + _bar((lead - gap) / full, gap / full, uncertain=uncertain)
         gap_text, lead_text = (for_columns(each, parameters.resolution) for each in (gap, lead))
         mark = ' <span class="mark">order uncertain</span>' if uncertain else ""
-        rows.append(_row(str(rank), entry, gap_text + mark, lead_text))
+        rows.append(row(str(rank), entry, ahead=gap_text + mark, lead=lead_text))
     entry = f"<span>Two equal items come out so far apart once in {ONE_IN} times</span>"
     entry += _bar(Fraction(0), yardstick / full, uncertain=True)
-    return "\n".join(rows), _row("", entry, f"≈ {about(yardstick)}", "")
-
-
-def _name(item: object) -> str:
-    return f"<bdi>{escape(on_one_line(item))}</bdi>"
+    return "\n".join(rows), row("", entry, ahead=f"≈ {about(yardstick)}", lead="")
 
 
 def _bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:
@@ -57,21 +53,35 @@ def _bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:
     fill = ' fill="url(#hatch)"' if uncertain else ""
     return (
         '<svg class="bar" aria-hidden="true" focusable="false">'
-        f'<rect class="rest" width="{_percent(start)}" height="100%"/>'
-        f'<rect class="gap{" uncertain" * uncertain}"{fill} x="{_percent(start)}" '
-        f'width="{_percent(length)}" height="100%"/></svg>'
+        f'<rect class="rest" width="{percent(start)}" height="100%"/>'
+        f'<rect class="gap{" uncertain" * uncertain}"{fill} x="{percent(start)}" '
+        f'width="{percent(length)}" height="100%"/></svg>'
     )
 
 
-def _percent(part: Fraction) -> str:
+def name(item: object) -> str:
+    """An item as text that changes nothing around it.
+
+    >>> name("<flu>")
+    '<bdi>&lt;flu&gt;</bdi>'
+    """
+    return f"<bdi>{escape(on_one_line(item))}</bdi>"
+
+
+def percent(part: Fraction) -> str:
+    """A part of the full width.
+
+    >>> percent(Fraction(1, 3))
+    '33.3333%'
+    """
     return f"{float(100 * part):.4f}%"
 
 
-def _row(rank: str, entry: str, *numbers: str) -> str:
+def row(rank: str, entry: str, **numbers: str) -> str:
+    """A row of the table: the markup in its cells, and of those with numbers the class."""
     # The roles are those of the elements; they outlast the layout for phones, which is no table.
     cells = "".join(
-        f'<td role="cell" class="{kind}">{number}</td>'
-        for kind, number in zip(("ahead", "lead"), numbers, strict=False)
+        f'<td role="cell" class="{kind}">{number}</td>' for kind, number in numbers.items()
     )
     return (
         f'<tr role="row"><td role="cell" class="rank">{rank}</td>'

@@ -2,15 +2,17 @@
 
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from math import ceil, exp
+from math import ceil, exp, floor, isinf
+from sys import float_info
 
-from topgap.text import written
+from topgap.text import rounded, written
 
 # Exponents beyond any that parameters can have; what still overflows becomes infinite.
 _WIDE = Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LONGEST_DECIMAL = 12
 _LONGEST_IN_COLUMN = 30
+_LARGEST_IN_DIGITS = 10**12
 
 
 def about(number: Fraction | Decimal) -> str:
@@ -57,6 +59,32 @@ def for_columns(number: Fraction, resolution: Fraction) -> str:
     whole, _, part = written(number).partition(".")
     text = f"{whole}.{part:0<{places}}" if places else written(number)
     return text if len(text) <= _LONGEST_IN_COLUMN else f"≈ {about(number)}"
+
+
+def estimated(number: float, spread: float) -> str:
+    """A number that is off by about `spread`, as far as its digits mean something.
+
+    >>> estimated(1234.5678, 2.34), estimated(-1.2346e30, 1e28), estimated(float("inf"), 1.0)
+    ('1234.6', '−1.235 × 10³⁰', '> 1.798 × 10³⁰⁸')
+    """
+    sign = "−" if number < 0 else ""
+    if isinf(number):
+        return f"{'<' if sign else '>'} {sign}{about(Fraction(float_info.max))}"
+    if abs(number) >= _LARGEST_IN_DIGITS:
+        return sign + about(Fraction(abs(number)))
+    return rounded(number, spread).replace("-", "−")
+
+
+def out_of(share: Fraction) -> str:
+    """A share between 0 and 1 as so many of so many: of a hundred or a thousand, if that is exact.
+
+    >>> out_of(Fraction(19, 20)), out_of(Fraction(999, 1000)), out_of(Fraction(1, 3))
+    ('95 of 100', '999 of 1,000', '1 of 3')
+    """
+    tens = next((10**n for n in range(2, 16) if 10**n % share.denominator == 0), None)
+    whole = tens or min(share.denominator, 10**15)
+    part = share * whole
+    return f"{'more than ' if part % 1 else ''}{floor(part):,} of {whole:,}"
 
 
 def likelihood_factor(epsilon: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""`to_html`: a release as a page that explains itself."""
+"""`to_html`: a release, or estimates, as a page that explains itself."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -6,66 +6,112 @@ from hashlib import sha256
 from html import escape
 from importlib import resources
 from string import Template
+from typing import NamedTuple
 
+from topgap.estimates import Estimates
+from topgap.estimates.value import LEVEL
+from topgap.exact import Number
+from topgap.leads import is_anywhere_uncertain
 from topgap.release import Release
 from topgap.report.chart import bars, names
-from topgap.report.embedded import ID, harmless_json
+from topgap.report.embedded import ESTIMATES, RELEASE, harmless
+from topgap.report.error_bars import error_bars
+from topgap.report.estimate_words import estimate_words
 from topgap.report.words import words
 from topgap.text import on_one_line
 
 
 def to_html(
-    release: Release,
+    made: Release | Estimates,
     *,
     title: str = "The largest items",
     counted: str | None = None,
     caveat: str | None = None,
+    level: Number = LEVEL,
 ) -> str:
-    """The release as one HTML file, with a chart of the gaps and words for every number.
+    """A release or estimates as one HTML file, with charts and words for every number.
 
-    It may be published at the privacy loss of the release, like the release itself. It holds the
-    release as JSON too, from which `read_release` makes an equal one.
+    It may be published at the privacy loss of what it shows, like that itself, which it holds as
+    JSON too: `read_release` and `read_estimates` make an equal one from it.
 
     Args:
-        release: What is shown; with gaps or without, of any size.
+        made: A release with gaps or without, or estimates; of any size.
         title: The page's heading.
         counted: One sentence that says what was counted for each item.
         caveat: One sentence about what is not protected, shown near the top. Give one if the list
             of items was taken from the data.
+        level: That of the intervals, if there are estimates.
 
     Returns:
         The whole page, to be written to a file in UTF-8; the same for the same arguments.
 
     Raises:
         ReleaseError: An item is no string, number, True, False or None.
+        ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
 
     >>> from topgap import TopK
     >>> page = to_html(Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]), title="Diagnoses")
     >>> "<h1>Diagnoses</h1>" in page, "<bdi>flu</bdi>" in page, "12.5" in page
     (True, True, True)
     """
-    json = harmless_json(release)
-    style = _file("style.css")
-    text = words(release) | {"title": on_one_line(title), "caveat": on_one_line(caveat or "")}
+    content = _estimates(made, level) if isinstance(made, Estimates) else _release(made)
+    text = {**content.words, "title": on_one_line(title), "caveat": on_one_line(caveat or "")}
     text["summary"] = " ".join([text["summary"], *([on_one_line(counted)] if counted else [])])
-    if release.gaps is None:
-        ranking = _filled("without_gaps.html", text, rows=names(release))
-        spread = ""
-    else:
-        rows, yardstick = bars(release)
-        ranking = _filled("with_gaps.html", text, rows=rows, yardstick=yardstick)
-        spread = _filled("spread.html", text)
+    style = _file("style.css")
     return _filled(
         "page.html",
         text,
         style=style,
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
         caution="" if caveat is None else _filled("caution.html", text),
-        ranking=ranking,
-        spread=spread,
-        json=json,
-        json_id=ID,
+        json=harmless(content.json),
+        json_id=content.json_id,
+        **content.markup,
     )
+
+
+class _Content(NamedTuple):
+    """What makes the page of one thing other than that of another."""
+
+    words: Mapping[str, str]
+    markup: Mapping[str, str]
+    json: str
+    json_id: str
+
+
+def _release(release: Release) -> _Content:
+    text = words(release)
+    markup = {
+        "ranking": _ranking(release, text),
+        "spread": "" if release.gaps is None else _filled("spread.html", text),
+        "shares": "",
+        "measuring": "",
+        "data": _filled("data_of_release.html", text),
+    }
+    return _Content(text, markup, release.to_json(indent=2), RELEASE)
+
+
+def _estimates(made: Estimates, level: Number) -> _Content:
+    text = estimate_words(made, level)
+    ties = _filled("near_ties.html", text) if is_anywhere_uncertain(made.release) else ""
+    rows = error_bars(made, level)
+    estimates = _filled("estimates.html", text, rows=rows, near_ties=ties)
+    elsewhere = made.epsilon is None
+    markup = {
+        "ranking": f"{_ranking(made.release, text)}\n{estimates}",
+        "spread": _filled("spread.html", text),
+        "shares": "" if elsewhere else _filled("shares.html", text),
+        "measuring": _filled(f"measured_{'elsewhere' if elsewhere else 'here'}.html", text),
+        "data": _filled("data_of_estimates.html", text),
+    }
+    return _Content(text, markup, made.to_json(level, indent=2), ESTIMATES)
+
+
+def _ranking(release: Release, text: Mapping[str, str]) -> str:
+    if release.gaps is None:
+        return _filled("without_gaps.html", text, rows=names(release))
+    rows, yardstick = bars(release)
+    return _filled("with_gaps.html", text, rows=rows, yardstick=yardstick)
 
 
 def _filled(name: str, text: Mapping[str, str], **markup: str) -> str:
