@@ -205,6 +205,18 @@ def test_noise_too_large_for_the_kernel_takes_its_time(false_alarm: float) -> No
     assert row.measured_formula == pytest.approx(math.sqrt(2) * 2e60)
 
 
+@pytest.mark.parametrize("epsilon", ["1e-15", "1e-16", "1e-17", "1e-18"])
+@pytest.mark.statistical(false_alarm=1e-15)
+def test_noise_of_nearly_64_bits_is_reckoned_exactly(epsilon: str) -> None:
+    # In means of the noise, 900 sizes of it are below 60 but with a chance of 900·e^−60 and have a
+    # sum below 3,000 but with e^−1000: their squares are then below 100 times 2 on average, and an
+    # estimate's are no larger than (1 + 2/3)² of that. Below a quarter of 2 are they with a chance
+    # of at most exp(−900·1.5²/(2·24)) = 5e-19.
+    (row,) = plan([5, 4, 3, 2], 3, epsilon, releases=300).rows
+    assert row.measured_formula / 2 < row.measured_error.value < 10 * row.measured_formula
+    assert 0 < row.combined_error.value < 20 * row.measured_formula
+
+
 # --- The errors
 
 
@@ -362,6 +374,7 @@ def test_progress_is_told_and_can_interrupt() -> None:
     (([5, 4], 1, "1e101"), ParameterError, "between 1e-100 and 1e100"),
     (([5, 4], 1, "1e-101"), ParameterError, "between 1e-100 and 1e100"),
     (([5, 4], 1, None), ParameterTypeError, "epsilon must be an int"),
+    (([5, 4], 1, np.array(1.0)), ParameterTypeError, "not ndarray"),
 ])  # fmt: skip
 def test_what_cannot_be_planned_is_told_in_a_sentence(
     arguments: tuple[Any, ...], kind: type[Exception], said: str
@@ -407,6 +420,7 @@ def test_all_forms_hold_the_same(made: Plan) -> None:
     assert frame["epsilon"].tolist() == [0.1, 1, 10]
     for place, row in enumerate(made.rows):
         assert read["rows"][place]["names_right"] == [*row.names.right]
+        assert frame["measured_error"][place] == row.measured_error.value
         assert frame["combined_error"][place] == row.combined_error.value
         assert frame["combined_error_se"][place] == row.combined_error.standard_error
         assert frame["estimates_overlap"][place] == row.estimates.overlap.value
@@ -420,6 +434,9 @@ def test_the_table_says_what_was_planned(made: Plan) -> None:
         "with", "gaps",
     ]  # fmt: skip
     assert [line.split()[0] for line in lines[1:7:2]] == ["0.1", "1", "10"]
+    for line, row in zip(lines[2:7:2], made.rows, strict=True):
+        shown = [float(cell) for cell in line.split()[-2:]]
+        assert shown == pytest.approx([row.measured_error[0], row.combined_error[0]], rel=0.01)
     assert lines[7] == "The 5 largest of 100 items: resolution 1/10, sensitivity 1, monotonic"
     assert lines[9].startswith("Each line is from 200 simulated releases: ")
     assert max(map(len, lines)) <= 100

@@ -109,8 +109,9 @@ def plan(
 
 def _read(epsilons: "Number | Iterable[Number]") -> list[Fraction]:
     """The values of ε, each once, from the smallest up."""
-    if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
-        epsilons = [epsilons]
+    single = isinstance(epsilons, str) or getattr(epsilons, "ndim", 1) == 0
+    if single or not isinstance(epsilons, Iterable):
+        epsilons = [epsilons]  # type: ignore[list-item]
     read = sorted({read_parameter(each, "epsilon") for each in epsilons})
     if not read:
         raise ParameterError("epsilons must have a value of ε to plan for.")
