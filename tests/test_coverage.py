@@ -102,12 +102,8 @@ MUTANTS = [
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    value._reckoned.cache_clear()
-    monkeypatch.setattr(value, "Errors", mutated(intervals, mutant).Errors)
-    try:
-        assert not_as_wide_as_need_be(*misses(CLEAR), 1e-9) != []
-    finally:
-        value._reckoned.cache_clear()
+    monkeypatch.setattr(value, "errors_of", mutated(intervals, mutant).errors_of)
+    assert not_as_wide_as_need_be(*misses(CLEAR), 1e-9) != []
 
 
 @pytest.mark.parametrize(

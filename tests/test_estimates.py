@@ -258,7 +258,9 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("run", "error", "sentence"), REFUSED, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(
+    ("run", "error", "sentence"), REFUSED, ids=[sentence for *_, sentence in REFUSED]
+)
 def test_what_cannot_be_used_gets_a_sentence(
     run: Callable[[], object], error: type[TopgapError], sentence: str
 ) -> None:

@@ -72,7 +72,10 @@ class Combination:
         self._diagonal = diagonal
 
     def corrections(self, residuals: Sequence[float]) -> list[float]:
-        """K·r: what to add to each measurement, when gaps exceed what those say by r."""
+        """K·r: what to add to each measurement, when gaps exceed what those say by r.
+
+        In place of numbers, r may have arrays, and the corrections are arrays then.
+        """
         solved = self._solve(residuals)
         ahead, behind = [*solved, 0.0], [0.0, *solved]
         return [v * (a - b) for v, a, b in zip(self._measured, ahead, behind, strict=True)]
@@ -119,7 +122,7 @@ class Combination:
         """S⁻¹·r."""
         solved = [*right]
         for i, beside in enumerate(self._beside):
-            solved[i + 1] -= beside / self._pivots[i] * solved[i]
+            solved[i + 1] = solved[i + 1] - beside / self._pivots[i] * solved[i]
         for i in range(len(solved) - 1, -1, -1):
             after = self._beside[i] * solved[i + 1] if i + 1 < len(solved) else 0.0
             solved[i] = (solved[i] - after) / self._pivots[i]

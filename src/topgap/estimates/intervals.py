@@ -14,8 +14,10 @@ from math import sqrt
 
 import numpy as np
 
-from topgap.estimates.combination import Combination
+from topgap.estimates.combination import ROUNDING, Combination, geometric_variance
+from topgap.estimates.noise import Noise, square_root
 from topgap.estimates.quantiles import Floats, quantiles
+from topgap.parameters import TopK
 
 Ends = tuple[float, float]
 
@@ -24,9 +26,10 @@ _ALIKE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """What the errors of k estimates are made of, all in one unit.
+    """What the errors of k estimates are made of.
 
     Attributes:
+        unit: What the others are multiples of, so that no float is too large or too small.
         combination: How measurements and gaps were put together.
         variances: Those of the measurements.
         laplace: The scale of each measurement's Laplace noise; () if it is none.
@@ -35,6 +38,7 @@ class Errors:
         rounding: The variance of what rounding takes from a gap.
     """
 
+    unit: Fraction
     combination: Combination
     variances: Sequence[float]
     laplace: Sequence[float]
@@ -85,6 +89,34 @@ class Errors:
         k = len(self.variances)
         same = len({*self.variances}) == 1 and len({*self.laplace}) <= 1
         return same and self.rounding * k * k <= _ALIKE * (self.variances[0] + self.exponential**2)
+
+
+@lru_cache(maxsize=256)
+def errors_of(parameters: TopK, noise: Noise) -> Errors:
+    """Those of winners that were selected with these parameters and measured with this noise.
+
+    >>> errors = errors_of(TopK(k=1, epsilon=1), Noise("laplace", (Fraction(8),), (Fraction(2),)))
+    >>> [round(end * float(errors.unit), 3) for end in errors.ends(Fraction(1, 40))[0]]  # ∓2 ln 20
+    [-5.991, 5.991]
+    """
+    unit = max(parameters.scale, parameters.resolution)
+    largest = max(noise.variances)
+    if largest > unit**2:
+        unit = square_root(largest)
+    rounding = ROUNDING * float((parameters.resolution / unit) ** 2)
+    exponential = float(parameters.scale / unit)
+    rate = float(min(parameters.rate, Fraction(10**6)))
+    between = exponential**2 * geometric_variance(rate) + rounding
+    variances = [float(each / unit**2) for each in noise.variances]
+    return Errors(
+        unit=unit,
+        combination=Combination(variances, between, rounding),
+        variances=variances,
+        laplace=[float(each / unit) for each in noise.scales],
+        normal=noise.kind == "normal",
+        exponential=exponential,
+        rounding=rounding,
+    )
 
 
 def _between(laplace: Floats, exponential: Floats, variance: float, tail: float) -> Ends:

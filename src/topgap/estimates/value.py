@@ -4,19 +4,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from html import escape
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap import frames
 from topgap.errors import EstimatesError, ParameterError
-from topgap.estimates.combination import ROUNDING, Combination, geometric_variance
-from topgap.estimates.intervals import Ends, Errors
-from topgap.estimates.noise import Noise, square_root
+from topgap.estimates.intervals import Ends, Errors, errors_of
+from topgap.estimates.noise import Noise
 from topgap.exact import Number, read_flag, read_parameter
 from topgap.grid import as_html, as_text
-from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.text import on_one_line, rounded, written
 
@@ -166,35 +164,31 @@ class Estimates:
         half = self.release.parameters.resolution / 2
         return tuple(
             (
-                _as_float(centre - Fraction(high) * self._unit - half),
-                _as_float(centre - Fraction(low) * self._unit + half),
+                _as_float(centre - Fraction(high) * self._errors.unit - half),
+                _as_float(centre - Fraction(low) * self._errors.unit + half),
             )
             for centre, (low, high) in zip(centres, ends, strict=True)
         )
 
     @cached_property
-    def _unit(self) -> Fraction:
-        return _reckoned(self.release.parameters, self.noise)[0]
-
-    @cached_property
     def _errors(self) -> Errors:
-        return _reckoned(self.release.parameters, self.noise)[1]
+        return errors_of(self.release.parameters, self.noise)
 
     @cached_property
     def _exact(self) -> tuple[Fraction, ...]:
-        half = self.release.parameters.resolution / 2
+        half, unit = self.release.parameters.resolution / 2, self._errors.unit
         pairs = zip(self.measurements, self.measurements[1:], self.release.gaps or (), strict=False)
-        residuals = [(gap + half - (one - next_one)) / self._unit for one, next_one, gap in pairs]
+        residuals = [(gap + half - (one - next_one)) / unit for one, next_one, gap in pairs]
         corrections = self._errors.combination.corrections(
             [float(max(-_LARGEST, min(each, _LARGEST))) for each in residuals]
         )
         return tuple(
-            measured + Fraction(correction) * self._unit
+            measured + Fraction(correction) * unit
             for measured, correction in zip(self.measurements, corrections, strict=True)
         )
 
     def _in_units(self, number: float) -> float:
-        return _as_float(Fraction(number) * self._unit)
+        return _as_float(Fraction(number) * self._errors.unit)
 
     def to_dict(self, level: Number = LEVEL) -> dict[str, Any]:
         """Everything in a dict: released and measured numbers as exact strings, others as floats.
@@ -337,28 +331,6 @@ topgap.estimates/1.
         shown = ", ".join(on_one_line(repr(item)) for item in self.release.items[:5])
         more = ", …" if len(self) > 5 else ""
         return f"<Estimates of the top {len(self)}: {shown}{more}>"
-
-
-@lru_cache(maxsize=256)
-def _reckoned(parameters: TopK, noise: Noise) -> tuple[Fraction, Errors]:
-    """The unit that floats are reckoned in, so that none is too large or small; and the errors."""
-    unit = max(parameters.scale, parameters.resolution)
-    largest = max(noise.variances)
-    if largest > unit**2:
-        unit = square_root(largest)
-    rounding = ROUNDING * float((parameters.resolution / unit) ** 2)
-    exponential = float(parameters.scale / unit)
-    rate = float(min(parameters.rate, Fraction(10**6)))
-    between = exponential**2 * geometric_variance(rate) + rounding
-    variances = [float(each / unit**2) for each in noise.variances]
-    return unit, Errors(
-        combination=Combination(variances, between, rounding),
-        variances=variances,
-        laplace=[float(each / unit) for each in noise.scales],
-        normal=noise.kind == "normal",
-        exponential=exponential,
-        rounding=rounding,
-    )
 
 
 def read_level(level: Number) -> Fraction:

@@ -1,18 +1,16 @@
 """How far off the winners' counts are: measured alone, and combined with the gaps."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 
 from topgap._core import Laplace
+from topgap.estimates.intervals import errors_of
 from topgap.estimates.noise import Noise
-from topgap.estimates.value import Estimates
 from topgap.measurement import Shares
 from topgap.planning.counts import Whole
-from topgap.planning.figures import root_mean_square
-from topgap.release import Release
+from topgap.planning.figures import root_of_mean
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -32,18 +30,15 @@ class Errors:
     """
 
     def __init__(self, shares: Shares) -> None:
-        k = shares.selection.k
         noise = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
-        release = Release(shares.selection, range(k), [0] * k)
-        # How measurements and gaps are combined depends on no number that they have.
-        any_estimates = Estimates(release, (Fraction(0),) * k, noise)
-        self.unit = any_estimates._unit
+        errors = errors_of(shares.selection, noise)
+        self.unit = errors.unit
         self.expected = (
-            root_mean_square(any_estimates.measurement_errors),
-            root_mean_square(any_estimates.standard_errors),
+            root_of_mean(errors.variances, errors.unit),
+            root_of_mean(errors.combination.variances, errors.unit),
         )
         self._shares = shares
-        self._combination = any_estimates._errors.combination
+        self._combination = errors.combination
         self._step = shares.selection.resolution / self.unit
 
     def squared(self, steps: Whole, gaps: Whole) -> tuple[Floats, Floats]:

@@ -1,8 +1,9 @@
 """Simulated figures, each with its own standard error."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, sqrt
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,17 +78,13 @@ def root(squares: Mean, unit: Fraction) -> Figure:
     return Figure(times(value, unit), times(error / (2 * value) if value else 0.0, unit))
 
 
-def root_mean_square(values: Iterable[float]) -> float:
+def root_of_mean(squares: Sequence[float], unit: Fraction) -> float:
     """The same of plain numbers.
 
-    >>> root_mean_square([1.0, 7.0])
-    5.0
+    >>> root_of_mean([1.0, 49.0], Fraction(2))
+    10.0
     """
-    listed = np.array([*values])
-    largest = float(listed.max())
-    if largest in (0.0, inf):
-        return largest
-    return largest * sqrt(float(((listed / largest) ** 2).mean()))
+    return times(sqrt(fmean(squares)), unit)
 
 
 def times(number: float, unit: Fraction) -> float:
