@@ -191,7 +191,7 @@ def test_the_examples_of_the_help_can_be_typed(folder: Path) -> None:
     lines = [line.strip() for line in text.partition("Examples")[2].splitlines()]
     joined = re.sub(r"\\\n", " ", "\n".join(lines))
     examples = [line for line in joined.splitlines() if "topgap release" in line]
-    assert len(examples) == 6
+    assert len(examples) == 7
     for example in examples:
         arguments = example.partition("topgap release")[2].split()
         ended = topgap("release", *arguments, folder=folder)

@@ -39,6 +39,9 @@ class Request:
     resolution: str
     neighbours: Neighbours
     sensitivity: str | None
+    estimate: bool
+    selection_share: str | None
+    level: str | None
     form: Form | None
     output: Path | None
     report: Path | None

@@ -57,6 +57,11 @@ A hundred million of them, each row an item of the public list:
 topgap release counts.parquet --item page --count people --all-rows \
   -k 10 --epsilon 1
 
+How many, too: estimates with their standard errors and 99% intervals:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --estimate --level 0.99
+
 Each run on the same data adds its ε to what was spent before.
 
 Exit codes: 0 released; 1 data or parameters that cannot be used;
@@ -242,6 +247,32 @@ def release(
             rich_help_panel=_PRIVACY,
         ),
     ] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="How many, too: each of the k is measured, and the gaps make the measurements "
+            "better. ε is then that of the whole.",
+            rich_help_panel=_PRIVACY,
+        ),
+    ] = False,
+    selection_share: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The part of ε that selects, between 0 and 1; 1/2 unless given. The rest "
+            "measures. With --estimate only.",
+            rich_help_panel=_PRIVACY,
+        ),
+    ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help="How often the interval of an estimate is to hold the true number; 0.95 unless "
+            "given. With --estimate only.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     form: Annotated[
         Form | None,
         typer.Option(
@@ -286,8 +317,9 @@ def release(
     """Count, and release the k largest items with the gap from each to the next.
 
     SOURCE says who had what. Each item of a public list is counted: its persons,
-    each once. The k largest are named, with the gap from each to the next, under
-    ε-differential privacy. Nothing else about the data leaves this command.
+    each once. The k largest are named, with the gap from each to the next and, by
+    --estimate, how many they are, under ε-differential privacy. Nothing else about
+    the data leaves this command.
     """
     with one_sentence():
         request.release(
@@ -300,6 +332,7 @@ def release(
                 domain_from_data=domain_from_data, all_rows=all_rows,
                 k=k, epsilon=epsilon, resolution=resolution, neighbours=neighbours,
                 sensitivity=sensitivity,
+                estimate=estimate, selection_share=selection_share, level=level,
                 form=form, output=output, report=report, title=title, overwrite=overwrite,
                 quiet=quiet,
             )

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from topgap.cli import files
 from topgap.cli.progress import Bar
-from topgap.cli.terminal import shown
+from topgap.cli.publications import Released
+from topgap.cli.terminal import Shown
 from topgap.counting import count_transactions
 from topgap.datasets import Quest, baskets, write
 from topgap.parameters import TopK
@@ -39,7 +40,7 @@ def show(transactions: int, save: Path | None) -> None:
         if save is not None:
             files.write({save: path.read_bytes()}, overwrite=False)
     release = parameters.release(counts)
-    console.print(shown(release))
+    console.print(Shown(Released(release)))
     right = len({*release.items} & {*sorted(counts, key=counts.__getitem__)[-K:]})
     console.print(
         "\nThis list may be published: it is ε-differentially private, gaps included, and the gaps "

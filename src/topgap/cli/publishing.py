@@ -1,4 +1,4 @@
-"""A release on its way out: files, standard output, and remarks on standard error."""
+"""What is published, on its way out: files, standard output, and remarks on standard error."""
 
 import sys
 from collections.abc import Mapping
@@ -7,10 +7,10 @@ from pathlib import Path
 from topgap.cli import files
 from topgap.cli.asked import Request
 from topgap.cli.forms import Form, in_form
+from topgap.cli.publications import Publication
 from topgap.counting import NOT_PROTECTED
 from topgap.errors import OutputError
 from topgap.leads import is_uncertain
-from topgap.release import Release
 
 _REMARKS: Mapping[str, str] = {
     "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
@@ -27,7 +27,7 @@ _NOTHING_STANDS_OUT = (
 )
 
 
-def publish(request: Request, made: Release) -> None:
+def publish(request: Request, made: Publication) -> None:
     """Write the files that were asked for, and show the rest.
 
     Raises:
@@ -39,26 +39,37 @@ def publish(request: Request, made: Release) -> None:
     if request.output is not None:
         contents[request.output] = in_form(made, form, caveat)
     if request.report is not None:
-        from topgap.report import to_html
-
-        title = {} if request.title is None else {"title": request.title}
-        page = to_html(made, counted=_what_was_counted(request), caveat=caveat, **title)
-        contents[request.report] = page.encode()
+        contents[request.report] = made.to_html(**_said(request, caveat)).encode()
     files.write(contents, overwrite=request.overwrite)
 
-    remarks = [] if request.quiet else [_REMARKS[request.neighbours]]
-    if request.all_rows and not request.quiet:
-        remarks.append(_ALL_ROWS)
+    remarks = [] if request.quiet else _remarks(request, made, [*contents])
     if caveat and (request.output is not None or form != "table"):
         remarks.append(caveat)
-    remarks += [] if request.quiet else [f"Written: {target}" for target in contents]
-    if not request.quiet and all(is_uncertain(gap, made.parameters) for gap in made.gaps or ()):
-        remarks.append(_NOTHING_STANDS_OUT)
     if sys.stderr is not None:
         for remark in remarks:
             print(remark, file=sys.stderr)
     if request.output is None:
         _print(request, made, form, caveat)
+
+
+def _remarks(request: Request, made: Publication, targets: list[Path]) -> list[str]:
+    """What is said besides, to whoever has not asked for quiet."""
+    remarks = [_REMARKS[request.neighbours]]
+    if request.all_rows:
+        remarks.append(_ALL_ROWS)
+    remarks += [f"Written: {target}" for target in targets]
+    if not (request.is_shown and request.written_as == "table"):  # where they stand below it
+        remarks += made.cautions
+    parameters = made.release.parameters
+    if all(is_uncertain(gap, parameters) for gap in made.release.gaps or ()):
+        remarks.append(_NOTHING_STANDS_OUT)
+    return remarks
+
+
+def _said(request: Request, caveat: str | None) -> dict[str, str]:
+    """What the page is told to say."""
+    said = {"title": request.title, "counted": _what_was_counted(request), "caveat": caveat}
+    return {name: text for name, text in said.items() if text is not None}
 
 
 def _what_was_counted(request: Request) -> str:
@@ -69,13 +80,13 @@ def _what_was_counted(request: Request) -> str:
     return f"Counted for each {request.item}: every {request.person} who has it, once."
 
 
-def _print(request: Request, made: Release, form: Form, caveat: str | None) -> None:
+def _print(request: Request, made: Publication, form: Form, caveat: str | None) -> None:
     if sys.stdout is None:
         raise OutputError("Standard output is closed.")
     if form == "table" and request.is_shown:
-        from topgap.cli.terminal import print_release
+        from topgap.cli.terminal import show
 
-        print_release(made, caveat)
+        show(made, caveat)
         return
     try:
         sys.stdout.buffer.write(in_form(made, form, caveat))

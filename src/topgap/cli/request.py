@@ -8,21 +8,31 @@ from typing import Any
 
 import typer
 
-from topgap import counting, streams
+from topgap import counting
 from topgap.cli import files, usage
 from topgap.cli.asked import Request
+from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.progress import Bar
+from topgap.cli.publications import Publication
 from topgap.cli.publishing import publish
 from topgap.counting import FROM_DATA, Domain
-from topgap.counting.cells import text_of
 from topgap.errors import DomainError, SourceError
+from topgap.estimates.value import LEVEL
 from topgap.parameters import TopK
-from topgap.release import Release
 
 
 def release(request: Request) -> None:
     """Do what was asked; everything public is checked before the data are looked at."""
     usage.check(request)
+    making = _making(request)
+    files.check(
+        request.targets, _read(request), overwrite=request.overwrite, or_else=", or --overwrite"
+    )
+    gather = _of_all_rows if request.all_rows else _of_a_domain
+    publish(request, gather(request, making))
+
+
+def _making(request: Request) -> Making:
     parameters = TopK(
         request.k,
         request.epsilon,
@@ -30,11 +40,14 @@ def release(request: Request) -> None:
         sensitivity=1 if request.sensitivity is None else request.sensitivity,
         monotonic=request.neighbours == "add-remove",
     )
-    files.check(
-        request.targets, _read(request), overwrite=request.overwrite, or_else=", or --overwrite"
+    if not request.estimate:
+        return Releasing(parameters)
+    share, level = request.selection_share, request.level
+    return Estimating(
+        parameters,
+        selection_share=SHARE if share is None else share,
+        level=LEVEL if level is None else level,
     )
-    make = _of_all_rows if request.all_rows else _of_a_domain
-    publish(request, make(request, parameters))
 
 
 def _read(request: Request) -> list[str]:
@@ -44,37 +57,25 @@ def _read(request: Request) -> list[str]:
     return [*request.sources, *inside, *domain]
 
 
-def _of_a_domain(request: Request, parameters: TopK) -> Release:
+def _of_a_domain(request: Request, making: Making) -> Publication:
     domain = _domain(request)
-    if isinstance(domain, Domain) and len(domain) <= parameters.k:
+    k = request.k
+    if isinstance(domain, Domain) and len(domain) <= k:
         raise DomainError(
-            f"With k = {parameters.k} the domain must have at least {parameters.k + 1} items; it "
-            f"has {len(domain)}."
+            f"With k = {k} the domain must have at least {k + 1} items; it has {len(domain)}."
         )
     with Bar(shown=not request.quiet) as bar:
         counts = _counts(request, domain, bar)
-    if len(counts) <= parameters.k:  # only where the data are the domain: how many is a secret
-        raise DomainError(f"The data have too few different items for k = {parameters.k}.")
-    return parameters.release(counts)
+    if len(counts) <= k:  # only where the data are the domain: how many is a secret
+        raise DomainError(f"The data have too few different items for k = {k}.")
+    return making.of_counts(counts)
 
 
-def _of_all_rows(request: Request, parameters: TopK) -> Release:
+def _of_all_rows(request: Request, making: Making) -> Publication:
     with Bar(shown=not request.quiet) as bar:
-        made = streams.top_k(
-            _source(request),
-            parameters.k,
-            parameters.epsilon,
-            item=str(request.item),
-            count=str(request.count),
-            resolution=parameters.resolution,
-            sensitivity=parameters.sensitivity,
-            monotonic=parameters.monotonic,
-            progress=bar,
+        return making.of_rows(
+            _source(request), item=str(request.item), count=str(request.count), progress=bar
         )
-    # Not all that can be stored can be written in every form: decimals and dates become text.
-    items = [item if isinstance(item, int) else text_of(item) for item in made.items]
-    units = None if made.gap_units is None else made.gap_units.tolist()
-    return Release(made.parameters, None, units, items)
 
 
 def _source(request: Request) -> Any:

@@ -1,71 +1,110 @@
-"""A release on a terminal: the list, the gaps, and a chart in which they can be seen."""
+"""What is published on a terminal: the list, the numbers, and a chart in which they can be seen."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from topgap.cli.publications import Publication
 from topgap.leads import certain_from, is_uncertain, leads
 from topgap.release import Release
 from topgap.report.numbers import about, for_columns
-from topgap.text import on_one_line
+from topgap.text import width
 
-_WIDTH = 34
-_REST, _GAP, _UNCERTAIN = "░", "█", "▒"
+_WIDEST, _NARROWEST = 34, 8  # bars; a narrower one would show nothing, and there is none
+_LONGEST_NAME = 14  # what names need not share with a bar
+_REST, _GAP, _UNCERTAIN, _MARK = "░", "█", "▒", " ?"
 
 
-def shown(release: Release, caveat: str | None = None) -> Group:
-    """The release as Rich prints it.
+@dataclass(frozen=True)
+class Shown:
+    """What Rich prints.
 
     Each bar ends at the item's lead over the first item that is not named, and its full part is
-    the item's own gap; that part is lighter where the order is uncertain.
+    the item's own gap; that part is lighter where the order is uncertain. Where there is no room
+    for bars, a mark alone says that.
+
+    Attributes:
+        made: What is published.
+        caveat: What is not protected.
     """
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("rank", justify="right")
-    table.add_column("item", overflow="fold")
-    if release.gaps is not None:
-        table.add_column("ahead of the next by", justify="right", no_wrap=True)
-        table.add_column("", no_wrap=True, min_width=_WIDTH)
-    bars = _bars(release)
-    resolution = release.parameters.resolution
-    for rank, item in enumerate(release.items, 1):
-        row: list[Text] = [Text(str(rank)), Text(on_one_line(item))]
-        if release.gaps is not None:
-            row += [Text(for_columns(release.gaps[rank - 1], resolution)), bars[rank - 1]]
-        table.add_row(*row)
-    below = release.to_text().splitlines()[-1]
-    notes = [Text(below, style="dim")]
-    if release.gaps is not None:
-        notes.insert(0, _legend(release))
-    if caveat:
-        notes.append(Text(caveat, style="bold red"))
-    return Group(table, *notes)
+
+    made: Publication
+    caveat: str | None = None
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        head, rows, note = self._rows()
+        release = self.made.release
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column(head[0], justify="right", no_wrap=True)
+        table.add_column(head[1], overflow="fold")
+        for name in head[2:]:
+            table.add_column(name, justify="right", no_wrap=True)
+        if release.gaps is None:
+            for row in rows:
+                table.add_row(*map(Text, row))
+            yield table
+        else:
+            room = _room(head, rows, options.max_width)
+            table.add_column("", no_wrap=True, min_width=room)
+            for row, bar in zip(rows, _bars(release, room), strict=True):
+                table.add_row(*map(Text, row), bar)
+            yield table
+            yield _legend(release, room)
+        yield Text(note, style="dim")
+        yield from (Text(each, style="dim") for each in self.made.explanations)
+        yield from (Text(each, style="yellow") for each in self.made.cautions)
+        if self.caveat:
+            yield Text(self.caveat, style="bold red")
+
+    def _rows(self) -> tuple[list[str], list[list[str]], str]:
+        """As they are published, with gaps that align and, where there is more, a narrow head."""
+        head, rows, note = self.made.rows()
+        resolution = self.made.release.parameters.resolution
+        for row, gap in zip(rows, self.made.release.gaps or (), strict=False):
+            row[2] = for_columns(gap, resolution)
+        if len(head) > 3:
+            head[2] = "ahead of\nthe next by"
+        return head, rows, note
 
 
-def print_release(release: Release, caveat: str | None = None) -> None:
+def show(made: Publication, caveat: str | None = None) -> None:
     """Print it on the terminal."""
-    Console().print(shown(release, caveat))
+    Console(highlight=False).print(Shown(made, caveat))
 
 
-def _bars(release: Release) -> list[Text]:
+def _room(head: list[str], rows: list[list[str]], columns: int) -> int:
+    """How many columns of the terminal are left for a bar; 0 if too few."""
+    needed = [
+        max(width(line) for cell in column for line in cell.split("\n"))
+        for column in zip(head, *rows, strict=True)
+    ]
+    needed[1] = min(needed[1], _LONGEST_NAME)
+    left = columns - sum(needed) - 2 * len(needed) - len(_MARK)
+    return 0 if left < _NARROWEST else min(left, _WIDEST)
+
+
+def _bars(release: Release, room: int) -> list[Text]:
     ahead = leads(release)
     full = max([*ahead, certain_from(release.parameters)])
-    ends = [round(_WIDTH * lead / full) for lead in [*ahead, Fraction(0)]]
+    ends = [round(room * lead / full) for lead in [*ahead, Fraction(0)]]
     bars = []
     for gap, end, next_end in zip(release.gaps or (), ends, ends[1:], strict=False):
         uncertain = is_uncertain(gap, release.parameters)
         bar = Text(_REST * next_end, style="dim")
         bar.append((_UNCERTAIN if uncertain else _GAP) * (end - next_end), style="not dim cyan")
-        bar.append(" ?" if uncertain else "", style="not dim yellow")
+        bar.append(_MARK if uncertain else "", style="not dim yellow")
         bars.append(bar)
     return bars
 
 
-def _legend(release: Release) -> Text:
+def _legend(release: Release, room: int) -> Text:
     below = about(certain_from(release.parameters))
+    parts = f"{_GAP} its own gap  {_REST} the lead of the next  {_UNCERTAIN}" if room else ""
     return Text(
-        f"{_GAP} its own gap  {_REST} the lead of the next  {_UNCERTAIN} ? order uncertain: below "
-        f"{below}, noise parts equal items so far once in 20 times",
+        f"{parts}{_MARK} order uncertain: below {below}, noise parts equal items so far once in "
+        f"20 times".strip(),
         style="dim",
     )

@@ -16,6 +16,7 @@ def check(request: Request) -> None:
     """
     _check_domain(request)
     _check_source(request)
+    _check_estimate(request)
     _check_output(request)
 
 
@@ -76,6 +77,11 @@ def _check_fimi(request: Request) -> None:
             "a FIMI file is no table; give no --person, --item, --count, --table, --query, "
             "--delimiter or --no-header."
         )
+
+
+def _check_estimate(request: Request) -> None:
+    if not request.estimate and (request.selection_share, request.level) != (None, None):
+        raise typer.BadParameter("--selection-share and --level are for --estimate.")
 
 
 def _check_output(request: Request) -> None:
