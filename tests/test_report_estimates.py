@@ -144,6 +144,9 @@ def test_the_words_are_those_of_the_level(level: str, often: str, percent: str) 
     assert [each for row in page.rows for each in row if "% interval" in each] == [
         f"{percent} interval"
     ]
+    assert [row[3] for row in rows(page)] == [
+        f"{low:.1f} to {high:.1f}" for low, high in CERTAIN.intervals(level)
+    ]
     inside = "".join(text for tag, text in page.texts if tag == "script")
     assert Estimates.from_json(inside) == CERTAIN
     held = [each["interval"] for each in json.loads(inside)["estimates"]]

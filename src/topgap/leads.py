@@ -10,9 +10,9 @@ ONE_IN = 20
 """An order is uncertain where two equal items come out so far apart once in so many times."""
 
 NEAR_TIES = (
-    "Where an order or the last place is uncertain, the estimates lean apart and are off by more "
-    "than their standard errors say; the intervals allow for that, and the measurements alone are "
-    "not affected."
+    "Where an order or the last place is uncertain, the estimates lean one way or the other and "
+    "are off by more than their standard errors say; the intervals allow for that, and the "
+    "measurements alone do not lean."
 )
 """What is to be said of estimates if any order or the last place is uncertain."""
 
