@@ -191,7 +191,7 @@ def test_points_and_error_bars_are_the_estimates_and_intervals(level: str) -> No
     assert error_bars(ax) == [pytest.approx(each) for each in CERTAIN.intervals(level)]
     texts = {text.get_text() for legend in figure_of(ax).legends for text in legend.get_texts()}
     share = {"0.95": "95%", "0.5": "50%", "0.999": "99.9%"}[level]
-    assert texts == {"estimate", "estimate near a tie, which may lean", f"{share} interval"}
+    assert texts == {"estimate", "estimate that may lean", f"{share} interval"}
     low, high = ax.get_xlim()
     assert low < min(low for low, _ in error_bars(ax))
     assert high > max(high for _, high in error_bars(ax))

@@ -37,7 +37,7 @@ _POINT: dict[str, Any] = {
 _NEAR_A_TIE: dict[str, Any] = {
     **_POINT,
     "markerfacecolor": "white",
-    "label": "estimate near a tie, which may lean",
+    "label": "estimate that may lean",
 }
 _LONGEST_NAME = 40
 _MOST_LABELS = 100

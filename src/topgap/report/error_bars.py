@@ -35,8 +35,8 @@ def error_bars(estimates: Estimates, level: Number) -> str:
     )
     rows = []
     for rank, each in enumerate(columns, 1):
-        item, near_a_tie, span, estimate, error, (low, high), measured = each
-        mark = ' <span class="mark">near a tie</span>' if near_a_tie else ""
+        item, may_lean, span, estimate, error, (low, high), measured = each
+        mark = ' <span class="mark">may lean</span>' if may_lean else ""
         rows.append(
             row(
                 str(rank),
