@@ -12,12 +12,12 @@ from typing import Any, Literal
 import typer
 
 from topgap import counting, planning
-from topgap.cli import files
+from topgap.cli import files, standard_output
 from topgap.cli.asked import Neighbours
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA
-from topgap.errors import OutputError, SourceError
+from topgap.errors import SourceError
 from topgap.planning import Plan
 from topgap.planning import plot as drawing
 from topgap.planning.value import NOT_PRIVATE
@@ -160,7 +160,7 @@ def _publish(request: Request, made: Plan) -> None:
         for remark in [NOT_PRIVATE, *(f"Written: {target}" for target in contents)]:
             print(remark, file=sys.stderr)
     if request.output is None:
-        _print(content)
+        standard_output.write(content)
 
 
 def _in_form(made: Plan, form: str | None) -> bytes:
@@ -174,15 +174,3 @@ def _in_form(made: Plan, form: str | None) -> bytes:
     rows.writerow(columns)
     rows.writerows(zip(*columns.values(), strict=True))
     return text.getvalue().encode()
-
-
-def _print(content: bytes) -> None:
-    if sys.stdout is None:
-        raise OutputError("Standard output is closed.")
-    try:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"Standard output cannot be written: {error.strerror}.") from None

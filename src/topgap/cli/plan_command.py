@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from topgap.cli.asked import Neighbours
+from topgap.cli import options
 from topgap.cli.complaints import one_sentence
+from topgap.cli.options import DATA, OUTPUT, PRIVACY
 from topgap.cli.plan import LARGEST, Form, Request, SourceFormat
 from topgap.cli.plan import plan as planned
 from topgap.planning.calls import RELEASES
-
-_COUNTS, _RELEASE, _OUTPUT = "Public or made-up counts", "The releases to plan", "Output"
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
 EXAMPLES = r"""
@@ -55,12 +54,7 @@ def _refuse_persons(given: str | None) -> None:
 
 
 def plan(
-    k: Annotated[
-        int,
-        typer.Option(
-            "-k", help="How many items are named.", rich_help_panel=_RELEASE, show_default=False
-        ),
-    ],
+    k: options.K,
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -74,20 +68,17 @@ def plan(
         str | None,
         typer.Option("--person", hidden=True, callback=_refuse_persons, is_eager=True),
     ] = None,
-    item: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="The column that says what.", rich_help_panel=_COUNTS),
-    ] = None,
+    item: options.Item = None,
     count: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="The column with the counts.", rich_help_panel=_COUNTS),
+        typer.Option(metavar="COL", help="The column with the counts.", rich_help_panel=DATA),
     ] = None,
     zipf: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             help="In place of SOURCE: N made-up items whose counts fall like 1/rank.",
-            rich_help_panel=_COUNTS,
+            rich_help_panel=DATA,
         ),
     ] = None,
     largest: Annotated[
@@ -95,81 +86,48 @@ def plan(
         typer.Option(
             metavar="COUNT",
             help=f"The largest of the made-up counts; {LARGEST:,} unless given.",
-            rich_help_panel=_COUNTS,
+            rich_help_panel=DATA,
         ),
     ] = None,
     source_format: Annotated[
         SourceFormat | None,
         typer.Option(
             help="The format of SOURCE, if its name does not tell; csv for -.",
-            rich_help_panel=_COUNTS,
+            rich_help_panel=DATA,
         ),
     ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(help="The table of a DuckDB or SQLite file.", rich_help_panel=_COUNTS),
-    ] = None,
-    query: Annotated[
-        str | None,
-        typer.Option(metavar="SQL", help="A SELECT to ask of it instead.", rich_help_panel=_COUNTS),
-    ] = None,
-    header: Annotated[
-        bool,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of a CSV or TSV file has the names of the columns; if "
-            "not, they are called 1, 2, 3 and so on.",
-            rich_help_panel=_COUNTS,
-        ),
-    ] = True,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CHAR",
-            help="What stands between the cells of a CSV file, if its first line does not tell.",
-            rich_help_panel=_COUNTS,
-        ),
-    ] = None,
+    table: options.Table = None,
+    query: options.Query = None,
+    header: options.Header = True,
+    delimiter: options.Delimiter = None,
     epsilon: Annotated[
         list[str] | None,
         typer.Option(
             help="A privacy loss to plan for, exactly: 1, 0.1 or 1/3; as often as you like. Ten "
             "values from 0.01 to 10 unless given.",
-            rich_help_panel=_RELEASE,
+            rich_help_panel=PRIVACY,
             show_default=False,
         ),
     ] = None,
-    resolution: Annotated[
-        str,
-        typer.Option(
-            help="Gaps are multiples of this; 1 divided by an integer.", rich_help_panel=_RELEASE
-        ),
-    ] = "1/10",
-    neighbours: Annotated[
-        Neighbours,
-        typer.Option(
-            help="What one person more or less means. If one is added or removed, all counts move "
-            "the same way, and half the noise is enough; if one may be replaced by another, not.",
-            rich_help_panel=_RELEASE,
-        ),
-    ] = "add-remove",
+    resolution: options.Resolution = "1/10",
+    neighbours: options.Neighbours = "add-remove",
     sensitivity: Annotated[
         str,
-        typer.Option(help="How far one person can move a count.", rich_help_panel=_RELEASE),
+        typer.Option(help="How far one person can move a count.", rich_help_panel=PRIVACY),
     ] = "1",
     selection_share: Annotated[
         str,
         typer.Option(
             metavar="SHARE",
             help="The part of ε that selects where counts are released too; between 0 and 1.",
-            rich_help_panel=_RELEASE,
+            rich_help_panel=PRIVACY,
         ),
     ] = "1/2",
     releases: Annotated[
         int,
         typer.Option(
             help="How many releases are simulated, for each ε and kind of release.",
-            rich_help_panel=_RELEASE,
+            rich_help_panel=PRIVACY,
         ),
     ] = RELEASES,
     form: Annotated[
@@ -177,43 +135,26 @@ def plan(
         typer.Option(
             "--format",
             help="How the plan is written; a table, unless the name of --output says otherwise.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where to write it; standard output unless given.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
+    output: options.Output = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="A plot over ε, too: a .png, .svg or .pdf file. It needs Matplotlib.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Overwrite files that exist.", rich_help_panel=_OUTPUT),
-    ] = False,
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", help="No progress bar and no remarks.", rich_help_panel=_OUTPUT
-        ),
-    ] = False,
+    overwrite: options.Overwrite = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Tell what k and ε would give, before any ε is spent.
 
     Releases of public or made-up counts are simulated and held against the
-    truth: how often the list is right, and how far off the counts are. What a plan
-    tells is not private: never make it from data that are to be protected.
+    truth: how often the list is right, and how far off the counts are. What a
+    plan tells is not private: never make it from data to be protected.
     """
     with one_sentence():
         planned(

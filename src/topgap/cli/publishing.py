@@ -4,12 +4,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from topgap.cli import files
+from topgap.cli import files, standard_output
 from topgap.cli.asked import Request
 from topgap.cli.forms import Form, in_form
 from topgap.cli.publications import Publication
 from topgap.counting import NOT_PROTECTED
-from topgap.errors import OutputError
 from topgap.leads import is_uncertain
 
 _REMARKS: Mapping[str, str] = {
@@ -81,17 +80,9 @@ def _what_was_counted(request: Request) -> str:
 
 
 def _print(request: Request, made: Publication, form: Form, caveat: str | None) -> None:
-    if sys.stdout is None:
-        raise OutputError("Standard output is closed.")
     if form == "table" and request.is_shown:
         from topgap.cli.terminal import show
 
         show(made, caveat)
-        return
-    try:
-        sys.stdout.buffer.write(in_form(made, form, caveat))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"Standard output cannot be written: {error.strerror}.") from None
+    else:
+        standard_output.write(in_form(made, form, caveat))

@@ -1,0 +1,76 @@
+"""Options that mean the same in several commands."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topgap.cli import asked
+
+DATA, PRIVACY, OUTPUT = "The data", "Privacy", "Output"
+"""The panels in which help shows them."""
+
+Item = Annotated[
+    str | None, typer.Option(metavar="COL", help="The column that says what.", rich_help_panel=DATA)
+]
+Table = Annotated[
+    str | None, typer.Option(help="The table of a DuckDB or SQLite file.", rich_help_panel=DATA)
+]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="SQL", help="A SELECT to ask of it instead.", rich_help_panel=DATA),
+]
+Header = Annotated[
+    bool,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a CSV or TSV file has the names of the columns; if not, "
+        "they are called 1, 2, 3 and so on.",
+        rich_help_panel=DATA,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        help="What stands between the cells of a CSV file, if its first line does not tell.",
+        rich_help_panel=DATA,
+    ),
+]
+K = Annotated[
+    int,
+    typer.Option(
+        "-k", help="How many items are named.", rich_help_panel=PRIVACY, show_default=False
+    ),
+]
+Resolution = Annotated[
+    str,
+    typer.Option(
+        help="Gaps are multiples of this; 1 divided by an integer.", rich_help_panel=PRIVACY
+    ),
+]
+Neighbours = Annotated[
+    asked.Neighbours,
+    typer.Option(
+        help="What one person more or less means. If one is added or removed, all counts move the "
+        "same way, and half the noise is enough; if one may be replaced by another, not.",
+        rich_help_panel=PRIVACY,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write it; standard output unless given.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Overwrite files that exist.", rich_help_panel=OUTPUT)
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="No progress bar and no remarks.", rich_help_panel=OUTPUT),
+]

@@ -1,0 +1,253 @@
+"""What a user types: `topgap release`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topgap.cli import options
+from topgap.cli.asked import Request, SourceFormat
+from topgap.cli.complaints import one_sentence
+from topgap.cli.forms import Form
+from topgap.cli.options import DATA, OUTPUT, PRIVACY
+from topgap.cli.request import release as released
+from topgap.counting import MEMORY
+
+_DOMAIN = "The public list of items"
+
+# Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
+EXAMPLES = r"""
+[bold]Examples[/bold]
+
+The ten most common diagnoses, from a table of visits, with a page to publish:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --report diagnoses.html
+
+A CSV file from a pipe, products numbered 1 to 942, the release as JSON:
+
+zcat baskets.csv.gz | topgap release - --person basket --item product \
+  --domain-range 1:942 -k 25 --epsilon 1/2 --format json
+
+A table of a database; a person may be replaced by another (twice the noise):
+
+topgap release clinic.sqlite --table visits --person patient --item code \
+  --domain codes.csv --domain-column code -k 5 --epsilon 1 \
+  --neighbours replace
+
+Baskets in the FIMI format, one person a line:
+
+topgap release baskets.dat --domain-range 0:999 -k 25 --epsilon 1
+
+Counts that exist already:
+
+topgap release counts.csv --item page --count people --domain pages.txt \
+  -k 3 --epsilon 0.1
+
+A hundred million of them, each row an item of the public list:
+
+topgap release counts.parquet --item page --count people --all-rows \
+  -k 10 --epsilon 1
+
+How many, too: estimates with their standard errors and 99% intervals:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --estimate --level 0.99
+
+Each run on the same data adds its ε to what was spent before.
+
+Exit codes: 0 released; 1 data or parameters that cannot be used;
+2 a command that cannot be understood; 130 interrupted.
+"""
+
+
+def release(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE",
+            help="CSV, TSV, JSON lines, Parquet or FIMI files (.gz too), or patterns of them; one "
+            "DuckDB or SQLite file; or - for standard input. With --all-rows, Arrow files too.",
+            show_default=False,
+        ),
+    ],
+    k: options.K,
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="The privacy loss, exactly: 1, 0.1 or 1/3. The smaller, the more private and the "
+            "noisier.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ],
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="The column that says who. Each person counts once for each item.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    item: options.Item = None,
+    count: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="The column with ready counts, if they exist already; in place of --person.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    source_format: Annotated[
+        SourceFormat | None,
+        typer.Option(
+            help="The format of SOURCE, if its name does not tell; csv for -. Only --all-rows "
+            "reads arrow.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    table: options.Table = None,
+    query: options.Query = None,
+    header: options.Header = True,
+    delimiter: options.Delimiter = None,
+    allow_empty: Annotated[
+        bool,
+        typer.Option(
+            "--allow-empty",
+            help="Take a source without a single row for what it is, not for a mistake.",
+            rich_help_panel=DATA,
+        ),
+    ] = False,
+    memory: Annotated[
+        str,
+        typer.Option(
+            help="What counting may use of it; more goes to a temporary directory on disk.",
+            rich_help_panel=DATA,
+        ),
+    ] = MEMORY,
+    domain: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A text file with an item in each line; or a table, with --domain-column. All of "
+            "them take part, with 0 if nobody has them; other items are left out.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = None,
+    domain_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="The column of the CSV, TSV, JSON lines or Parquet file that --domain names.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = None,
+    domain_range: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIRST:LAST",
+            help="The items are these integers, both ends included.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = None,
+    domain_from_data: Annotated[
+        bool,
+        typer.Option(
+            "--domain-from-data",
+            help="Take the items from the data. That somebody has an item is then not protected.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = False,
+    all_rows: Annotated[
+        bool,
+        typer.Option(
+            "--all-rows",
+            help="Every row is an item of the public list, and none has two rows, by your word: "
+            "for ready counts (--count) of any number, which are read once and take little "
+            "memory. Parquet files, Arrow files, or an Arrow stream from standard input.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = False,
+    resolution: options.Resolution = "1/10",
+    neighbours: options.Neighbours = "add-remove",
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(
+            help="How far one person can move a ready count; with --count only. Persons that are "
+            "counted here move it by 1.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="How many, too: each of the k is measured, and the gaps make the measurements "
+            "better. ε is then that of the whole.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = False,
+    selection_share: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The part of ε that selects, between 0 and 1; 1/2 unless given. The rest "
+            "measures. With --estimate only.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help="How often the interval of an estimate is to hold the true number; 0.95 unless "
+            "given. With --estimate only.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    form: Annotated[
+        Form | None,
+        typer.Option(
+            "--format",
+            help="How the release is written; a table, unless the name of --output says otherwise.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    output: options.Output = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html",
+            help="A page for readers too: chart, parameters in plain words, how to cite.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="The heading of the report.", rich_help_panel=OUTPUT),
+    ] = None,
+    overwrite: options.Overwrite = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Count, and release the k largest items with the gap from each to the next.
+
+    SOURCE says who had what. Each item of a public list is counted: its persons,
+    each once. The k largest are named, with the gap from each to the next and, by
+    --estimate, how many they are, under ε-differential privacy. Nothing else about
+    the data leaves this command.
+    """
+    with one_sentence():
+        released(
+            Request(
+                sources=sources, person=person, item=item, count=count,
+                source_format=source_format, table=table, query=query, header=header,
+                delimiter=delimiter,
+                allow_empty=allow_empty, memory=memory,
+                domain=domain, domain_column=domain_column, domain_range=domain_range,
+                domain_from_data=domain_from_data, all_rows=all_rows,
+                k=k, epsilon=epsilon, resolution=resolution, neighbours=neighbours,
+                sensitivity=sensitivity,
+                estimate=estimate, selection_share=selection_share, level=level,
+                form=form, output=output, report=report, title=title, overwrite=overwrite,
+                quiet=quiet,
+            )
+        )  # fmt: skip
