@@ -354,12 +354,14 @@ def read_level(level: Number) -> Fraction:
 def percent(level: Number) -> str:
     """The level as people say it.
 
-    >>> percent(0.95), percent("0.999"), percent("1/3")
-    ('95%', '99.9%', '33.33%')
+    >>> percent(0.95), percent("0.99999999"), percent("1/3"), percent("0." + "9" * 60)
+    ('95%', '99.999999%', '33.33%', '>99.99%')
     """
     share = 100 * read_level(level)
     exactly = written(share)
-    return f"{exactly if len(exactly) <= 8 and '/' not in exactly else f'{float(share):.4g}'}%"
+    if "/" not in exactly and len(exactly) <= 12:
+        return f"{exactly}%"
+    return ">99.99%" if share > Fraction("99.99") else f"{float(share):.4g}%"
 
 
 def _as_float(number: Fraction) -> float:
