@@ -14,6 +14,7 @@ import topgap
 from checking.mutants import Mutant, mutated
 from topgap import Release, TopK, estimate
 from topgap.estimates import intervals, value
+from topgap.estimates.noise import Noise
 
 CLEAR = [10**6 - 10**4 * i for i in range(6)]
 TIED_FOR_THE_LAST = [*CLEAR[:3], *[10**5] * 100]
@@ -91,12 +92,10 @@ MUTANTS = [
            "selection * self.exponential, variance", "0 * selection, variance"),
     Mutant("the measurement's own noise forgotten",
            "measurements * np.array(self.laplace)", "np.delete(measurements, i) * self.laplace[0]"),
-    Mutant("a tail for both sides", "self._ends(k // 2, float(tail))",
-           "self._ends(k // 2, 2 * float(tail))"),
-    Mutant("half a tail", "self._ends(k // 2, float(tail))",
-           "self._ends(k // 2, float(tail) / 2)"),
-    Mutant("the spread of a measurement", "(low / one * spread, high / one * spread)",
-           "(1.5 * low, 1.5 * high)"),
+    Mutant("a tail for both sides", "self._ends(rank, tail)", "self._ends(rank, 2 * tail)"),
+    Mutant("half a tail", "self._ends(rank, tail)", "self._ends(rank, tail / 2)"),
+    Mutant("the spread of a measurement", "np.interp(from_either_end, ranks, side) * spreads",
+           "np.interp(from_either_end, ranks, side) * np.sqrt(self.variances)"),
 ]  # fmt: skip
 
 
@@ -131,3 +130,12 @@ def test_intervals_lean_as_the_selections_noise_does() -> None:
     # The noise is seldom 1 below its mean 1, which is all that it can be, and 4 above it at times.
     assert middle - low == pytest.approx(4.3, abs=0.6)
     assert high - middle == pytest.approx(1.3, abs=0.5)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1), (7, 20), (40, 100), (40, 10_000)])
+def test_ends_between_ranks_are_nearly_what_they_would_be_if_reckoned(k: int, epsilon: int) -> None:
+    """With a resolution so coarse that rounding shows: from much more noise than that to less."""
+    parameters = TopK(k, epsilon, resolution=1, monotonic=True)
+    errors = intervals.errors_of(parameters, Noise("normal", (Fraction(2),) * k))
+    for i, ends in enumerate(errors.ends(Fraction(1, 100))):
+        assert ends == pytest.approx(errors._ends(i, 0.01), rel=5e-3)

@@ -21,8 +21,6 @@ from topgap.parameters import TopK
 
 Ends = tuple[float, float]
 
-_ALIKE = 1e-3
-
 
 @dataclass(frozen=True, eq=False)
 class Errors:
@@ -51,13 +49,9 @@ class Errors:
         """For each estimate, what its error stays above, and what below, but for such a chance."""
         if not self.laplace and not self.normal:
             return [_chebyshev(variance, float(tail)) for variance in self.combination.variances]
-        k = len(self.variances)
-        if self._all_alike():
-            spreads = [sqrt(variance) for variance in self.combination.variances]
-            low, high = self._ends(k // 2, float(tail))
-            one = spreads[k // 2] or 1.0
-            return [(low / one * spread, high / one * spread) for spread in spreads]
-        return [self._ends(i, float(tail)) for i in range(k)]
+        if len({*self.variances}) == 1:
+            return self._between_ranks(float(tail))
+        return [self._ends(i, float(tail)) for i in range(len(self.variances))]
 
     @lru_cache(maxsize=64)  # noqa: B019
     def ends_of_measurements(self, tail: Fraction) -> list[Ends]:
@@ -80,15 +74,20 @@ class Errors:
         scales = measurements * np.array(self.laplace) if self.laplace else np.zeros(0)
         return _between(scales, selection * self.exponential, variance, tail)
 
-    def _all_alike(self) -> bool:
-        """Whether the errors of all estimates have one shape.
+    def _between_ranks(self, tail: float) -> list[Ends]:
+        """The ends where all were measured alike: reckoned at a few ranks, and between them drawn.
 
-        But for rounding, the weights of one estimate are those of another with their places
-        exchanged; and the share that rounding has in them is at most this.
+        Beside their spread, the ends are the same for all but for rounding: even where that is the
+        larger part of the noise, by a few hundredths at the first and last ranks.
         """
         k = len(self.variances)
-        same = len({*self.variances}) == 1 and len({*self.laplace}) <= 1
-        return same and self.rounding * k * k <= _ALIKE * (self.variances[0] + self.exponential**2)
+        spreads = np.sqrt(self.combination.variances)
+        spreads[spreads == 0] = 1.0
+        ranks = sorted({0, k // 2, *(2**power for power in range((k // 2).bit_length()))})
+        found = np.array([self._ends(rank, tail) for rank in ranks]).T / spreads[ranks]
+        from_either_end = [min(i, k - 1 - i) for i in range(k)]
+        low, high = (np.interp(from_either_end, ranks, side) * spreads for side in found)
+        return [*zip(low.tolist(), high.tolist(), strict=True)]
 
 
 @lru_cache(maxsize=256)
