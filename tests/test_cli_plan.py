@@ -36,7 +36,7 @@ def plan(folder: Path, *arguments: object, **how: bytes) -> Ended:
 
 
 @pytest.mark.statistical(false_alarm=NEVER)
-def test_a_table_goes_to_standard_output_and_the_caution_does_not(public: Path) -> None:
+def test_a_table_goes_to_standard_output_with_its_caution(public: Path) -> None:
     ended = plan(public)
     assert ended.code == 0
     head, *lines = ended.out.splitlines()
@@ -44,11 +44,12 @@ def test_a_table_goes_to_standard_output_and_the_caution_does_not(public: Path) 
     assert [line.split()[0] for line in lines[:4:2]] == ["0.1", "1"]
     assert lines[2].split() == ["1", "names,", "gaps", "100%", "100%", "2.00"]
     assert lines[4] == "The 2 largest of 4 items: resolution 1/10, sensitivity 1, monotonic"
-    assert ended.err.splitlines() == [
-        "A plan is not private: make it from public or made-up counts, never from those that are "
-        "to be protected."
-    ]
-    assert plan(public, "--quiet").err == ""
+    caution = "Not private: a plan tells of its counts, which must be public or made up."
+    assert lines[-1] == caution
+    assert ended.err == ""
+    for more, said in (([], [caution]), (["--quiet"], [])):
+        assert plan(public, "--format", "csv", *more).err.splitlines() == said
+    assert plan(public, "--quiet").out.splitlines()[-1] == caution
 
 
 @pytest.mark.statistical(false_alarm=NEVER)

@@ -11,9 +11,11 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import topgap
+from checking.secrets_held import secrets_held
 from topgap import (
     Estimates,
     EstimatesError,
@@ -24,9 +26,11 @@ from topgap import (
     TopgapError,
     TopK,
     estimate,
+    streams,
     top_k_with_estimates,
 )
 from topgap.estimates.noise import Noise
+from topgap.measurement import Shares
 
 PAGES = {"start": 51_260, "search": 20_110, "help": 960, "legal": 12}
 
@@ -56,6 +60,47 @@ def test_the_parts_of_epsilon_sum_to_it() -> None:
     assert made.noise.epsilon == Fraction(3, 35) / 3
     assert made.epsilon == Fraction(1, 7)
     assert made.noise == Noise.discrete_laplace(made.release.parameters, Fraction(1, 35))
+
+
+def test_it_holds_nothing_that_was_not_released_or_measured() -> None:
+    """With noise of mean 2 on each, which is 0.0 in both measurements once in 10^4 times."""
+    answers = {"ash": 10**9 + 12345, "elm": 7, "oak": 10**6 + 54321, "runner-up": 10**3 + 4711}
+    tabled = pa.table({"tree": [*answers], "many": [*answers.values()]})
+    for made in (
+        top_k_with_estimates(answers, 2, 2, monotonic=True),
+        streams.top_k_with_estimates(tabled, 2, 2, item="tree", count="many", monotonic=True),
+    ):
+        unsaid = {"elm", "runner-up", *answers.values()} - {*made.measurements}
+        assert secrets_held(made, unsaid) == set()
+        assert secrets_held([made, answers], unsaid) == unsaid
+        assert [*map(type, made.measurements)] == [Fraction, Fraction]
+        assert made.release.items == ("ash", "oak")
+        pickled = pickle.loads(pickle.dumps(made))  # noqa: S301  (our own)
+        with pytest.raises(ReleaseError, match="without positions"):
+            _ = pickled.release.indices
+
+
+def test_nothing_is_drawn_before_all_that_could_go_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def drawn(*_: object) -> None:
+        pytest.fail("winners were drawn")
+
+    monkeypatch.setattr(Noise, "discrete_laplace", fail)
+    monkeypatch.setattr(Shares, "select_and_measure", drawn)
+    with pytest.raises(KeyboardInterrupt):
+        top_k_with_estimates(PAGES, 2, 1)
+
+
+@pytest.mark.parametrize("answer", [2**60 + 101, 10**17 + 1, -(2**60) - 101])
+def test_ends_beyond_what_floats_tell_apart_are_rounded_outwards(answer: int) -> None:
+    """Noise is 0 but for a chance of e^−1000, and the ends lie 1/2 from the answer."""
+    for how in ({}, {"measured_only": True}):
+        made = top_k_with_estimates([answer, answer - 10**18], 1, 2_000, resolution=1)
+        ((low, high),) = made.intervals(**how)
+        assert [*map(int, made.measurements)] == [answer]
+        assert Fraction(low) < answer < Fraction(high)
 
 
 def test_measurements_are_multiples_of_the_resolution() -> None:
@@ -222,6 +267,8 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate(released(), {1, 2, 3}, variance=1), EstimatesError, "as a list, not set"),
     (lambda: estimate(released(), {0: 1, 1: 2}, variance=1), EstimatesError,
      "There is a winner without a measurement"),
+    (lambda: estimate(released(), {0: 1, 1: 2, 2: 3, 3: 4}, variance=1), EstimatesError,
+     "There is a measurement of an item that is no winner"),
     (lambda: estimate(released(), [1, 2, float("nan")], variance=1), EstimatesError,
      "Each measurement must be a finite number"),
     (lambda: estimate(released(), [1, 2, None], variance=1), EstimatesError,
@@ -251,6 +298,8 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
      "selection_share must be greater than 0, not negative"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share=1), ParameterError,
      "selection_share must be below 1"),
+    (lambda: top_k_with_estimates(PAGES, 2, "1e-900", selection_share="1e-900"), ParameterError,
+     "selection_share must have fewer digits, or epsilon"),
     (lambda: top_k_with_estimates(PAGES, 4, 1), topgap.AnswersError, "k = 4 winners need"),
     (lambda: top_k_with_estimates(PAGES, 0, 1), ParameterError, "k must be at least 1"),
     (lambda: top_k_with_estimates(PAGES, 1, -1), ParameterError, "epsilon must be greater"),
@@ -325,7 +374,9 @@ def _changed(change: Callable[[dict[str, Any]], object]) -> str:
         _changed(lambda read: read.update(noise={"kind": "laplace"})),
         _changed(lambda read: read.update(noise={"kind": "gauss", "variances": ["1", "1"]})),
         _changed(lambda read: read.update(noise={"kind": "laplace", "variances": ["1", "-1"]})),
-        _changed(lambda read: read.update(noise={"kind": "discrete laplace", "epsilon": "0"})),
+        _changed(lambda read: read.update(noise={"kind": "discrete laplace", "epsilon_each": "0"})),
+        _changed(lambda read: read.update(noise={"kind": "discrete laplace", "epsilon_each": "1"})),
+        _changed(lambda read: read.update(epsilon="1")),
         _changed(lambda read: read.update(noise=None)),
         _changed(lambda read: read["release"].pop("winners")),
         _changed(lambda read: [winner.pop("gap") for winner in read["release"]["winners"]]),

@@ -117,13 +117,13 @@ MUTANTS = [
     Mutant("each measured with the whole rest",
            "self.measurement_epsilon * parameters.resolution / parameters.sensitivity",
            "self.measurement_epsilon * parameters.k * parameters.resolution"),
-    Mutant("a tenth too little noise", "noise = _laplace(self.rate, len(steps))",
-           "noise = _laplace(self.rate * Fraction(10, 9), len(steps))"),
-    Mutant("a tenth too much noise", "noise = _laplace(self.rate, len(steps))",
-           "noise = _laplace(self.rate * Fraction(9, 10), len(steps))"),
+    Mutant("a tenth too little noise", "noise = laplace(self.rate, len(steps))",
+           "noise = laplace(self.rate * Fraction(10, 9), len(steps))"),
+    Mutant("a tenth too much noise", "noise = laplace(self.rate, len(steps))",
+           "noise = laplace(self.rate * Fraction(9, 10), len(steps))"),
     Mutant("no noise", "(a + x) * resolution", "(a + 0 * x) * resolution"),
-    Mutant("one noise for all", "_laplace(self.rate, len(steps))",
-           "_laplace(self.rate, 1) * len(steps)"),
+    Mutant("one noise for all", "laplace(self.rate, len(steps))",
+           "laplace(self.rate, 1) * len(steps)"),
     Mutant("winners in the order of their positions", "_taken(numbers, release.indices)",
            "_taken(numbers, sorted(release.indices))"),
     Mutant("rounded to the nearest step", "floored(answers, resolution.denominator)",
@@ -169,6 +169,19 @@ def test_no_output_betrays_a_neighbour(answers: list[int], k: int, monotonic: bo
     shares = Shares.of(TopK(k, "3/2", resolution=1, monotonic=monotonic), "1/3")
     for one, other in neighbours(answers, monotonic):
         assert not is_violated(shares, one, other)
+
+
+@pytest.mark.parametrize("monotonic", [False, True])
+def test_nor_if_the_resolution_is_fine_and_the_answers_lie_between_its_steps(
+    monotonic: bool,
+) -> None:
+    whole = TopK(1, "3/2", resolution="1/2", sensitivity="3/2", monotonic=monotonic)
+    shares = Shares.of(whole, "1/3")
+    one = [Fraction(5, 12), Fraction(1, 4)]
+    for moves in product(range(0 if monotonic else -4, 5), repeat=2):
+        other = [a + Fraction(3, 8) * move for a, move in zip(one, moves, strict=True)]
+        assert not is_violated(shares, one, other)
+        assert not is_violated(shares, other, one)
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -218,6 +231,32 @@ def test_noise_too_large_for_the_kernel_is_drawn_by_the_reference() -> None:
     assert len(release) == 1
 
 
+def test_a_measurement_is_the_answer_rounded_down_and_just_the_noise_that_was_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def drawn(rate: Fraction, count: int) -> list[int]:
+        asked.append((rate, count))
+        return [10**40, -(10**40), 0, -1]
+
+    monkeypatch.setattr(measurement, "laplace", drawn)
+    shares = Shares.of(TopK(4, 1, resolution="1/2"), "1/2")
+    assert shares.measure([3.75, -0.25, 10**50, Fraction(2, 3)]) == (
+        Fraction(7, 2) + Fraction(10**40, 2),
+        -Fraction(1, 2) - Fraction(10**40, 2),
+        Fraction(10**50),
+        Fraction(0),
+    )
+    assert asked == [(shares.rate, 4)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_no_more_and_no_fewer_than_the_winners_are_measured(count: int) -> None:
+    with pytest.raises(AnswersError, match="Only the 2 winners are measured, each once"):
+        Shares.of(TopK(2, 1), "1/2").measure([5] * count)
+
+
 def test_too_few_answers_are_refused() -> None:
     with pytest.raises(AnswersError, match="k = 2 winners need at least 3 answers"):
         Shares.of(TopK(2, 1), "1/2").select_and_measure([1, 2], None, None)
@@ -227,6 +266,6 @@ def test_nothing_is_measured_if_nothing_can_be_selected(monkeypatch: pytest.Monk
     def fail(*_: object) -> None:
         pytest.fail("noise was drawn")
 
-    monkeypatch.setattr(measurement, "_laplace", fail)
+    monkeypatch.setattr(measurement, "laplace", fail)
     with pytest.raises(AnswersError):
         Shares.of(TopK(1, 1), "1/2").select_and_measure([1, float("nan")], None, None)

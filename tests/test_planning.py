@@ -293,9 +293,9 @@ def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("the whole of ε", "Laplace(rate.numerator, ", "Laplace(4 * rate.numerator, "),
-    Mutant("twice ε", "Laplace(rate.numerator, ", "Laplace(2 * rate.numerator, "),
-    Mutant("half of ε", "rate.denominator).draw", "2 * rate.denominator).draw"),
+    Mutant("the whole of ε", "laplace(rate, count)", "laplace(4 * rate, count)"),
+    Mutant("twice ε", "laplace(rate, count)", "laplace(2 * rate, count)"),
+    Mutant("half of ε", "laplace(rate, count)", "laplace(rate / 2, count)"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
     # 0 has the chances 0.96, 0.76 and 0.24 in place of 0.46: missed less often than once in 10^20.
@@ -439,6 +439,8 @@ def test_the_table_says_what_was_planned(made: Plan) -> None:
         assert shown == pytest.approx([row.measured_error[0], row.combined_error[0]], rel=0.01)
     assert lines[7] == "The 5 largest of 100 items: resolution 1/10, sensitivity 1, monotonic"
     assert lines[9].startswith("Each line is from 200 simulated releases: ")
+    assert lines[10] == made.to_dict()["caution"]
+    assert lines[10].startswith("Not private: ")
     assert max(map(len, lines)) <= 100
     assert made._repr_html_().count("<tr>") == 7
     assert repr(made) == "<Plan for the 5 largest of 100 items at 3 values of ε>"

@@ -77,6 +77,14 @@ def _offences_of(node: ast.AST) -> Iterator[str]:
             yield f"the literal {text}"
         case ast.BinOp(op=ast.Div()) if text not in QUOTIENTS_OF_FRACTIONS:
             yield f"the quotient {text}"
+        case ast.AugAssign(op=ast.Div()):
+            yield f"the quotient {ast.unparse(node)}"
+        case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id="float" | "complex"), *_]):
+            yield f"the call {text}"
+        case ast.Call(func=ast.Attribute(attr="astype" | "view"), args=[ast.Name(id="float"), *_]):
+            yield f"the call {text}"
+        case ast.Attribute(attr="__float__" | "__truediv__"):
+            yield f"the use of {text}"
         case ast.BinOp(op=ast.Pow(), right=ast.UnaryOp()):
             yield f"the power {text}"
         case ast.Call(func=ast.Name(id="float" | "complex" | "round" | "pow" | "eval" | "exec")):
@@ -110,6 +118,10 @@ def test_a_module_on_the_privacy_path_is_free_of_them(module: ModuleType) -> Non
         "x = 1 / 3",
         "x = n / 3",
         "x = 2 ** -1",
+        "x /= 3",
+        "x = [*map(float, y)]",
+        "x = y.astype(float)",
+        "x = y.__float__()",
         "import random",
         "from random import random",
         "import numpy as np\nnp.random.default_rng()",
@@ -170,6 +182,14 @@ def test_the_kernel_draws_from_a_cipher_keyed_by_the_system_and_forbids_unsafe_c
     assert workspace["profile"]["release"]["overflow-checks"] is True
 
 
+def _has_float(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc"
+    if type(value) in (list, tuple, set):
+        return any(map(_has_float, value))
+    return isinstance(value, float | complex | np.inexact)
+
+
 def floats_in_variables(run: Any, *arguments: Any) -> set[str]:
     """Run it, and look at every variable and result in the modules of the privacy path."""
     files = {module.__file__ for module in PRIVACY_PATH}
@@ -182,7 +202,7 @@ def floats_in_variables(run: Any, *arguments: Any) -> set[str]:
         found.update(
             f"{name} in {frame.f_code.co_name}"
             for name, value in values.items()
-            if isinstance(value, float | complex | np.inexact)
+            if _has_float(value)
         )
         return look
 
@@ -228,4 +248,6 @@ def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     """That the look finds it here shows that it would find others."""
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
     assert {"answer in floor_answer", "answer in ratio"} <= found
-    assert {place.split(" in ")[0] for place in found} == {"answer", "value"}
+    as_given = {"answer", "answers", "numbers", "value", "values"}
+    results = {"result in read", "result in _listed"}  # the answers, taken out and not yet rounded
+    assert {place.split(" in ")[0] for place in found - results} == as_given

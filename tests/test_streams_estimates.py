@@ -236,7 +236,7 @@ BROKEN_NOISE = [
     Mutant("the same noise twice", MEASURED,
            "(lambda made, noise: (made[0], tuple(a + noise for a in made[1])))("
            "selector._release_and_measure(lambda answers: [Fraction(int(a)) for a in answers]), "
-           "shares.measure([0])[0])"),
+           "shares.measure([0, 0])[0])"),
 ]  # fmt: skip
 
 

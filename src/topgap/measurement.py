@@ -9,7 +9,7 @@ import numpy as np
 
 from topgap._core import Laplace
 from topgap.answers import floored
-from topgap.errors import ParameterError
+from topgap.errors import AnswersError, ParameterError
 from topgap.exact import Number, read_parameter
 from topgap.mechanism import given, selected
 from topgap.parameters import TopK
@@ -53,13 +53,18 @@ measure with.
             raise ParameterError(
                 "selection_share must be below 1, or nothing is left to measure with."
             )
-        selection = TopK(
-            parameters.k,
-            parameters.epsilon * share,
-            resolution=parameters.resolution,
-            sensitivity=parameters.sensitivity,
-            monotonic=parameters.monotonic,
-        )
+        try:
+            selection = TopK(
+                parameters.k,
+                parameters.epsilon * share,
+                resolution=parameters.resolution,
+                sensitivity=parameters.sensitivity,
+                monotonic=parameters.monotonic,
+            )
+        except ParameterError:  # the product alone can be one that it refuses
+            raise ParameterError(
+                "selection_share must have fewer digits, or epsilon; write thirds as '1/3'."
+            ) from None
         return cls(selection, parameters.epsilon * (1 - share) / parameters.k)
 
     @property
@@ -90,7 +95,7 @@ measure with.
         return release, self.measure(_taken(numbers, release.indices))
 
     def measure(self, answers: Any) -> tuple[Fraction, ...]:
-        """Each of these k answers, rounded down, plus noise.
+        """The answers of the k winners, rounded down, plus noise.
 
         Each step of noise falls by e^−rate, and one person moves an answer by at most
         sensitivity/resolution steps, even rounded down: e^−(their product) is e^−ε of one
@@ -98,7 +103,9 @@ measure with.
         """
         resolution = self.selection.resolution
         steps = floored(answers, resolution.denominator)
-        noise = _laplace(self.rate, len(steps))
+        if len(steps) != self.selection.k:
+            raise AnswersError(f"Only the {self.selection.k} winners are measured, each once.")
+        noise = laplace(self.rate, len(steps))
         return tuple((a + x) * resolution for a, x in zip(steps, noise, strict=True))
 
 
@@ -106,7 +113,7 @@ def _taken(numbers: Any, indices: Any) -> Any:
     return numbers[indices] if isinstance(numbers, np.ndarray) else [numbers[i] for i in indices]
 
 
-def _laplace(rate: Fraction, count: int) -> list[int]:
+def laplace(rate: Fraction, count: int) -> list[int]:
     """Independent x of a chance proportional to e^−(rate·|x|)."""
     kernel = _kernel(rate)
     if kernel is not None:

@@ -374,8 +374,15 @@ class Release:
         named = self._items is not None
         return self._parameters, self._gap_units, named, self.items
 
+    def __copy__(self) -> "Release":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Release":
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
-        indices = None if self._indices is None else self.indices.tolist()
+        # As in all that is written, positions go only where there are no names.
+        indices = self.indices.tolist() if self._items is None else None
         units = None if self.gap_units is None else self.gap_units.tolist()
         return Release, (self._parameters, indices, units, self._items)
 

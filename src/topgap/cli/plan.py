@@ -37,7 +37,6 @@ class Request:
     count: str | None
     source_format: SourceFormat | None
     table: str | None
-    query: str | None
     header: bool
     delimiter: str | None
     zipf: int | None
@@ -100,7 +99,7 @@ def _check(request: Request) -> None:
     Raises:
         typer.BadParameter: Something does.
     """
-    of_tables = [request.item, request.count, request.source_format, request.table, request.query]
+    of_tables = [request.item, request.count, request.source_format, request.table]
     if bool(request.sources) == (request.zipf is not None):
         raise typer.BadParameter("give public counts as SOURCE, or made-up ones by --zipf.")
     if request.zipf is None:
@@ -110,9 +109,7 @@ def _check(request: Request) -> None:
             raise typer.BadParameter("--largest is for made-up counts, with --zipf.")
         if "-" in request.sources and len(request.sources) > 1:
             raise typer.BadParameter("standard input cannot be read together with files.")
-        if request.source_format is None and "fimi" in map(
-            counting.format_by_name, request.sources
-        ):
+        if "fimi" in map(counting.format_by_name, request.sources):
             raise typer.BadParameter("FIMI files are of persons, and a plan is of public counts.")
     elif any(each is not None for each in [*of_tables, request.delimiter]) or not request.header:
         raise typer.BadParameter("--zipf reads no file; give no options of one.")
@@ -140,7 +137,6 @@ def _counts(request: Request, bar: Bar) -> Any:
         domain=FROM_DATA,  # all of it is public
         format=request.source_format or ("csv" if request.sources == ["-"] else None),
         table=request.table,
-        query=request.query,
         header=request.header,
         delimiter=request.delimiter,
         progress=bar,
@@ -156,8 +152,11 @@ def _publish(request: Request, made: Plan) -> None:
     if request.plot is not None:
         contents[request.plot] = drawing.drawn(made, request.drawn_as)
     files.write(contents, overwrite=request.overwrite)
+    remarks = [f"Written: {target}" for target in contents]
+    if request.written_as == "csv":  # which has no place for it
+        remarks.insert(0, NOT_PRIVATE)
     if not request.quiet and sys.stderr is not None:
-        for remark in [NOT_PRIVATE, *(f"Written: {target}" for target in contents)]:
+        for remark in remarks:
             print(remark, file=sys.stderr)
     if request.output is None:
         standard_output.write(content)

@@ -60,7 +60,7 @@ def plan(
         typer.Argument(
             metavar="SOURCE",
             help="Counts that everyone may know: CSV, TSV, JSON lines or Parquet files (.gz too), "
-            "or patterns of them; one DuckDB or SQLite file; or - for standard input.",
+            "or patterns of them; a table of a DuckDB or SQLite file; or - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -97,7 +97,6 @@ def plan(
         ),
     ] = None,
     table: options.Table = None,
-    query: options.Query = None,
     header: options.Header = True,
     delimiter: options.Delimiter = None,
     epsilon: Annotated[
@@ -160,7 +159,7 @@ def plan(
         planned(
             Request(
                 sources=sources or [], item=item, count=count, source_format=source_format,
-                table=table, query=query, header=header, delimiter=delimiter,
+                table=table, header=header, delimiter=delimiter,
                 zipf=zipf, largest=largest,
                 k=k, epsilons=epsilon or [], resolution=resolution, neighbours=neighbours,
                 sensitivity=sensitivity, selection_share=selection_share, releases=releases,

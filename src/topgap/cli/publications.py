@@ -99,8 +99,9 @@ class Estimated:
     >>> made = Estimated(estimate(release, [60], variance=8, noise="laplace"), Fraction(9, 10))
     >>> [row[:5] for row in made.cells()]
     [['rank', 'item', 'gap', 'measurement', 'estimate'], [1, 'flu', '12.5', '60', 60.0]]
-    >>> print(*made.explanations)
-    ± is the standard error; in 90 of 100 such publications an interval holds the true number.
+    >>> print(*made.explanations)  # doctest: +NORMALIZE_WHITESPACE
+    ± is the standard error; in 90 of 100 such publications an interval holds the true
+    number, rounded down to the resolution.
     """
 
     estimates: Estimates
@@ -116,7 +117,7 @@ class Estimated:
         """What the columns mean."""
         return [
             f"± is the standard error; in {out_of(self.level)} such publications an interval holds "
-            f"the true number."
+            f"the true number, rounded down to the resolution."
         ]
 
     @property
@@ -160,10 +161,7 @@ class Estimated:
 
     def to_arrow(self) -> "pa.Table":
         """The estimates' columns."""
-        notes = {
-            "topgap.release": self.release.to_json(),
-            "topgap.estimates": self.estimates.to_json(self.level),
-        }
+        notes = {"topgap.estimates": self.estimates.to_json(self.level)}  # the release is in it
         return self.estimates.to_arrow(self.level).replace_schema_metadata(notes)
 
     def to_html(self, **said: str) -> str:

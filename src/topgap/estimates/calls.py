@@ -146,6 +146,11 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
 def _one_each(release: Release, given: Any, what: str) -> list[Any]:
     """What was given for each winner, in their order."""
     if isinstance(given, Mapping):
+        if len(given) > len(release):
+            # Such as the answers themselves, which are secret.
+            raise EstimatesError(
+                f"There is a {what} of an item that is no winner; give those of the winners alone."
+            )
         try:
             return [given[item] for item in release.items]
         except KeyError:

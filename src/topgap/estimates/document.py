@@ -8,7 +8,7 @@ from topgap.errors import EstimatesError, TopgapError
 from topgap.estimates.calls import estimate, read_measurements
 from topgap.estimates.noise import Noise
 from topgap.estimates.value import Estimates, read_level
-from topgap.exact import Number, read_parameter
+from topgap.exact import Number
 from topgap.release import Release
 from topgap.text import read_written, written
 
@@ -28,7 +28,7 @@ def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
     if estimates.noise.epsilon is None:
         noise["variances"] = [written(each) for each in estimates.noise.variances]
     else:
-        noise["epsilon"] = str(estimates.noise.epsilon)
+        noise["epsilon_each"] = str(estimates.noise.epsilon)
     columns = zip(
         estimates.estimates,
         estimates.standard_errors,
@@ -38,6 +38,7 @@ def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
     )
     return {
         "format": FORMAT,
+        "epsilon": None if estimates.epsilon is None else str(estimates.epsilon),
         "release": estimates.release.to_dict(),
         "measurements": [written(each) for each in estimates.measurements],
         "noise": noise,
@@ -68,17 +69,21 @@ def from_dict(read: dict[str, Any]) -> Estimates:
     """
     known = isinstance(read, dict) and read.get("format") == FORMAT
     _require(known, f"they must have the format {FORMAT}")
-    expected = {"format", "release", "measurements", "noise", "level", "estimates"}
+    expected = {"format", "epsilon", "release", "measurements", "noise", "level", "estimates"}
     _require({*read} == expected, "something is missing, or there is more")
     release = Release.from_dict(read["release"])
     try:
         measurements = [read_written(each) for each in read["measurements"]]
         kind, noise = read["noise"]["kind"], read["noise"]
         if kind == "discrete laplace":
-            _require({*noise} == {"kind", "epsilon"}, "such noise has an epsilon and nothing else")
-            epsilon = read_parameter(noise["epsilon"], "epsilon")
+            _require({*noise} == {"kind", "epsilon_each"}, "such noise has an epsilon for each")
+            epsilon = read_written(noise["epsilon_each"])
+            _require(epsilon > 0, "an epsilon is greater than 0")
             exact = Noise.discrete_laplace(release.parameters, epsilon)
-            return Estimates(release, read_measurements(release, measurements), exact)
+            made = Estimates(release, read_measurements(release, measurements), exact)
+            _require(read["epsilon"] == str(made.epsilon), "the parts do not sum to epsilon")
+            return made
+        _require(read["epsilon"] is None, "what was measured elsewhere cost what is not known")
         _require({*noise} == {"kind", "variances"}, "such noise has variances and nothing else")
         variances = [read_written(each) for each in noise["variances"]]
         return estimate(

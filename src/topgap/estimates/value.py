@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
-from math import inf, log, sqrt
+from math import inf, log, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap import frames
@@ -161,11 +161,11 @@ class Estimates:
         return tuple(a or b for a, b in zip(small, [False, *small], strict=False))
 
     def _around(self, centres: Sequence[Fraction], ends: Sequence[Ends]) -> tuple[Interval, ...]:
-        half = self.release.parameters.resolution / 2
+        half, unit = self.release.parameters.resolution / 2, self._errors.unit
         return tuple(
             (
-                _as_float(centre - Fraction(high) * self._errors.unit - half),
-                _as_float(centre - Fraction(low) * self._errors.unit + half),
+                _outwards(centre - Fraction(high) * unit - half, -inf),
+                _outwards(centre - Fraction(low) * unit + half, inf),
             )
             for centre, (low, high) in zip(centres, ends, strict=True)
         )
@@ -362,6 +362,19 @@ def percent(level: Number) -> str:
     if "/" not in exactly and len(exactly) <= 12:
         return f"{exactly}%"
     return ">99.99%" if share > Fraction("99.99") else f"{float(share):.4g}%"
+
+
+def _outwards(end: Fraction, direction: float) -> float:
+    """The end of an interval as a float that does not cut off any of it.
+
+    >>> _outwards(Fraction(2**53 + 1), inf), _outwards(Fraction(1, 2), inf)
+    (9007199254740994.0, 0.5)
+    """
+    nearest = _as_float(end)
+    if abs(nearest) == inf:
+        return nearest
+    falls_short = nearest < end if direction > 0 else nearest > end
+    return nextafter(nearest, direction) if falls_short else nearest
 
 
 def _as_float(number: Fraction) -> float:

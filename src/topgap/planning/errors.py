@@ -5,10 +5,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from topgap._core import Laplace
 from topgap.estimates.intervals import errors_of
 from topgap.estimates.noise import Noise
-from topgap.measurement import Shares
+from topgap.measurement import Shares, laplace
 from topgap.planning.counts import Whole
 from topgap.planning.figures import root_of_mean
 
@@ -67,12 +66,12 @@ class Errors:
 
     def _noise(self, count: int) -> Floats:
         """The errors of so many measurements."""
-        shares, rate = self._shares, self._shares.rate
+        rate = self._shares.rate
+        drawn = laplace(rate, count)
         try:
-            drawn = Laplace(rate.numerator, rate.denominator).draw(count)
             return np.array(drawn, dtype=np.float64) * float(self._step)
-        except OverflowError:  # too large for the kernel
-            return np.array([float(each / self.unit) for each in shares.measure([0] * count)])
+        except OverflowError:  # too large for floats, if not in units
+            return np.array([float(each * self._step) for each in drawn])
 
     def _in_units(self, whole: Whole) -> Floats:
         """Steps of the resolution, as multiples of the unit."""

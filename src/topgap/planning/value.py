@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMAT = "topgap.plan/1"
-NOT_PRIVATE = (
-    "A plan is not private: make it from public or made-up counts, never from those that are to "
-    "be protected."
-)
+NOT_PRIVATE = "Not private: a plan tells of its counts, which must be public or made up."
 _NAMES, _ESTIMATES = "names, gaps", "counts too"
 
 
@@ -115,6 +112,7 @@ class Plan:
         """
         return {
             "format": FORMAT,
+            "caution": NOT_PRIVATE,
             "k": self.k,
             "items": self.items,
             "resolution": str(self.resolution),
@@ -229,6 +227,7 @@ class Plan:
             f"Where counts are released too, {self.selection_share} of ε selects.",
             f"Each line is from {self.releases:,} simulated releases: chances have a standard "
             f"error of at most {100 * off:.2g}%.",
+            NOT_PRIVATE,
         ]
 
     def __repr__(self) -> str:
