@@ -44,8 +44,8 @@ bench: .venv/installed-dev ## measure kernel, reference, counting, baskets and S
 	done
 	@echo "make bench: done"
 
-coverage: .venv/installed-dev ## measure how often confidence intervals cover (a quarter of an hour)
-	@echo "== coverage: python benchmarks/coverage.py (a quarter of an hour)"
+coverage: .venv/installed-dev ## measure how often confidence intervals cover (half an hour)
+	@echo "== coverage: python benchmarks/coverage.py (half an hour)"
 	@$(BIN)/python benchmarks/coverage.py || { echo "make coverage: FAILED"; exit 1; }
 	@echo "make coverage: done"
 

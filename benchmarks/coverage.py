@@ -1,8 +1,8 @@
 """How often intervals cover, and how far estimates lean, from clear winners to ties.
 
 `make coverage` runs it: 100,000 releases of each kind of data through `topgap.top_k_with_estimates`
-and `Estimates.intervals`, in ten to twenty minutes. ε = 1, half of it for the selection, monotonic,
-intervals at the level 95%. For each kind it prints
+and `Estimates.intervals`, in half an hour. Unless said otherwise ε = 1, half of it for the
+selection, monotonic, resolution 1/10, intervals at the level 95%. For each kind it prints
 
 - the coverage of each winner's own interval: its mean over the ranks, and the rank of the least;
 - how often all k simultaneous intervals cover at once;
@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from os import cpu_count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import topgap
-from data import load
+from data import Counts, load
 
 LEVEL = 0.95
 RELEASES = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
@@ -39,6 +39,23 @@ class Kind(NamedTuple):
     name: str
     counts: list[int]
     k: int
+    epsilon: int = 1
+    share: str = "1/2"
+    resolution: str = "1/10"
+    monotonic: bool = True
+    variances: tuple[int, ...] = ()
+    """Of normal noise, where they are measured elsewhere."""
+
+    def estimate(self, counts: Counts) -> topgap.Estimates:
+        how: dict[str, Any] = {"resolution": self.resolution, "monotonic": self.monotonic}
+        if not self.variances:
+            return topgap.top_k_with_estimates(
+                counts, self.k, self.epsilon, selection_share=self.share, **how
+            )
+        release = topgap.top_k(counts, self.k, self.epsilon, **how)
+        noise = np.random.default_rng().normal(size=self.k) * np.sqrt(self.variances)
+        measured = counts[release.indices] + noise
+        return topgap.estimate(release, measured, variance=self.variances, noise="normal")
 
 
 def kinds() -> Iterator[Kind]:
@@ -55,6 +72,12 @@ def kinds() -> Iterator[Kind]:
     ranks = range(1, 2_001)
     yield Kind("heavy tail: 100,000 / rank", [10**5 // rank for rank in ranks], k)
     yield Kind("heavy tail, few people: 1,000 / rank", [10**3 // rank for rank in ranks], k)
+    tied = [10**6] + [10**5] * 19
+    yield Kind("one clear, 19 tied, steps of 1, ε = 13", [*tied, 0], 20, 13, "10/13", "1")
+    yield Kind("one clear, 9 tied, share 9/10", [*tied[:10], 0], k, share="9/10")
+    yield Kind("one clear, 9 tied, not monotonic", [*tied[:10], 0], k, monotonic=False)
+    unequal = (2_000, 2, *[2_000] * 8)
+    yield Kind("one clear, 9 tied, measured unequally", [*tied[:10], 0], k, variances=unequal)
     for name in ("T40I10D100K", "Kosarak"):
         label, counts = load(name)
         yield Kind(label, counts.tolist(), 25)
@@ -76,7 +99,7 @@ def look(kind: Kind, releases: int) -> Seen:
     counts = np.array(kind.counts, dtype=np.int64)
     rows: list[tuple[Array, ...]] = []
     for _ in range(releases):
-        made = topgap.top_k_with_estimates(counts, kind.k, 1, monotonic=True)
+        made = kind.estimate(counts)
         truth = counts[made.release.indices].astype(np.float64)
         each, at_once, alone = (
             np.array(made.intervals(LEVEL, **how))
@@ -114,9 +137,7 @@ def main() -> None:
             )
             seen = Seen(*map(np.concatenate, zip(*parts, strict=True)))
             by_rank = seen.covered.mean(axis=0)
-            errors = np.array(
-                topgap.top_k_with_estimates(kind.counts, kind.k, 1, monotonic=True).standard_errors
-            )
+            errors = np.array(kind.estimate(np.array(kind.counts)).standard_errors)
             lean = seen.errors.mean(axis=0) / errors
             squared = (seen.errors**2).mean() / (seen.measured_errors**2).mean()
             # The least of k means falls short more often than one.

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, isinf, log, sqrt
+from math import exp, inf, isinf, log, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -183,7 +183,7 @@ def test_measurements_of_any_kind_are_read_exactly(measurements: Any) -> None:
 def test_intervals_of_normal_noise() -> None:
     made = estimate(released(1), [0], variance=4, noise="normal")
     low, high = made.intervals("0.9", measured_only=True)[0]
-    assert high == pytest.approx(NormalDist(0, 2).inv_cdf(0.95) + 0.05)
+    assert high == pytest.approx(NormalDist(0, 2).inv_cdf(0.95))
     assert low == -high
 
 
@@ -192,7 +192,83 @@ def test_intervals_of_unknown_noise_are_chebyshevs() -> None:
     for (low, high), error in zip(made.intervals("0.75"), made.standard_errors, strict=True):
         assert (high - low) / 2 == pytest.approx(2 * error + 0.05)
     for low, high in made.intervals("0.75", measured_only=True):
-        assert (low, high) == pytest.approx((-4.05, 4.05))
+        assert (low, high) == pytest.approx((-4, 4))
+
+
+def test_simultaneous_intervals_share_what_may_be_missed() -> None:
+    made = estimate(released(10), [10_000 - 1_000 * i for i in range(10)], variance=200,
+                    noise="laplace")  # fmt: skip
+    for how in ({}, {"measured_only": True}):
+        each = made.intervals("0.995", **how)
+        assert made.intervals("0.95", simultaneous=True, **how) == each
+
+
+def discrete(chance: Callable[[int], float], within: float) -> float:
+    """The chance that noise on whole numbers is not beyond this."""
+    whole = [chance(x) for x in range(-400, 401)]
+    return sum(chance(x) for x in range(-int(within), int(within) + 1)) / sum(whole)
+
+
+@pytest.mark.parametrize("spread", [0.3, 0.5, 1, 2, 7])
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize("noise", ["laplace", "normal"])
+def test_intervals_of_discrete_noise_cover(noise: Any, spread: float, level: float) -> None:
+    """Of whole numbers, as other libraries draw them; by summing up their chances."""
+
+    def chance(x: int) -> float:
+        return exp(-abs(x) / spread if noise == "laplace" else -(x**2) / (2 * spread**2))
+
+    whole = range(-400, 401)
+    variance = sum(chance(x) * x**2 for x in whole) / sum(map(chance, whole))
+    if noise == "normal" and spread < 0.5:
+        with pytest.raises(ParameterError, match="so coarse a step"):
+            estimate(released(1), [0], variance=variance, noise=noise, step=1)
+        noise = None
+    made = estimate(released(1), [0], variance=variance, noise=noise, step=1)
+    ((_, high),) = made.intervals(level, measured_only=True)
+    assert discrete(chance, high) >= level
+    if high >= 1 and noise:
+        assert discrete(chance, high - 1) < level + 0.05
+
+
+@pytest.mark.parametrize("k", [2, 5, 30])
+@pytest.mark.parametrize("epsilon", [1, 40, 2_000])
+def test_standard_errors_are_right_where_rounding_is_coarse(k: int, epsilon: int) -> None:
+    """Against least squares on dense matrices, from variances that are summed up."""
+    parameters = TopK(k, epsilon, resolution=1, monotonic=True)
+    noise = Noise.discrete_laplace(parameters, Fraction(epsilon, 3 * k))
+    made = Estimates(Release(parameters, [*range(k)], [10**6] * k), (Fraction(0),) * k, noise)
+    steps = np.arange(3_000)
+    geometric, laplace = (
+        _variance(steps, np.exp(-float(rate) * steps))
+        for rate in (parameters.rate, Fraction(epsilon, 3 * k))
+    )
+    d = np.eye(k)[:-1] - np.eye(k, k, 1)[:-1]
+    covariance = np.zeros((2 * k - 1, 2 * k - 1))
+    covariance[:k, :k] = 2 * laplace * np.eye(k)  # the difference of two geometric numbers
+    covariance[k:, k:] = (geometric + 1 / 12) * d @ d.T + np.eye(k - 1) / 12
+    design = np.vstack([np.eye(k), d])
+    expected = np.linalg.inv(design.T @ np.linalg.inv(covariance) @ design)
+    assert made.standard_errors == pytest.approx(np.sqrt(np.diag(expected)))
+    assert made.measurement_errors == pytest.approx([sqrt(2 * laplace)] * k)
+
+
+def _variance(values: Any, weights: Any) -> float:
+    chances = weights / weights.sum()
+    return float(chances @ values**2 - (chances @ values) ** 2)
+
+
+@pytest.mark.parametrize("k", [2, 5, 30])
+def test_ends_are_those_of_the_standard_error_where_all_is_normal(k: int) -> None:
+    """Hardly any noise of the selection; the measurements' is normal, and rounding taken for it."""
+    release = Release(TopK(k, 10**7, resolution=1), [*range(k)], [100] * k)
+    made = estimate(release, [-100 * i for i in range(k)], variance=2, noise="normal")
+    reach = NormalDist().inv_cdf(0.99)
+    for (low, high), each, error in zip(
+        made.intervals("0.98"), made.estimates, made.standard_errors, strict=True
+    ):
+        assert high - each == pytest.approx(reach * error + 0.5, rel=1e-3)
+        assert high - each == pytest.approx(each - low)
 
 
 def test_gaps_make_intervals_narrower_and_simultaneous_ones_are_wider() -> None:
@@ -225,6 +301,20 @@ def test_if_the_last_place_is_in_doubt_all_are() -> None:
     release = Release(TopK(3, 1, monotonic=True), [*range(3)], [10_000, 10_000, 5])
     made = estimate(release, [3_000, 2_000, 1_000], variance=50)
     assert made.in_doubt(Fraction(1, 20)) == (True, True, True)
+
+
+def test_any_doubt_is_one_for_all_if_their_order_matters_to_the_others() -> None:
+    """Measured with unequal variances, or rounded to coarse steps; and not if neither is so."""
+    gaps = [10_000, 1, 10_000, 10_000]
+    for resolution, variance, all_of_them in (
+        ("1/10", 50, False), ("1/10", [50, 50, 51, 50], True), (1, 50, True)
+    ):  # fmt: skip
+        release = Release(TopK(4, 1, monotonic=True, resolution=resolution), [*range(4)], gaps)
+        made = estimate(release, [4, 3, 2, 1], variance=variance)
+        expected = (True,) * 4 if all_of_them else (False, True, True, False)
+        assert made.in_doubt(Fraction(1, 20)) == expected
+        clear = Release(release.parameters, [*range(4)], [10_000] * 4)
+        assert not any(estimate(clear, [4, 3, 2, 1], variance=variance).in_doubt(Fraction(1, 20)))
 
 
 def test_doubt_begins_where_equal_items_come_out_so_far_apart_too_often() -> None:
@@ -285,6 +375,10 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
      "variance must be greater than 0, not negative"),
     (lambda: estimate(released(), [1, 2, 3], variance=[1, 2]), EstimatesError,
      "one variance for each of the 3 winners, not 2"),
+    (lambda: estimate(released(), [1, 2, 3], variance=[1, 10**13, 1]), ParameterError,
+     "The variances must lie apart by a factor of at most 10^12"),
+    (lambda: estimate(released(), [1, 2, 3], variance=1, step=0), ParameterError,
+     "step must be greater than 0"),
     (lambda: estimate(released(), [1, 2, 3], variance="much"), ParameterError, "cannot be read"),
     (lambda: estimate(released(), [1, 2, 3], variance=None),  # type: ignore[arg-type]
      ParameterTypeError, "variance must be"),
@@ -328,7 +422,8 @@ def made(request: pytest.FixtureRequest) -> Estimates:
         return top_k_with_estimates(PAGES, 2, 1, selection_share="1/3", monotonic=True)
     noise = None if request.param == "unknown" else request.param
     release = released(2, items=["</b>\n", "日本"])
-    return estimate(release, [Fraction(2, 3), -0.1], variance=["1/3", 2], noise=noise)
+    step = None if request.param == "unknown" else "1/30"
+    return estimate(release, [Fraction(2, 3), -0.1], variance=["1/3", 2], noise=noise, step=step)
 
 
 def test_json_brings_back_the_same(made: Estimates) -> None:
@@ -372,8 +467,11 @@ def _changed(change: Callable[[dict[str, Any]], object]) -> str:
         _changed(lambda read: read.update(measurements=["1", "x"])),
         _changed(lambda read: read.update(measurements=5)),
         _changed(lambda read: read.update(noise={"kind": "laplace"})),
-        _changed(lambda read: read.update(noise={"kind": "gauss", "variances": ["1", "1"]})),
-        _changed(lambda read: read.update(noise={"kind": "laplace", "variances": ["1", "-1"]})),
+        _changed(lambda read: read["noise"].update(step="-1")),
+        _changed(lambda read: read.update(level="2")),
+        _changed(lambda read: read.update(estimates="nonsense")),
+        _changed(lambda read: read["noise"].update(kind="gauss")),
+        _changed(lambda read: read["noise"].update(variances=["1", "-1"])),
         _changed(lambda read: read.update(noise={"kind": "discrete laplace", "epsilon_each": "0"})),
         _changed(lambda read: read.update(noise={"kind": "discrete laplace", "epsilon_each": "1"})),
         _changed(lambda read: read.update(epsilon="1")),

@@ -11,7 +11,7 @@ from topgap.errors import (
     ParameterError,
     ParameterTypeError,
 )
-from topgap.estimates.noise import Kind, Noise, square_root
+from topgap.estimates.noise import Kind, Noise, laplace_scale
 from topgap.estimates.value import Estimates
 from topgap.exact import Number, ratio, read_parameter
 from topgap.measurement import Shares
@@ -89,19 +89,23 @@ def estimate(
     *,
     variance: "Number | Iterable[Number]",
     noise: Literal["laplace", "normal"] | None = None,
+    step: "Number | None" = None,
 ) -> Estimates:
     """Combine a release with measurements of its winners that were made elsewhere.
 
     It sees nothing but what may be published. The measurements must be unbiased, and their noise
-    independent of each other and of the release.
+    independent of each other and of the release. What is estimated are the answers as the release
+    saw them, rounded down to a multiple of the resolution: if others were measured, the two differ
+    by less than the resolution.
 
     Args:
         release: The winners and the gaps between them.
         measurements: One number per winner, from the largest winner down; or a dict that has one
             for each winner's item.
-        variance: That of the measurements' noise; or one for each winner, in the same order.
-        noise: The family that the noise is of, discrete or not, for intervals that are no wider
-            than need be; None if it is not known.
+        variance: That of the measurements' noise; or one for each winner, in the same order, or in
+            a dict. They may lie apart by a factor of 10^12.
+        noise: The family that the noise is of, if it is known: intervals are much narrower then.
+        step: If the noise is discrete, what it is a multiple of, such as 1 for whole numbers.
 
     Returns:
         The estimates, their standard errors and intervals.
@@ -127,9 +131,16 @@ def estimate(
         )
     else:
         variances = (read_parameter(variance, "variance"),) * len(release)
+    if max(variances) > 10**12 * min(variances):
+        raise ParameterError("The variances must lie apart by a factor of at most 10^12.")
+    grid = Fraction(0) if step is None else read_parameter(step, "step")
+    if noise == "normal" and min(variances) < grid**2 / 5:
+        raise ParameterError(
+            "Normal noise on so coarse a step is not known by its variance; give no noise with it."
+        )
     kind: Kind = noise or "unknown"
-    scales = tuple(square_root(each / 2) for each in variances) if kind == "laplace" else ()
-    return Estimates(release, measured, Noise(kind, variances, scales))
+    scales = tuple(laplace_scale(each, grid) for each in variances) if kind == "laplace" else ()
+    return Estimates(release, measured, Noise(kind, variances, grid, scales))
 
 
 def read_measurements(release: Release, measurements: object) -> tuple[Fraction, ...]:

@@ -22,11 +22,12 @@ def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
     >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
     >>> made = to_dict(estimate(release, [60], variance=8, noise="laplace"), "9/10")
     >>> made["measurements"], made["noise"], made["estimates"][0]["estimate"]
-    (['60'], {'kind': 'laplace', 'variances': ['8']}, 60.0)
+    (['60'], {'kind': 'laplace', 'variances': ['8'], 'step': '0'}, 60.0)
     """
     noise: dict[str, Any] = {"kind": estimates.noise.kind}
     if estimates.noise.epsilon is None:
         noise["variances"] = [written(each) for each in estimates.noise.variances]
+        noise["step"] = written(estimates.noise.step)
     else:
         noise["epsilon_each"] = str(estimates.noise.epsilon)
     columns = zip(
@@ -73,6 +74,8 @@ def from_dict(read: dict[str, Any]) -> Estimates:
     _require({*read} == expected, "something is missing, or there is more")
     release = Release.from_dict(read["release"])
     try:
+        read_level(read_written(read["level"]))
+        _require(len(read["estimates"]) == len(release), "there must be one for each winner")
         measurements = [read_written(each) for each in read["measurements"]]
         kind, noise = read["noise"]["kind"], read["noise"]
         if kind == "discrete laplace":
@@ -84,10 +87,14 @@ def from_dict(read: dict[str, Any]) -> Estimates:
             _require(read["epsilon"] == str(made.epsilon), "the parts do not sum to epsilon")
             return made
         _require(read["epsilon"] is None, "what was measured elsewhere cost what is not known")
-        _require({*noise} == {"kind", "variances"}, "such noise has variances and nothing else")
+        _require({*noise} == {"kind", "variances", "step"}, "such noise has variances and a step")
         variances = [read_written(each) for each in noise["variances"]]
         return estimate(
-            release, measurements, variance=variances, noise=None if kind == "unknown" else kind
+            release,
+            measurements,
+            variance=variances,
+            noise=None if kind == "unknown" else kind,
+            step=read_written(noise["step"]) or None,
         )
     except EstimatesError:
         raise

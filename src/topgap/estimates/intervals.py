@@ -21,6 +21,8 @@ from topgap.parameters import TopK
 
 Ends = tuple[float, float]
 
+_FINE = 0.01  # k/4 steps are then less than a tenth of a standard error
+
 
 @dataclass(frozen=True, eq=False)
 class Errors:
@@ -33,6 +35,7 @@ class Errors:
         laplace: The scale of each measurement's Laplace noise; () if it is none.
         normal: Whether it is normal noise instead.
         exponential: The mean of the selection's noise.
+        between: Its variance as the gaps show it.
         rounding: The variance of what rounding takes from a gap.
     """
 
@@ -42,7 +45,20 @@ class Errors:
     laplace: Sequence[float]
     normal: bool
     exponential: float
+    between: float
     rounding: float
+
+    @property
+    def are_exchangeable(self) -> bool:
+        """Whether it does not matter to one estimate in which order the other winners came out.
+
+        Then, what ties among others do to their noise cancels. It does not if they were measured
+        with another variance each; nor if a step is so coarse that rounding takes less than half of
+        it from the gaps of tied ones, which makes up to k/4 steps for all of them.
+        """
+        k = len(self.variances)
+        same = len({*self.variances}) == 1
+        return same and self.rounding * k * k <= _FINE * min(self.combination.variances)
 
     @lru_cache(maxsize=64)  # noqa: B019  (they are few, and kept by a cache themselves)
     def ends(self, tail: Fraction) -> list[Ends]:
@@ -69,6 +85,7 @@ class Errors:
     def _ends(self, i: int, tail: float) -> Ends:
         measurements, selection, gaps = self.combination.weights(i)
         variance = self.rounding * float(gaps @ gaps)
+        variance += max(0.0, self.between - self.exponential**2) * float(selection @ selection)
         if self.normal:
             variance += float(measurements**2 @ np.array(self.variances))
         scales = measurements * np.array(self.laplace) if self.laplace else np.zeros(0)
@@ -94,9 +111,9 @@ class Errors:
 def errors_of(parameters: TopK, noise: Noise) -> Errors:
     """Those of winners that were selected with these parameters and measured with this noise.
 
-    >>> errors = errors_of(TopK(k=1, epsilon=1), Noise("laplace", (Fraction(8),), (Fraction(2),)))
-    >>> [round(end * float(errors.unit), 3) for end in errors.ends(Fraction(1, 40))[0]]  # ∓2 ln 20
-    [-5.991, 5.991]
+    >>> errors = errors_of(TopK(k=1, epsilon=1), Noise("normal", (Fraction(8),)))
+    >>> [round(end * float(errors.unit), 3) for end in errors.ends(Fraction(1, 40))[0]]  # ∓1.96·√8
+    [-5.544, 5.544]
     """
     unit = max(parameters.scale, parameters.resolution)
     largest = max(noise.variances)
@@ -114,6 +131,7 @@ def errors_of(parameters: TopK, noise: Noise) -> Errors:
         laplace=[float(each / unit) for each in noise.scales],
         normal=noise.kind == "normal",
         exponential=exponential,
+        between=between,
         rounding=rounding,
     )
 

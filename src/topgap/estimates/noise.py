@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import asinh, isqrt
 from typing import Literal
 
 from topgap.estimates.combination import geometric_variance
@@ -18,12 +18,15 @@ class Noise:
     Attributes:
         kind: The family that it is of; "unknown" if only its variance is known.
         variances: One for each winner.
-        scales: Where it is Laplace noise, the mean size of it, one for each winner; else ().
+        step: What the measurements are multiples of; 0 if they are not.
+        scales: Where it is Laplace noise, one for each winner: density and chances fall by e from
+            one scale to the next. Else ().
         epsilon: The privacy loss of each measurement; None if that is not known.
     """
 
     kind: Kind
     variances: tuple[Fraction, ...]
+    step: Fraction = Fraction(0)
     scales: tuple[Fraction, ...] = ()
     epsilon: Fraction | None = None
 
@@ -40,7 +43,28 @@ class Noise:
         # It is the difference of two geometric numbers.
         variance = 2 * scale**2 * Fraction(geometric_variance(float(rate)))
         k = parameters.k
-        return cls("discrete laplace", (variance,) * k, (scale,) * k, epsilon)
+        return cls(
+            "discrete laplace", (variance,) * k, parameters.resolution, (scale,) * k, epsilon
+        )
+
+
+def laplace_scale(variance: Fraction, step: Fraction) -> Fraction:
+    """The scale of Laplace noise of this variance, on multiples of the step if it is not 0.
+
+    Discrete noise with t = e^−(step/scale) has the variance 2·step²·t/(1 − t)², which is
+    step²/(2·sinh²(step/(2·scale))).
+
+    >>> float(laplace_scale(Fraction(8), Fraction(0)))
+    2.0
+    >>> noise = Noise.discrete_laplace(TopK(k=1, epsilon=1, resolution=1), Fraction(1, 2))
+    >>> round(float(laplace_scale(noise.variances[0], Fraction(1))), 12)
+    2.0
+    """
+    continuous = square_root(variance / 2)
+    if step == 0:
+        return continuous
+    half = float(min(step / (2 * continuous), Fraction(10**15)))
+    return continuous if half < 1e-8 else step / (2 * Fraction(asinh(half)))
 
 
 def square_root(number: Fraction) -> Fraction:

@@ -107,11 +107,11 @@ class Estimates:
     ) -> tuple[Interval, ...]:
         """An interval for each winner's answer, which covers it with the chance `level`.
 
-        It lies around the estimate. Where a winner's place is in doubt, the estimate may be off by
-        more than its standard error says: there the interval reaches as far as that of the
-        measurement alone, which holds whoever should have won. docs/estimates.md has the coverage
-        that was measured, near ties and far from them. All intervals are a step of the resolution
-        wider than noise without rounding asks for.
+        It leaves equal chances to either side. Where a winner's place is in doubt, the estimate may
+        be off by more than its standard error says: there the interval reaches as far as that of
+        the measurement alone, which holds whoever should have won. docs/estimates.md has the
+        coverage that was measured, near ties and far from them. Either end is half a step farther
+        out than noise without rounding asks for.
 
         Args:
             level: A number between 0 and 1.
@@ -121,7 +121,7 @@ class Estimates:
 
         Returns:
             The ends of each interval, from the largest winner down. If nothing but the variance of
-            the noise is known, they are Chebyshev's, which cover whatever the noise is.
+            the noise is known, they are Chebyshev's, which allow for noise of any law.
 
         Raises:
             ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
@@ -129,7 +129,7 @@ class Estimates:
         >>> from topgap import TopK, estimate
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> one = estimate(release, [60], variance=8, noise="laplace")
-        >>> [round(end, 2) for end in one.intervals(0.9)[0]]   # 2·ln 10 and half a step
+        >>> [round(end, 2) for end in one.intervals(0.9)[0]]   # ∓2·ln 10, and half a step
         [55.34, 64.66]
         """
         alpha = 1 - read_level(level)
@@ -137,10 +137,12 @@ class Estimates:
         measured_only = read_flag(measured_only, "measured_only")
         if simultaneous:
             alpha /= len(self)  # by Bonferroni's inequality
-        alone = self._around(self.measurements, self._errors.ends_of_measurements(alpha / 2))
+        ends = self._errors.ends_of_measurements(alpha / 2)
+        alone = self._around(self.measurements, ends, self.noise.step / 2)
         if measured_only:
             return alone
-        combined = self._around(self._exact, self._errors.ends(alpha / 2))
+        half = max(self.release.parameters.resolution, self.noise.step) / 2
+        combined = self._around(self._exact, self._errors.ends(alpha / 2), half)
         return tuple(
             (min(one[0], both[0]), max(one[1], both[1])) if in_doubt else both
             for one, both, in_doubt in zip(alone, combined, self.in_doubt(alpha), strict=True)
@@ -151,17 +153,20 @@ class Estimates:
 
         A place is not in doubt if the gaps before and after it are so large that two equal items
         come out so far apart with a chance of at most α/2, and so is the gap after the last winner:
-        else the winners may be those whose noise was largest, and all are in doubt.
+        else the winners may be those whose noise was largest, and all are in doubt. All are as
+        well, after any small gap, if the order of other winners matters to an estimate.
         """
         gaps = self.release.gaps or ()
         enough = self.release.parameters.scale * Fraction(log(2 / alpha))
         small = [gap < enough for gap in gaps]
-        if small[-1]:
+        if small[-1] or (any(small) and not self._errors.are_exchangeable):
             return (True,) * len(small)
         return tuple(a or b for a, b in zip(small, [False, *small], strict=False))
 
-    def _around(self, centres: Sequence[Fraction], ends: Sequence[Ends]) -> tuple[Interval, ...]:
-        half, unit = self.release.parameters.resolution / 2, self._errors.unit
+    def _around(
+        self, centres: Sequence[Fraction], ends: Sequence[Ends], half: Fraction
+    ) -> tuple[Interval, ...]:
+        unit = self._errors.unit
         return tuple(
             (
                 _outwards(centre - Fraction(high) * unit - half, -inf),
