@@ -78,8 +78,8 @@ def test_an_answer_is_rounded_down_exactly(answer: Any, steps: int) -> None:
         ),
         Mutant(
             "by the shortest decimal",
-            "numerator, denominator = _ratio(answer)",
-            "numerator, denominator = _ratio(Decimal(str(answer)))",
+            "numerator, denominator = ratio(answer)",
+            "numerator, denominator = ratio(Decimal(str(answer)))",
         ),
         Mutant(
             "in NumPy's integers",

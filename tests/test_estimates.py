@@ -11,6 +11,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -160,6 +161,13 @@ def test_measurements_may_go_by_name() -> None:
     release = released(3, items=["x", "y", "z"])
     by_name = estimate(release, {"z": 1, "x": 3, "y": 2}, variance={"z": 7, "x": 5, "y": 6})
     assert by_name == estimate(release, [3, 2, 1], variance=[5, 6, 7])
+    named, counted = pd.Series({"z": 1, "x": 3, "y": 2}), pd.Series([5, 6, 7])
+    assert estimate(release, named, variance=counted) == by_name
+    with pytest.raises(EstimatesError, match="a winner without a measurement"):
+        estimate(release, pd.Series({"z": 1, "x": 3, "w": 2}), variance=1)
+    by_position = Release(release.parameters, [7, 0, 2], [9, 9, 9])
+    of_positions = pd.Series({0: 2, 2: 1, 7: 3})
+    assert [*map(int, estimate(by_position, of_positions, variance=1).measurements)] == [3, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -287,7 +295,7 @@ def test_where_a_place_is_in_doubt_the_interval_reaches_to_that_of_the_measureme
     gaps = [10_000, 10_000, 5, 10_000, 10_000]
     release = Release(TopK(5, 1, monotonic=True), [*range(5)], gaps)
     made = estimate(release, [4_000, 3_000, 2_000, 1_990, 990], variance=50, noise="laplace")
-    doubts = made.in_doubt(Fraction(1, 20))
+    doubts = made.in_doubt("0.95")
     assert doubts == (False, False, True, True, False)
     alone = made.intervals(measured_only=True)
     for doubt, (low, high), (alone_low, alone_high), each in zip(
@@ -300,7 +308,7 @@ def test_where_a_place_is_in_doubt_the_interval_reaches_to_that_of_the_measureme
 def test_if_the_last_place_is_in_doubt_all_are() -> None:
     release = Release(TopK(3, 1, monotonic=True), [*range(3)], [10_000, 10_000, 5])
     made = estimate(release, [3_000, 2_000, 1_000], variance=50)
-    assert made.in_doubt(Fraction(1, 20)) == (True, True, True)
+    assert made.in_doubt("0.95") == (True, True, True)
 
 
 def test_any_doubt_is_one_for_all_if_their_order_matters_to_the_others() -> None:
@@ -312,16 +320,16 @@ def test_any_doubt_is_one_for_all_if_their_order_matters_to_the_others() -> None
         release = Release(TopK(4, 1, monotonic=True, resolution=resolution), [*range(4)], gaps)
         made = estimate(release, [4, 3, 2, 1], variance=variance)
         expected = (True,) * 4 if all_of_them else (False, True, True, False)
-        assert made.in_doubt(Fraction(1, 20)) == expected
+        assert made.in_doubt("0.95") == expected
         clear = Release(release.parameters, [*range(4)], [10_000] * 4)
-        assert not any(estimate(clear, [4, 3, 2, 1], variance=variance).in_doubt(Fraction(1, 20)))
+        assert not any(estimate(clear, [4, 3, 2, 1], variance=variance).in_doubt("0.95"))
 
 
 def test_doubt_begins_where_equal_items_come_out_so_far_apart_too_often() -> None:
     """With chance e^−g/β = α/2: at g = β·ln(2/α), here 2·ln 40 = 7.38."""
     for gap, doubt in ((73, True), (74, False)):
         release = Release(TopK(2, 1, monotonic=True), None, [gap, 10_000], ["a", "b"])
-        assert estimate(release, [9, 1], variance=1).in_doubt(Fraction(1, 20)) == (doubt, doubt)
+        assert estimate(release, [9, 1], variance=1).in_doubt("0.95") == (doubt, doubt)
 
 
 @pytest.mark.parametrize("level", [0, -0.5, 1, 1.5, "nan", "high", "0." + "9" * 120])
@@ -439,15 +447,16 @@ def test_json_has_what_readers_need(made: Estimates) -> None:
     read = json.loads(made.to_json("4/5"))
     assert read["level"] == "0.8"
     assert Release.from_dict(read["release"]) == made.release
-    for row, estimate_, error, alone, at_once in zip(
+    for row, estimate_, error, alone, at_once, doubt in zip(
         read["estimates"], made.estimates, made.standard_errors, made.intervals("0.8"),
-        made.intervals("0.8", simultaneous=True), strict=True,
+        made.intervals("0.8", simultaneous=True), made.in_doubt("0.8"), strict=True,
     ):  # fmt: skip
         assert row == {
             "estimate": estimate_,
             "standard_error": error,
             "interval": [*alone],
             "simultaneous_interval": [*at_once],
+            "in_doubt": doubt,
         }
 
 
@@ -492,7 +501,8 @@ def test_items_that_json_has_not_are_refused() -> None:
 
 def test_frames_have_the_same_columns(made: Estimates) -> None:
     frame = made.to_pandas("0.9")
-    names = ["item", "gap", "gap_units", "measurement", "estimate", "standard_error", "low", "high"]
+    names = ["item", "gap", "gap_units", "measurement", "estimate", "standard_error", "low", "high",
+             "in_doubt"]  # fmt: skip
     assert [*frame.columns] == names
     assert made.to_polars("0.9").columns == names
     assert made.to_arrow("0.9").column_names == names

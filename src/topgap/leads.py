@@ -12,7 +12,7 @@ ONE_IN = 20
 NEAR_TIES = (
     "Where an order or the last place is uncertain, the estimates lean one way or the other and "
     "are off by more than their standard errors say; the intervals allow for that, and the "
-    "measurements alone do not lean."
+    "measurements alone, which files and the page have too, do not lean."
 )
 """What is to be said of estimates if any order or the last place is uncertain."""
 

@@ -70,7 +70,7 @@ def near_ties(estimates: Estimates) -> tuple[bool, ...]:
     >>> near_ties(estimate(release, [60, 48, 47], variance=8))
     (False, True, True)
     """
-    return estimates.in_doubt(Fraction(2, ONE_IN))
+    return estimates.in_doubt(1 - Fraction(2, ONE_IN))
 
 
 def _within(number: float, start: Fraction, end: Fraction) -> Fraction:

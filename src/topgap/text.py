@@ -66,7 +66,7 @@ def rounded(number: float, spread: float) -> str:
     if spread == 0:
         return f"{number:.10g}"
     places = 1 - floor(log10(spread))
-    return f"{number:.{min(max(places, 0), 12)}f}"
+    return f"{number:.{min(max(places, 0), 6)}f}"
 
 
 def on_one_line(thing: object) -> str:

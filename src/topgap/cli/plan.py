@@ -116,7 +116,7 @@ def _check(request: Request) -> None:
     if len({os.path.realpath(each) for each in request.targets}) < len(request.targets):
         raise typer.BadParameter("--output and --plot name the same file.")
     if request.written_as not in ("table", "csv", "json"):
-        raise typer.BadParameter("the name of --output tells none of the formats; give --format.")
+        raise typer.BadParameter("a plan is written as table, csv or json; say which by --format.")
     if request.plot is not None and request.drawn_as not in drawing.FORMS:
         raise typer.BadParameter("the name of --plot must end in .png, .svg or .pdf.")
 

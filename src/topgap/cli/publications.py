@@ -100,7 +100,7 @@ class Estimated:
     >>> [row[:5] for row in made.cells()]
     [['rank', 'item', 'gap', 'measurement', 'estimate'], [1, 'flu', '12.5', '60', 60.0]]
     >>> print(*made.explanations)  # doctest: +NORMALIZE_WHITESPACE
-    ± is the standard error; in 90 of 100 such publications an interval holds the true
+    ± is the standard error; in 90 of 100 such publications an item's interval holds its true
     number, rounded down to the resolution.
     """
 
@@ -116,8 +116,8 @@ class Estimated:
     def explanations(self) -> Sequence[str]:
         """What the columns mean."""
         return [
-            f"± is the standard error; in {out_of(self.level)} such publications an interval holds "
-            f"the true number, rounded down to the resolution."
+            f"± is the standard error; in {out_of(self.level)} such publications an item's "
+            f"interval holds its true number, rounded down to the resolution."
         ]
 
     @property
@@ -137,7 +137,7 @@ class Estimated:
         made = self.estimates
         head, *rows = Released(self.release).cells()
         head += ["measurement", "estimate", "standard_error", "low", "high"]
-        head += ["simultaneous_low", "simultaneous_high"]
+        head += ["simultaneous_low", "simultaneous_high", "in_doubt"]
         columns = zip(
             rows,
             made.measurements,
@@ -145,13 +145,14 @@ class Estimated:
             made.standard_errors,
             made.intervals(self.level),
             made.intervals(self.level, simultaneous=True),
+            made.in_doubt(self.level),
             strict=True,
         )
         return [
             head,
             *(
-                [*row, written(measured), estimate, error, *alone, *at_once]
-                for row, measured, estimate, error, alone, at_once in columns
+                [*row, written(measured), estimate, error, *alone, *at_once, str(in_doubt).lower()]
+                for row, measured, estimate, error, alone, at_once, in_doubt in columns
             ),
         ]
 

@@ -57,7 +57,7 @@ def _remarks(request: Request, made: Publication, targets: list[Path]) -> list[s
     if request.all_rows:
         remarks.append(_ALL_ROWS)
     remarks += [f"Written: {target}" for target in targets]
-    if not (request.is_shown and request.written_as == "table"):  # where they stand below it
+    if request.written_as != "table" or request.output is not None:  # else they stand below it
         remarks += made.cautions
     parameters = made.release.parameters
     if all(is_uncertain(gap, parameters) for gap in made.release.gaps or ()):

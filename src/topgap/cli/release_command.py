@@ -231,9 +231,9 @@ def release(
     """Count, and release the k largest items with the gap from each to the next.
 
     SOURCE says who had what. Each item of a public list is counted: its persons,
-    each once. The k largest are named, with the gap from each to the next and, by
-    --estimate, how many they are, under ε-differential privacy. Nothing else about
-    the data leaves this command.
+    each once. The k largest are named, with the gap from each to the next and,
+    by --estimate, how many they are, under ε-differential privacy. Nothing else
+    about the data leaves this command.
     """
     with one_sentence():
         released(

@@ -100,8 +100,8 @@ def estimate(
 
     Args:
         release: The winners and the gaps between them.
-        measurements: One number per winner, from the largest winner down; or a dict that has one
-            for each winner's item.
+        measurements: One number per winner, from the largest winner down; or a dict, or a pandas
+            Series with an index, that has one for each winner's item.
         variance: That of the measurements' noise; or one for each winner, in the same order, or in
             a dict. They may lie apart by a factor of 10^12.
         noise: The family that the noise is of, if it is known: intervals are much narrower then.
@@ -156,6 +156,8 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
 
 def _one_each(release: Release, given: Any, what: str) -> list[Any]:
     """What was given for each winner, in their order."""
+    if _is_named_series(given):
+        given = given.to_dict()
     if isinstance(given, Mapping):
         if len(given) > len(release):
             # Such as the answers themselves, which are secret.
@@ -176,6 +178,12 @@ def _one_each(release: Release, given: Any, what: str) -> list[Any]:
             f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."
         )
     return listed
+
+
+def _is_named_series(given: Any) -> bool:
+    """Whether it is a pandas Series with an index of its own, and not just 0, 1, 2 and so on."""
+    is_series = type(given).__module__.partition(".")[0] == "pandas" and hasattr(given, "to_dict")
+    return is_series and [*given.index] != [*range(len(given))]
 
 
 def _read(measurement: object) -> Fraction:

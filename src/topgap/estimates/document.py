@@ -35,6 +35,7 @@ def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
         estimates.standard_errors,
         estimates.intervals(level),
         estimates.intervals(level, simultaneous=True),
+        estimates.in_doubt(level),
         strict=True,
     )
     return {
@@ -50,8 +51,9 @@ def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
                 "standard_error": _finite([error])[0],
                 "interval": _finite(alone),
                 "simultaneous_interval": _finite(at_once),
+                "in_doubt": in_doubt,
             }
-            for each, error, alone, at_once in columns
+            for each, error, alone, at_once, in_doubt in columns
         ],
     }
 

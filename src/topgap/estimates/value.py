@@ -15,6 +15,7 @@ from topgap.estimates.intervals import Ends, Errors, errors_of
 from topgap.estimates.noise import Noise
 from topgap.exact import Number, read_flag, read_parameter
 from topgap.grid import as_html, as_text
+from topgap.leads import NEAR_TIES, is_anywhere_uncertain
 from topgap.release import Release
 from topgap.text import on_one_line, rounded, written
 
@@ -57,6 +58,9 @@ class Estimates:
        1  flu                   12.5      57.9  2.3      53.1  66.0
        2  cold                   0.3      43.1  2.3      35.0  47.9
     ε = 1 to select, measured elsewhere, resolution 1/10, sensitivity 1, monotonic
+    Where an order or the last place is uncertain, the estimates lean one way or the other and are \
+off by more than their standard errors say; the intervals allow for that, and the measurements \
+alone, which files and the page have too, do not lean.
     """
 
     release: Release
@@ -68,6 +72,11 @@ class Estimates:
         """The privacy loss of publishing all of it; None if that of the measurements is unknown."""
         each = self.noise.epsilon
         return None if each is None else self.release.epsilon + len(self) * each
+
+    @property
+    def items(self) -> tuple[Any, ...]:
+        """The winners' names, or their positions if the answers came without names."""
+        return self.release.items
 
     @property
     def cost(self) -> str:
@@ -145,17 +154,21 @@ class Estimates:
         combined = self._around(self._exact, self._errors.ends(alpha / 2), half)
         return tuple(
             (min(one[0], both[0]), max(one[1], both[1])) if in_doubt else both
-            for one, both, in_doubt in zip(alone, combined, self.in_doubt(alpha), strict=True)
+            for one, both, in_doubt in zip(alone, combined, self._in_doubt(alpha), strict=True)
         )
 
-    def in_doubt(self, alpha: Fraction) -> tuple[bool, ...]:
-        """For each winner, whether noise may have decided on its place.
+    def in_doubt(self, level: Number = LEVEL) -> tuple[bool, ...]:
+        """For each winner, whether noise may have decided on its place: estimates may lean there.
 
-        A place is not in doubt if the gaps before and after it are so large that two equal items
-        come out so far apart with a chance of at most α/2, and so is the gap after the last winner:
-        else the winners may be those whose noise was largest, and all are in doubt. All are as
-        well, after any small gap, if the order of other winners matters to an estimate.
+        With α one minus the level, a place is not in doubt if the gaps before and after it are so
+        large that two equal items come out so far apart with a chance of at most α/2, and so is the
+        gap after the last winner: else the winners may be those whose noise was largest, and all
+        are in doubt. All are as well, after any small gap, if the order of other winners matters
+        to an estimate.
         """
+        return self._in_doubt(1 - read_level(level))
+
+    def _in_doubt(self, alpha: Fraction) -> tuple[bool, ...]:
         gaps = self.release.gaps or ()
         enough = self.release.parameters.scale * Fraction(log(2 / alpha))
         small = [gap < enough for gap in gaps]
@@ -251,7 +264,8 @@ topgap.estimates/1.
         """A pandas data frame with one row per winner, from the largest down.
 
         The columns are those of `Release.to_pandas`, and `measurement`, `estimate`,
-        `standard_error`, `low` and `high`: the ends of each winner's own interval.
+        `standard_error`, `low` and `high`, the ends of each winner's own interval, and `in_doubt`,
+        whether noise may have decided on its place.
 
         Args:
             level: That of the intervals.
@@ -294,6 +308,7 @@ topgap.estimates/1.
             "standard_error": [*self.standard_errors],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
+            "in_doubt": [*self.in_doubt(level)],
         }
 
     def __len__(self) -> int:
@@ -316,11 +331,15 @@ topgap.estimates/1.
 
     def _text(self, level: Number, most: int) -> str:
         head, rows, note = self.rows(level, most)
-        return f"{as_text(head, rows)}\n{note}"
+        return "\n".join([as_text(head, rows), note, *self._caution])
+
+    @property
+    def _caution(self) -> list[str]:
+        return [NEAR_TIES] if is_anywhere_uncertain(self.release) else []
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
-        below = escape(note).replace("\n", "<br>")
+        below = escape("\n".join([note, *self._caution])).replace("\n", "<br>")
         return f"{as_html(head, rows)}<p>{below}</p>"
 
     def rows(self, level: Number, most: int) -> tuple[list[str], list[list[str]], str]:

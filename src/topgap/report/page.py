@@ -8,6 +8,7 @@ from importlib import resources
 from string import Template
 from typing import NamedTuple
 
+from topgap.errors import ParameterTypeError
 from topgap.estimates import Estimates
 from topgap.estimates.value import LEVEL
 from topgap.exact import Number
@@ -54,7 +55,12 @@ def to_html(
     >>> "<h1>Diagnoses</h1>" in page, "<bdi>flu</bdi>" in page, "12.5" in page
     (True, True, True)
     """
-    content = _estimates(made, level) if isinstance(made, Estimates) else _release(made)
+    if isinstance(made, Estimates):
+        content = _estimates(made, level)
+    elif isinstance(made, Release):
+        content = _release(made)
+    else:
+        raise ParameterTypeError(f"A page shows a Release or Estimates, not {type(made).__name__}.")
     text = {**content.words, "title": on_one_line(title), "caveat": on_one_line(caveat or "")}
     text["summary"] = " ".join([text["summary"], *([on_one_line(counted)] if counted else [])])
     style = _file("style.css")
