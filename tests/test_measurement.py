@@ -146,7 +146,7 @@ def is_violated(shares: Shares, one: list[Fraction], other: list[Fraction]) -> b
     step, k = shares.selection.resolution, shares.selection.k
     for winners in permutations(range(len(one)), k):
         for gaps in product(range(3), repeat=k):
-            for measured in product(range(-1, 4), repeat=k):
+            for measured in product(range(3), repeat=k):
                 outcome = winners, gaps, tuple(each * step for each in measured)
                 likely = joint_law(one, shares, outcome).low
                 if likely * e_to_minus_epsilon > joint_law(other, shares, outcome).high:
