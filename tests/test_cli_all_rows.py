@@ -9,8 +9,10 @@ import time
 from contextlib import chdir
 from datetime import date
 from decimal import Decimal
+from fcntl import ioctl
 from pathlib import Path
-from typing import Any
+from termios import FIONREAD
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -181,7 +183,7 @@ def test_an_interruption_writes_nothing(number: signal.Signals, code: int, tmp_p
     run.stdin.write(stream_of(TABLE)[:-8])  # all rows, but not yet the end
     run.stdin.flush()
     until = time.monotonic() + 20
-    while not is_waiting(run.pid) and time.monotonic() < until:
+    while not is_waiting(run.stdin) and time.monotonic() < until:
         time.sleep(0.05)
     assert run.poll() is None
     run.send_signal(number)
@@ -191,10 +193,11 @@ def test_an_interruption_writes_nothing(number: signal.Signals, code: int, tmp_p
     assert [*tmp_path.iterdir()] == []
 
 
-def is_waiting(process: int) -> bool:
-    """Whether it has loaded Arrow, and had half a second to read all that was sent."""
-    time.sleep(0.5)
-    return "libarrow" in Path(f"/proc/{process}/maps").read_text()
+def is_waiting(pipe: IO[bytes]) -> bool:
+    """Whether all that was sent has been read, and half a second has passed since."""
+    unread = int.from_bytes(ioctl(pipe, FIONREAD, bytes(4)), sys.byteorder)
+    time.sleep(0.5 if unread == 0 else 0)
+    return unread == 0
 
 
 # The command with no patience: every reading is a long one, and every step is shown.
