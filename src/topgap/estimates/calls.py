@@ -150,7 +150,9 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
         EstimatesError: The release has no gaps, or there is not one finite number per winner.
     """
     if release.gaps is None:
-        raise EstimatesError("A release without gaps has nothing to make measurements better with.")
+        raise EstimatesError(
+            "A release without gaps has nothing to make measurements better with; take one that has."
+        )
     return tuple(map(_read, _one_each(release, measurements, "measurement")))
 
 
