@@ -151,7 +151,8 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
     """
     if release.gaps is None:
         raise EstimatesError(
-            "A release without gaps has nothing to make measurements better with; take one that has."
+            "A release without gaps has nothing to make measurements better with; "
+            "release with gaps."
         )
     return tuple(map(_read, _one_each(release, measurements, "measurement")))
 
