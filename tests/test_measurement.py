@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 
 from checking.frequencies import misfits_of
 from checking.mutants import Mutant, mutated
-from topgap import AnswersError, ParameterError, ParameterTypeError, TopK, law, measurement
+from topgap import (
+    AnswersError,
+    ParameterError,
+    ParameterTypeError,
+    TopK,
+    law,
+    measurement,
+    top_k_with_estimates,
+)
 from topgap.law import Bounds
 from topgap.measurement import Shares
+from topgap.mechanism import given as taken_out
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)
 
@@ -99,8 +108,10 @@ def violations(module: Any, name: str, false_alarm: float) -> list[str]:
         shares.selection.epsilon / shares.epsilon,
     )
 
+    data = taken_out(made.selection, ANSWERS, None, None)
+
     def run() -> Outcome:
-        release, measured = made.select_and_measure(ANSWERS, None, None)
+        release, measured = made.select_and_measure(data)
         assert release.gap_units is not None
         return tuple(release.indices.tolist()), tuple(release.gap_units.tolist()), measured
 
@@ -124,8 +135,8 @@ MUTANTS = [
     Mutant("no noise", "(a + x) * resolution", "(a + 0 * x) * resolution"),
     Mutant("one noise for all", "laplace(self.rate, len(steps))",
            "laplace(self.rate, 1) * len(steps)"),
-    Mutant("winners in the order of their positions", "_taken(numbers, release.indices)",
-           "_taken(numbers, sorted(release.indices))"),
+    Mutant("winners in the order of their positions", "_taken(data.numbers, release.indices)",
+           "_taken(data.numbers, sorted(release.indices))"),
     Mutant("rounded to the nearest step", "floored(answers, resolution.denominator)",
            "[round(a * resolution.denominator) for a in answers]"),
     Mutant("selected with the whole", "parameters.epsilon * share,", "parameters.epsilon,"),
@@ -215,7 +226,8 @@ HUGE = 10**40
 )
 def test_answers_of_any_kind_are_measured(answers: Any) -> None:
     """With ε = 10^9 noise leaves the first decimal place alone but for a chance of e^−10^7."""
-    release, measured = Shares.of(TopK(2, 10**9), "1/2").select_and_measure(answers, None, 1)
+    shares = Shares.of(TopK(2, 10**9), "1/2")
+    release, measured = shares.select_and_measure(taken_out(shares.selection, answers, None, 1))
     plain = (
         [*answers.values()] if isinstance(answers, dict) else np.asarray(answers, object).tolist()
     )
@@ -225,7 +237,8 @@ def test_answers_of_any_kind_are_measured(answers: Any) -> None:
 
 
 def test_noise_too_large_for_the_kernel_is_drawn_by_the_reference() -> None:
-    release, measured = Shares.of(TopK(1, "1e-40"), "1/2").select_and_measure([1, 2], None, None)
+    shares = Shares.of(TopK(1, "1e-40"), "1/2")
+    release, measured = shares.select_and_measure(taken_out(shares.selection, [1, 2], None, None))
     # Noise of a mean below 10^30 has a chance of less than 10^−9.
     assert abs(measured[0]) > 10**30
     assert len(release) == 1
@@ -259,7 +272,7 @@ def test_no_more_and_no_fewer_than_the_winners_are_measured(count: int) -> None:
 
 def test_too_few_answers_are_refused() -> None:
     with pytest.raises(AnswersError, match="k = 2 winners need at least 3 answers"):
-        Shares.of(TopK(2, 1), "1/2").select_and_measure([1, 2], None, None)
+        top_k_with_estimates([1, 2], 2, 1)
 
 
 def test_nothing_is_measured_if_nothing_can_be_selected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,4 +281,4 @@ def test_nothing_is_measured_if_nothing_can_be_selected(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(measurement, "laplace", fail)
     with pytest.raises(AnswersError):
-        Shares.of(TopK(1, 1), "1/2").select_and_measure([1, float("nan")], None, None)
+        top_k_with_estimates([1, float("nan")], 1, 1)

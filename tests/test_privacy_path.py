@@ -32,8 +32,8 @@ LIBRARIES = {
     "zlib",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
-    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.release",
-    "topgap.streams.sources",
+    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.payment",
+    "topgap.release", "topgap.streams.sources",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {
@@ -233,8 +233,9 @@ def test_nor_is_one_where_laplace_noise_is_drawn() -> None:
 def test_nor_is_one_where_winners_are_measured(epsilon: Fraction) -> None:
     """With the kernel's noise, and with the reference's where that is too large for the kernel."""
     shares = measurement.Shares.of(TopK(2, epsilon), "1/3")
-    for given in ([3, 1, 2], np.array([5, 5, 5]), [Fraction(1, 3), Decimal("0.3"), 10**30]):
-        assert floats_in_variables(shares.select_and_measure, given, None, None) == set()
+    for numbers in ([3, 1, 2], np.array([5, 5, 5]), [Fraction(1, 3), Decimal("0.3"), 10**30]):
+        data = mechanism.given(shares.selection, numbers, None, None)
+        assert floats_in_variables(shares.select_and_measure, data) == set()
 
 
 def test_the_kernels_laplace_noise_has_a_fresh_key_for_every_call() -> None:

@@ -1,5 +1,9 @@
 """The errors that topgap raises: typed, one sentence each, and never an answer in the text."""
 
+from fractions import Fraction
+
+from topgap.text import on_one_line, written
+
 
 class TopgapError(Exception):
     """Any error that topgap raises on purpose."""
@@ -59,3 +63,36 @@ class OutputError(TopgapError, OSError):
 
 class SparkError(TopgapError, RuntimeError):
     """A Spark job failed; what Spark says of it may show data and is left to its own log."""
+
+
+class LedgerError(TopgapError, RuntimeError):
+    """A ledger cannot be read or written, or has been changed by other means."""
+
+
+class BudgetExceeded(LedgerError):  # noqa: N818 - it is no error that there is an end
+    """A charge is refused, because the sum of all would be more than the total.
+
+    Attributes:
+        dataset: The data set that would have been charged.
+        epsilon: What was asked for.
+        left: What is left of the total.
+        total: The total.
+
+    >>> print(BudgetExceeded("visits", Fraction(1), Fraction(1, 3), Fraction(2)))
+    ε = 1 is more than what is left for visits, 1/3 of 2; nothing was charged.
+    """
+
+    def __init__(self, dataset: str, epsilon: Fraction, left: Fraction, total: Fraction) -> None:
+        super().__init__(dataset, epsilon, left, total)
+        self.dataset, self.epsilon, self.left, self.total = dataset, epsilon, left, total
+
+    def __str__(self) -> str:
+        return (
+            f"ε = {written(self.epsilon)} is more than what is left for "
+            f"{on_one_line(self.dataset)}, {written(self.left)} of {written(self.total)}; "
+            f"nothing was charged."
+        )
+
+
+class LedgerWarning(UserWarning):
+    """A release was charged and made, but its result could not be recorded in the ledger."""

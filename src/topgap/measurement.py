@@ -11,7 +11,7 @@ from topgap._core import Laplace
 from topgap.answers import floored
 from topgap.errors import AnswersError, ParameterError
 from topgap.exact import Number, read_parameter
-from topgap.mechanism import given, selected
+from topgap.mechanism import Given, selected
 from topgap.parameters import TopK
 from topgap.reference.samplers import Sampler
 from topgap.release import Release
@@ -78,21 +78,21 @@ measure with.
         parameters = self.selection
         return self.measurement_epsilon * parameters.resolution / parameters.sensitivity
 
-    def select_and_measure(
-        self, answers: object, items: object, threads: int | None
-    ) -> tuple[Release, tuple[Fraction, ...]]:
+    def select_and_measure(self, data: Given) -> tuple[Release, tuple[Fraction, ...]]:
         """Release the winners, and measure each.
+
+        Args:
+            data: What was given for the selection.
 
         Returns:
             The release, and for each winner its answer, rounded down to a multiple of the
             resolution, plus discrete Laplace noise on such multiples.
 
         Raises:
-            AnswersError, AnswersTypeError, ItemsError, KernelError: As of `topgap.top_k`.
+            KernelError: As of `topgap.top_k`.
         """
-        numbers, names, threads = given(self.selection, answers, items, threads)
-        release = selected(self.selection, numbers, names, True, threads)
-        return release, self.measure(_taken(numbers, release.indices))
+        release = selected(self.selection, data, gaps=True)
+        return release, self.measure(_taken(data.numbers, release.indices))
 
     def measure(self, answers: Any) -> tuple[Fraction, ...]:
         """The answers of the k winners, rounded down, plus noise.

@@ -1,14 +1,15 @@
 """Noisy Top-k with Gap, as users call it: `top_k` and `noisy_max`."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.answers import check_enough, in_int64, read
+from topgap.answers import check_enough, floored, in_int64, read
 from topgap.exact import Number, read_flag, read_threads
 from topgap.items import choose_names, look_up
 from topgap.parameters import TopK
+from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.reference.secure import gap_top_k_pruned
 from topgap.release import Release
 
@@ -24,6 +25,8 @@ def top_k(
     items: object = None,
     gaps: bool = True,
     threads: int | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Release:
     """Name the k largest answers under ε-differential privacy, and the gap from each to the next.
 
@@ -48,6 +51,9 @@ def top_k(
         gaps: Whether the gaps are released; they cost no privacy.
         threads: How many look at the answers at once; all cores, if there are many answers, unless
             given. It changes the speed and never the law.
+        ledger: The budget ledger, a `topgap.Ledger` or the path of one, that adds up the ε of all
+            releases. It is charged before the first random bit is drawn, and gets the result.
+        dataset: The data set in it that the answers are from.
 
     Returns:
         The winners from the largest down and the lead of each over the next.
@@ -57,14 +63,16 @@ def top_k(
         AnswersError, AnswersTypeError: The answers cannot be used: too few, not one-dimensional,
             no numbers, or some missing or not finite. No error text contains an answer.
         ItemsError: There is not one name per answer, or the answers have names of their own.
-        KernelError: The system gave no randomness. Nothing is released on an error.
+        BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
+        KernelError: The system gave no randomness. Nothing is released on an error, and but for
+            this one nothing is charged.
 
     >>> release = top_k({"ash": 10**9, "elm": 0, "oak": 10**6}, k=2, epsilon=1)
     >>> release.items
     ('ash', 'oak')
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps, threads)
+    return release(parameters, answers, items, gaps, threads, ledger, dataset)
 
 
 def noisy_max(
@@ -77,6 +85,8 @@ def noisy_max(
     items: object = None,
     gaps: bool = True,
     threads: int | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Release:
     """Name the largest answer, and its lead over the next: `top_k` with k = 1.
 
@@ -84,46 +94,83 @@ def noisy_max(
     array([1])
     """
     parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps, threads)
+    return release(parameters, answers, items, gaps, threads, ledger, dataset)
 
 
 def release(
-    parameters: TopK, answers: object, items: object, gaps: bool, threads: int | None
+    parameters: TopK,
+    answers: object,
+    items: object,
+    gaps: bool,
+    threads: int | None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Release:
     """`top_k` with parameters that have been read."""
     gaps = read_flag(gaps, "gaps")
-    numbers, names, threads = given(parameters, answers, items, threads)
-    return selected(parameters, numbers, names, gaps, threads)
+    payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+    return paid_release(parameters, answers, items, gaps, threads, payment)
 
 
-def given(
-    parameters: TopK, answers: object, items: object, threads: int | None
-) -> tuple[Any, Any, int]:
-    """What was handed in, taken out and checked: the numbers, their names or None, the threads."""
+def paid_release(
+    parameters: TopK,
+    answers: object,
+    items: object,
+    gaps: bool,
+    threads: int | None,
+    payment: Payment,
+) -> Release:
+    """The same, paid for in this way when the answers have been looked at."""
+    data = given(parameters, answers, items, threads)
+    return payment.of(lambda: selected(parameters, data, gaps))
+
+
+class Given(NamedTuple):
+    """What was handed in, taken out and checked: nothing is wrong with it from here on.
+
+    Attributes:
+        numbers: The answers.
+        taken: The same as the kernel takes them; None if they are too large for it.
+        names: Their names, or None.
+        threads: How many threads are to look at them.
+    """
+
+    numbers: Any
+    taken: Any
+    names: Any
+    threads: int
+
+
+def given(parameters: TopK, answers: object, items: object, threads: int | None) -> Given:
+    """Take out what was handed in, and check all of it."""
     threads = read_threads(threads)
     numbers, names = read(answers)
     check_enough(len(numbers), parameters.k)
-    return numbers, choose_names(answers, names, items, len(numbers)), threads
+    names = choose_names(answers, names, items, len(numbers))
+    steps_per_unit = parameters.resolution.denominator
+    taken = in_int64(numbers, steps_per_unit)
+    if taken is None:
+        floored(numbers, steps_per_unit)  # which sees whether all are finite numbers
+    return Given(numbers, taken, names, threads)
 
 
-def selected(parameters: TopK, numbers: Any, names: Any, gaps: bool, threads: int) -> Release:
+def selected(parameters: TopK, data: Given, gaps: bool) -> Release:
     """The release of what was `given`."""
-    indices, gap_units = _select(numbers, parameters, threads)
+    indices, gap_units = _select(data, parameters)
     winners = None
-    if names is not None:
-        winners = look_up(names, np.frombuffer(indices, dtype=np.int64).tolist())
+    if data.names is not None:
+        winners = look_up(data.names, np.frombuffer(indices, dtype=np.int64).tolist())
     return Release._of(parameters, indices, gap_units if gaps else None, winners)
 
 
-def _select(numbers: Any, parameters: TopK, threads: int) -> tuple[bytes, bytes | list[int]]:
+def _select(data: Given, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
     """The winners' indices and the gaps in steps, as the kernel gives them."""
     kernel = parameters.kernel
-    taken = in_int64(numbers, parameters.resolution.denominator)
-    if kernel is not None and taken is not None:
-        counted, in_steps, _ = taken
-        return kernel.release(counted, in_steps, threads)
+    if kernel is not None and data.taken is not None:
+        counted, in_steps, _ = data.taken
+        return kernel.release(counted, in_steps, data.threads)
     # Numbers too large for the kernel: the reference has the same law, and takes its time.
-    winners = gap_top_k_pruned(numbers, parameters)
+    winners = gap_top_k_pruned(data.numbers, parameters)
     units = [int(gap / parameters.resolution) for _, gap in winners]
     return np.array([index for index, _ in winners], dtype=np.int64).tobytes(), units
 

@@ -12,6 +12,7 @@ from topgap.errors import ParameterError
 from topgap.exact import Number, read_flag, read_parameter, read_whole
 
 if TYPE_CHECKING:
+    from topgap.payment import LedgerLike
     from topgap.release import Release
 
 
@@ -113,6 +114,8 @@ class TopK:
         *,
         gaps: bool = True,
         threads: int | None = None,
+        ledger: "LedgerLike | None" = None,
+        dataset: str | None = None,
     ) -> "Release":
         """Name the k largest answers, and the gap from each to the next.
 
@@ -123,12 +126,28 @@ class TopK:
             items: Their names, in the same order; see `topgap.top_k`.
             gaps: Whether the gaps are released; they cost no privacy.
             threads: How many look at the answers at once; see `topgap.top_k`.
+            ledger: The budget ledger to charge; see `topgap.top_k`.
+            dataset: The data set in it.
 
         >>> parameters = TopK(k=2, epsilon=1)
         >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
         ('ash', 'oak')
         """
-        return _mechanism()(self, answers, items, gaps, threads)
+        return _mechanism()(self, answers, items, gaps, threads, ledger, dataset)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parameters as JSON can hold them, fractions as text.
+
+        >>> TopK(k=10, epsilon="1/3").to_dict()["epsilon"]
+        '1/3'
+        """
+        return {
+            "k": self.k,
+            "epsilon": str(self.epsilon),
+            "resolution": str(self.resolution),
+            "sensitivity": str(self.sensitivity),
+            "monotonic": self.monotonic,
+        }
 
     def __repr__(self) -> str:
         return (

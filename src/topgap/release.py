@@ -170,18 +170,7 @@ class Release:
         winners: list[dict[str, Any]] = [{name: item} for item in self.items]
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
             winner["gap"] = written(gap)
-        parameters = self._parameters
-        return {
-            "format": _FORMAT,
-            "parameters": {
-                "k": parameters.k,
-                "epsilon": str(parameters.epsilon),
-                "resolution": str(parameters.resolution),
-                "sensitivity": str(parameters.sensitivity),
-                "monotonic": parameters.monotonic,
-            },
-            "winners": winners,
-        }
+        return {"format": _FORMAT, "parameters": self._parameters.to_dict(), "winners": winners}
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Release":

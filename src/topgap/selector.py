@@ -17,6 +17,7 @@ from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError, Sel
 from topgap.exact import read_flag, read_threads
 from topgap.items import choose_names, listed, look_up
 from topgap.parameters import TopK
+from topgap.payment import LedgerLike, paid_by
 from topgap.pools import Noisy, Pool, cut, rank
 from topgap.reference.samplers import Sampler
 from topgap.release import Release
@@ -32,12 +33,13 @@ MOST_REMEMBERED = 2**18
 MOST_TEXT = 2**24
 """And so many characters of them."""
 
+TWICE = "An item was given twice; its noise is drawn once, so give each item once."
+
 _TAG_BITS = 32
 _LONGEST_DECIMAL = 38
 _WHOLE = re.compile(r"-?(0x[0-9a-f]+|[0-9]+)")
 _RELEASED, _MERGED = "released", "merged into another"
 _INTERRUPTED = "interrupted while it was changed"
-_TWICE = "An item was given twice; its noise is drawn once, so give each item once."
 
 
 class Selector:
@@ -74,6 +76,7 @@ class Selector:
         "_busy",
         "_floor",
         "_held",
+        "_is_charged",
         "_lock",
         "_named",
         "_parameters",
@@ -110,6 +113,7 @@ class Selector:
         self._text = 0  # how many characters they have
         self._ranked: tuple[list[Any], list[int]] | None = None
         self._releases: dict[bool, Release] = {}
+        self._is_charged = False
         self._used_up: str | None = None
 
     @classmethod
@@ -170,7 +174,7 @@ class Selector:
                 items_found = look_up(names, places)
             found = [*map(Noisy, values, items_found)]
             if not self._held.keys().isdisjoint(items_found):
-                raise ItemsError(_TWICE)
+                raise ItemsError(TWICE)
             remembered = [numbers[place] for place in places] if self._remembers else None
             self._used_up = _INTERRUPTED
             self._keep(found, new_names, remembered)
@@ -216,7 +220,7 @@ class Selector:
                 each._held.keys() if each._seen is None else each._seen for each in (self, other)
             )
             if not ours.isdisjoint(theirs):
-                raise ItemsError(_TWICE)
+                raise ItemsError(TWICE)
             self._used_up = other._used_up = _INTERRUPTED
             self._keep(other._pool, other._seen)
             self._named = self._named if other._named is None else True
@@ -224,25 +228,55 @@ class Selector:
             other._use_up(_MERGED)
             self._used_up = None
 
-    def release(self, *, gaps: bool = True) -> Release:
+    def release(
+        self,
+        *,
+        gaps: bool = True,
+        ledger: "LedgerLike | None" = None,
+        dataset: str | None = None,
+    ) -> Release:
         """Name the k largest of all answers, and the gap from each to the next.
 
-        The winners are drawn once: asked again, it gives the same release.
+        The winners are drawn once: asked again, it gives the same release, and charges nothing.
 
         Args:
             gaps: Whether the gaps are released; they cost no privacy.
+            ledger: The budget ledger to charge; see `topgap.top_k`. The noise of the answers was
+                drawn when they were added and is secret; the ledger is charged before the winners
+                are drawn.
+            dataset: The data set in it.
 
         Raises:
             AnswersError: There are not more answers than winners; more can be added.
-            SelectorError: It has been merged into another.
+            SelectorError: It has been merged into another, or released without a ledger.
+            BudgetExceeded, LedgerError: The ledger has less left, or cannot be written. Nothing is
+                released or charged on an error.
         """
         gaps = read_flag(gaps, "gaps")
         with self._in_use():
-            if self._used_up != _RELEASED:
-                self._draw_winners()
+            if self._used_up == _RELEASED:
+                if ledger is not None and not self._is_charged:
+                    raise SelectorError(
+                        "This selector has been released without a ledger; charge it by "
+                        "Ledger.charge."
+                    )
+            else:
+                self._pay_and_draw(gaps, ledger, dataset)
             if gaps not in self._releases:
                 self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
+
+    def _pay_and_draw(self, gaps: bool, ledger: "LedgerLike | None", dataset: str | None) -> None:
+        payment = paid_by(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
+        self._check_ready()
+
+        def draw() -> Release:
+            self._draw_winners()
+            self._is_charged = ledger is not None
+            self._releases[gaps] = self._release(gaps)
+            return self._releases[gaps]
+
+        payment.of(draw)
 
     def _release_and_measure(
         self, measure: Callable[[list[Any]], _Measured]
@@ -332,7 +366,7 @@ class Selector:
         if any(item is None for item in items):
             raise ItemsError("An item of the table has no name.")
         if is_twice:
-            raise ItemsError(_TWICE)
+            raise ItemsError(TWICE)
         if items:
             # Of what was cut off nothing is known.
             selector._keep([*map(Noisy, (n >> _TAG_BITS for n in numbers), items)], None)
@@ -419,7 +453,7 @@ class Selector:
             self._seen = None
         else:
             self._seen.update(names)
-            self._text += _characters(names)
+            self._text += characters(names)
         items = [noisy.item for noisy in more]
         self._held.update(zip(items, answers or [None] * len(items), strict=True))
         self._pool += more
@@ -432,9 +466,8 @@ class Selector:
 
     def _draw_winners(self) -> None:
         """Rank the pool, once, and forget what is secret."""
-        self._check_open()
+        self._check_ready()
         k = self._parameters.k
-        check_enough(len(self._pool), k)
         pool = cut(self._pool, k + 1)
         self._used_up = _INTERRUPTED
         self._ranked = rank(pool, k, self._refinement, Sampler())
@@ -443,7 +476,7 @@ class Selector:
     def _are_too_many(self, names: Any) -> bool:
         assert self._seen is not None  # noqa: S101 - for the reader of types
         more = len(self._seen) + len(names) > MOST_REMEMBERED
-        return more or self._text + _characters(names) > MOST_TEXT
+        return more or self._text + characters(names) > MOST_TEXT
 
     def _unseen(self, names: Any) -> Any:
         """The names as they are remembered, if none of them was given before."""
@@ -455,7 +488,7 @@ class Selector:
         if any(name != name for name in new):
             raise ItemsError("A name is not equal to itself, as NaN is not; give it another.")
         if not self._seen.isdisjoint(new):
-            raise ItemsError(_TWICE)
+            raise ItemsError(TWICE)
         return new
 
     def _check_naming(self, named: bool) -> None:
@@ -465,6 +498,10 @@ class Selector:
     def _check_open(self) -> None:
         if self._used_up is not None:
             raise SelectorError(f"This selector has been {self._used_up}; make a new one.")
+
+    def _check_ready(self) -> None:
+        self._check_open()
+        check_enough(len(self._pool), self._parameters.k)
 
     def _check_movable(self) -> None:
         if self._remembers:
@@ -501,7 +538,8 @@ def _restored(
     return selector
 
 
-def _characters(names: Any) -> int:
+def characters(names: Any) -> int:
+    """How many characters names of text have."""
     return sum(len(name) for name in names if isinstance(name, str | bytes))
 
 

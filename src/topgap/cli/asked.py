@@ -42,6 +42,11 @@ class Request:
     estimate: bool
     selection_share: str | None
     level: str | None
+    ledger: Path | None
+    dataset: str | None
+    who: str | None
+    note: str | None
+    ignore_clock: bool
     form: Form | None
     output: Path | None
     report: Path | None

@@ -4,15 +4,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from topgap import streams
 from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
-from topgap.estimates.calls import estimated
+from topgap.estimates.calls import estimated, paid_estimates
 from topgap.estimates.value import LEVEL, read_level
 from topgap.exact import Number
 from topgap.measurement import Shares
+from topgap.mechanism import paid_release
 from topgap.parameters import TopK
+from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.release import Release
+from topgap.streams.rows import Rows
+from topgap.streams.selection import released, released_with_estimates
 
 SHARE = Fraction(1, 2)
 """The part of ε that selects, unless another is given."""
@@ -21,11 +24,18 @@ SHARE = Fraction(1, 2)
 class Making(Protocol):
     """One way to it, with parameters that have been checked."""
 
-    def of_counts(self, counts: dict[Any, int]) -> Publication:
+    def paid_by(self, ledger: "LedgerLike | None", dataset: str | None) -> Payment:
+        """How it is paid for.
+
+        Raises:
+            BudgetExceeded, LedgerError: It could not be charged now.
+        """
+
+    def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
         """From the counts of a domain."""
 
-    def of_rows(self, source: Any, **how: Any) -> Publication:
-        """From all rows of a source; `how` are the columns and what watches, as `streams` asks."""
+    def of_rows(self, rows: Rows, payment: Payment) -> Publication:
+        """From all rows of a source."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +44,17 @@ class Releasing:
 
     parameters: TopK
 
-    def of_counts(self, counts: dict[Any, int]) -> Publication:
-        """As `Making` says."""
-        return Released(self.parameters.release(counts))
+    def paid_by(self, ledger: "LedgerLike | None", dataset: str | None) -> Payment:
+        """As `Making` says; and so do the others."""
+        return paid_by(ledger, dataset, "topgap release", self.parameters, gaps=True)
 
-    def of_rows(self, source: Any, **how: Any) -> Publication:
+    def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
         """As `Making` says."""
-        return Released(_in_text(streams.top_k(source, **_given(self.parameters), **how)))
+        return Released(paid_release(self.parameters, counts, None, True, None, payment))
+
+    def of_rows(self, rows: Rows, payment: Payment) -> Publication:
+        """As `Making` says."""
+        return Released(_in_text(released(self.parameters, rows, True, payment)))
 
 
 class Estimating:
@@ -59,30 +73,22 @@ class Estimating:
         self, parameters: TopK, selection_share: Number = SHARE, level: Number = LEVEL
     ) -> None:
         self._parameters = parameters
-        self._share = selection_share
         self._shares = Shares.of(parameters, selection_share)
         self._level = read_level(level)
 
-    def of_counts(self, counts: dict[Any, int]) -> Publication:
+    def paid_by(self, ledger: "LedgerLike | None", dataset: str | None) -> Payment:
         """As `Making` says."""
-        return Estimated(estimated(self._shares, counts, None, None), self._level)
+        mechanism = "topgap release --estimate"
+        return paid_estimates(ledger, dataset, mechanism, self._parameters, self._shares)
 
-    def of_rows(self, source: Any, **how: Any) -> Publication:
+    def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
         """As `Making` says."""
-        made = streams.top_k_with_estimates(
-            source, selection_share=self._share, **_given(self._parameters), **how
-        )
+        return Estimated(estimated(self._shares, counts, None, None, payment), self._level)
+
+    def of_rows(self, rows: Rows, payment: Payment) -> Publication:
+        """As `Making` says."""
+        made = released_with_estimates(self._shares, rows, payment)
         return Estimated(replace(made, release=_in_text(made.release)), self._level)
-
-
-def _given(parameters: TopK) -> dict[str, Any]:
-    return {
-        "k": parameters.k,
-        "epsilon": parameters.epsilon,
-        "resolution": parameters.resolution,
-        "sensitivity": parameters.sensitivity,
-        "monotonic": parameters.monotonic,
-    }
 
 
 def _in_text(made: Release) -> Release:

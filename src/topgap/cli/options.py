@@ -7,7 +7,7 @@ import typer
 
 from topgap.cli import asked
 
-DATA, PRIVACY, OUTPUT = "The data", "Privacy", "Output"
+DATA, PRIVACY, BUDGET, OUTPUT = "The data", "Privacy", "The budget", "Output"
 """The panels in which help shows them."""
 
 Item = Annotated[
@@ -55,6 +55,26 @@ Neighbours = Annotated[
         help="What one person more or less means. If one is added or removed, all counts move the "
         "same way, and half the noise is enough; if one may be replaced by another, not.",
         rich_help_panel=PRIVACY,
+    ),
+]
+Who = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who it is noted to be charged by; the user's name unless given.",
+        rich_help_panel=BUDGET,
+    ),
+]
+Note = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="What the ledger is to note.", rich_help_panel=BUDGET),
+]
+IgnoreClock = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-clock",
+        help="Charge even if the clock is behind the ledger's last entry.",
+        rich_help_panel=BUDGET,
     ),
 ]
 Output = Annotated[

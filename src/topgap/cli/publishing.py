@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from topgap.cli import files, standard_output
 from topgap.cli.asked import Request
@@ -10,6 +11,11 @@ from topgap.cli.forms import Form, in_form
 from topgap.cli.publications import Publication
 from topgap.counting import NOT_PROTECTED
 from topgap.leads import is_uncertain
+from topgap.payment import Charged, Payment
+from topgap.text import on_one_line, written
+
+if TYPE_CHECKING:
+    from topgap.ledger import Charge
 
 _REMARKS: Mapping[str, str] = {
     "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
@@ -26,7 +32,7 @@ _NOTHING_STANDS_OUT = (
 )
 
 
-def publish(request: Request, made: Publication) -> None:
+def publish(request: Request, made: Publication, payment: Payment) -> None:
     """Write the files that were asked for, and show the rest.
 
     Raises:
@@ -41,7 +47,7 @@ def publish(request: Request, made: Publication) -> None:
         contents[request.report] = made.to_html(**_said(request, caveat)).encode()
     files.write(contents, overwrite=request.overwrite)
 
-    remarks = [] if request.quiet else _remarks(request, made, [*contents])
+    remarks = [] if request.quiet else _remarks(request, made, payment, [*contents])
     if caveat and (request.output is not None or form != "table"):
         remarks.append(caveat)
     if sys.stderr is not None:
@@ -51,11 +57,15 @@ def publish(request: Request, made: Publication) -> None:
         _print(request, made, form, caveat)
 
 
-def _remarks(request: Request, made: Publication, targets: list[Path]) -> list[str]:
+def _remarks(
+    request: Request, made: Publication, payment: Payment, targets: list[Path]
+) -> list[str]:
     """What is said besides, to whoever has not asked for quiet."""
     remarks = [_REMARKS[request.neighbours]]
     if request.all_rows:
         remarks.append(_ALL_ROWS)
+    if isinstance(payment, Charged) and payment.charge is not None:
+        remarks.append(charged(payment.charge))
     remarks += [f"Written: {target}" for target in targets]
     if request.written_as != "table" or request.output is not None:  # else they stand below it
         remarks += made.cautions
@@ -63,6 +73,14 @@ def _remarks(request: Request, made: Publication, targets: list[Path]) -> list[s
     if all(is_uncertain(gap, parameters) for gap in made.release.gaps or ()):
         remarks.append(_NOTHING_STANDS_OUT)
     return remarks
+
+
+def charged(charge: "Charge") -> str:
+    """What is said of a charge."""
+    return (
+        f"Charged to {on_one_line(charge.dataset)}: ε = {written(charge.epsilon)}, which leaves "
+        f"{written(charge.left)}. Receipt {charge.receipt}"
+    )
 
 
 def _said(request: Request, caveat: str | None) -> dict[str, str]:

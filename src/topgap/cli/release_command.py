@@ -9,7 +9,7 @@ from topgap.cli import options
 from topgap.cli.asked import Request, SourceFormat
 from topgap.cli.complaints import one_sentence
 from topgap.cli.forms import Form
-from topgap.cli.options import DATA, OUTPUT, PRIVACY
+from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
 from topgap.cli.request import release as released
 from topgap.counting import MEMORY
 
@@ -54,7 +54,14 @@ How many, too: estimates with their standard errors and 99% intervals:
 topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt -k 10 --epsilon 1 --estimate --level 0.99
 
-Each run on the same data adds its ε to what was spent before.
+Charged to a ledger, which adds up the ε of all releases of the same data:
+
+topgap budget init budget.db --dataset visits --epsilon 3
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits
+
+Each run on the same data adds its ε to what was spent before; without a
+ledger nobody counts.
 
 Exit codes: 0 released; 1 data or parameters that cannot be used;
 2 a command that cannot be understood; 130 interrupted.
@@ -204,6 +211,26 @@ def release(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The budget ledger to charge, which adds up ε and refuses what is over the total. "
+            "It gets the result, too. See topgap budget.",
+            rich_help_panel=BUDGET,
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The data set in the ledger that SOURCE is.",
+            rich_help_panel=BUDGET,
+        ),
+    ] = None,
+    who: options.Who = None,
+    note: options.Note = None,
+    ignore_clock: options.IgnoreClock = False,
     form: Annotated[
         Form | None,
         typer.Option(
@@ -247,6 +274,7 @@ def release(
                 k=k, epsilon=epsilon, resolution=resolution, neighbours=neighbours,
                 sensitivity=sensitivity,
                 estimate=estimate, selection_share=selection_share, level=level,
+                ledger=ledger, dataset=dataset, who=who, note=note, ignore_clock=ignore_clock,
                 form=form, output=output, report=report, title=title, overwrite=overwrite,
                 quiet=quiet,
             )

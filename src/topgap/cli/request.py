@@ -4,21 +4,26 @@ import glob
 import os
 import re
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 
 from topgap import counting
-from topgap.cli import files, usage
+from topgap.cli import complain, files, usage
 from topgap.cli.asked import Request
 from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.progress import Bar
 from topgap.cli.publications import Publication
 from topgap.cli.publishing import publish
 from topgap.counting import FROM_DATA, Domain
-from topgap.errors import DomainError, SourceError
+from topgap.errors import DomainError, LedgerWarning, SourceError
 from topgap.estimates.value import LEVEL
 from topgap.parameters import TopK
+from topgap.payment import Payment
+from topgap.streams.rows import Rows
 
 
 def release(request: Request) -> None:
@@ -28,8 +33,11 @@ def release(request: Request) -> None:
     files.check(
         request.targets, _read(request), overwrite=request.overwrite, or_else=", or --overwrite"
     )
+    payment = making.paid_by(_ledger(request), request.dataset)
     gather = _of_all_rows if request.all_rows else _of_a_domain
-    publish(request, gather(request, making))
+    with _warnings_in_a_line():
+        made = gather(request, making, payment)
+    publish(request, made, payment)
 
 
 def _making(request: Request) -> Making:
@@ -50,14 +58,44 @@ def _making(request: Request) -> Making:
     )
 
 
+def _ledger(request: Request) -> Any:
+    if request.ledger is None:
+        return None
+    from topgap.ledger import Ledger
+
+    return Ledger(
+        request.ledger,
+        who=request.who,
+        note=request.note,
+        check_clock=not request.ignore_clock,
+    )
+
+
 def _read(request: Request) -> list[str]:
     """Whatever is read, and must stay."""
-    domain = [str(request.domain)] if request.domain else []
+    others = [str(each) for each in (request.domain, request.ledger) if each is not None]
     inside = [os.path.join(glob.escape(each), "*") for each in request.sources]
-    return [*request.sources, *inside, *domain]
+    return [*request.sources, *inside, *others]
 
 
-def _of_a_domain(request: Request, making: Making) -> Publication:
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Say in a sentence what a warning of the ledger says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LedgerWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if category is LedgerWarning:
+                complain(str(message))
+            else:
+                usual(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
+
+
+def _of_a_domain(request: Request, making: Making, payment: Payment) -> Publication:
     domain = _domain(request)
     k = request.k
     if isinstance(domain, Domain) and len(domain) <= k:
@@ -68,14 +106,13 @@ def _of_a_domain(request: Request, making: Making) -> Publication:
         counts = _counts(request, domain, bar)
     if len(counts) <= k:  # only where the data are the domain: how many is a secret
         raise DomainError(f"The data have too few different items for k = {k}.")
-    return making.of_counts(counts)
+    return making.of_counts(counts, payment)
 
 
-def _of_all_rows(request: Request, making: Making) -> Publication:
+def _of_all_rows(request: Request, making: Making, payment: Payment) -> Publication:
     with Bar(shown=not request.quiet) as bar:
-        return making.of_rows(
-            _source(request), item=str(request.item), count=str(request.count), progress=bar
-        )
+        rows = Rows(_source(request), str(request.item), str(request.count), bar, None)
+        return making.of_rows(rows, payment)
 
 
 def _source(request: Request) -> Any:

@@ -17,6 +17,7 @@ def check(request: Request) -> None:
     _check_domain(request)
     _check_source(request)
     _check_estimate(request)
+    _check_ledger(request)
     _check_output(request)
 
 
@@ -82,6 +83,14 @@ def _check_fimi(request: Request) -> None:
 def _check_estimate(request: Request) -> None:
     if not request.estimate and (request.selection_share, request.level) != (None, None):
         raise typer.BadParameter("--selection-share and --level are for --estimate.")
+
+
+def _check_ledger(request: Request) -> None:
+    if (request.ledger is None) != (request.dataset is None):
+        raise typer.BadParameter("--ledger and --dataset go together; give both, or none.")
+    said = request.who is not None or request.note is not None or request.ignore_clock
+    if request.ledger is None and said:
+        raise typer.BadParameter("--who, --note and --ignore-clock are for --ledger.")
 
 
 def _check_output(request: Request) -> None:

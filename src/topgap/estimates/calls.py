@@ -15,7 +15,9 @@ from topgap.estimates.noise import Kind, Noise, laplace_scale
 from topgap.estimates.value import Estimates
 from topgap.exact import Number, ratio, read_parameter
 from topgap.measurement import Shares
+from topgap.mechanism import given
 from topgap.parameters import TopK
+from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.release import Release
 
 
@@ -30,6 +32,8 @@ def top_k_with_estimates(
     monotonic: bool = False,
     items: object = None,
     threads: int | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Estimates:
     """Name the k largest answers under ε-differential privacy, the gaps between them, and how many.
 
@@ -48,14 +52,16 @@ def top_k_with_estimates(
         monotonic: Whether one person's arrival moves all answers the same way; see `topgap.top_k`.
         items: The items' names; see `topgap.top_k`.
         threads: How many look at the answers at once; see `topgap.top_k`.
+        ledger: The budget ledger to charge with all of ε; see `topgap.top_k`.
+        dataset: The data set in it.
 
     Returns:
         The release, the measurements, the estimates, their standard errors and intervals.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
-        AnswersError, AnswersTypeError, ItemsError, KernelError: As of `topgap.top_k`; nothing is
-            released on an error.
+        AnswersError, AnswersTypeError, ItemsError, BudgetExceeded, LedgerError, KernelError: As of
+            `topgap.top_k`; nothing is released on an error.
 
     >>> trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
     >>> made = top_k_with_estimates(trees, k=2, epsilon=1, monotonic=True)
@@ -65,22 +71,43 @@ def top_k_with_estimates(
     (Fraction(1, 2), Fraction(1, 4), Fraction(1, 1))
     """
     whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
-    return estimated(Shares.of(whole, selection_share), answers, items, threads)
+    shares = Shares.of(whole, selection_share)
+    payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
+    return estimated(shares, answers, items, threads, payment)
 
 
-def estimated(shares: Shares, answers: object, items: object, threads: int | None) -> Estimates:
-    """`top_k_with_estimates` with shares of ε that have been read."""
-    return estimated_by(shares, lambda: shares.select_and_measure(answers, items, threads))
+def paid_estimates(
+    ledger: "LedgerLike | None", dataset: str | None, mechanism: str, whole: TopK, shares: Shares
+) -> Payment:
+    """How estimates with these shares of the whole are paid for.
+
+    Raises:
+        ParameterError, ParameterTypeError, BudgetExceeded, LedgerError: As of `topgap.top_k`.
+    """
+    parts = {
+        "selection_epsilon": str(shares.selection.epsilon),
+        "measurement_epsilon": str(shares.measurement_epsilon),
+    }
+    return paid_by(ledger, dataset, mechanism, whole, **parts)
+
+
+def estimated(
+    shares: Shares, answers: object, items: object, threads: int | None, payment: Payment
+) -> Estimates:
+    """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
+    data = given(shares.selection, answers, items, threads)
+    return estimated_by(shares, lambda: shares.select_and_measure(data), payment)
 
 
 def estimated_by(
-    shares: Shares, select_and_measure: Callable[[], tuple[Release, tuple[Fraction, ...]]]
+    shares: Shares,
+    select_and_measure: Callable[[], tuple[Release, tuple[Fraction, ...]]],
+    payment: Payment,
 ) -> Estimates:
     """The estimates of what is selected and measured with these shares, in whatever way."""
     # Before, for nothing may go wrong after the winners have been drawn.
     noise = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
-    release, measurements = select_and_measure()
-    return Estimates(release, measurements, noise)
+    return payment.of(lambda: Estimates(*select_and_measure(), noise))
 
 
 def estimate(

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,15 +17,18 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from topgap import errors
 from topgap._core import Streams
+from topgap.answers import check_enough
 from topgap.errors import SparkError, TopgapError
 from topgap.exact import Number, read_flag
 from topgap.parameters import TopK
+from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
 from topgap.selector import Selector
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
 from topgap.spark.partitions import ITEM, TIMES, VALUE, at_a_partition
 
+_Got = TypeVar("_Got")
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
@@ -40,6 +44,8 @@ def top_k(
     monotonic: bool = False,
     gaps: bool = True,
     check_items: bool = True,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Release:
     """Name the k items with the largest counts, and the gap from each to the next.
 
@@ -58,6 +64,10 @@ def top_k(
         gaps: Whether the gaps are released; they cost no privacy.
         check_items: Whether to look for items that have two rows, which takes a shuffle of all
             rows. Without it that no item has is for you to know.
+        ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. With one, a query
+            without noise first sees that all rows can be used. When the second has begun ε is
+            spent, even if Spark then fails.
+        dataset: The data set in it.
 
     Returns:
         The winners from the largest down and the lead of each over the next.
@@ -68,14 +78,16 @@ def top_k(
         AnswersError, AnswersTypeError: There are too few counts, or some are missing or no finite
             numbers.
         ItemsError: An item is missing, or there twice.
+        BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
         SparkError: The job failed. Nothing is released on an error.
     """
     parameters = TopK(
         k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
     )
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
+    payment = paid_by(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
 
-    def query() -> pa.Table:
+    def planned() -> DataFrame:
         rows, fields = chosen(df, item=item, value=count)
         check_item(fields[ITEM])
         check_count(fields[VALUE])
@@ -83,9 +95,12 @@ def top_k(
             rows = rows.groupBy(ITEM).agg(
                 sql.max(VALUE).alias(VALUE), sql.count(sql.lit(1)).alias(TIMES)
             )
-        return _collected(rows, parameters)
+        return rows
 
-    return _released(_in_own_words(query), parameters, gaps)
+    rows = _in_own_words(planned)
+    if payment is not FREE:
+        _look(rows, parameters)
+    return _paid_release(rows, parameters, gaps, payment)
 
 
 def top_k_events(
@@ -99,6 +114,8 @@ def top_k_events(
     resolution: Number = "1/10",
     monotonic: bool = False,
     gaps: bool = True,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Release:
     """Name the k items that most persons have, and the gap from each to the next.
 
@@ -120,6 +137,9 @@ def top_k_events(
         monotonic: Whether data sets differ by adding or removing a person, and not by replacing
             one; half the noise suffices then.
         gaps: Whether the gaps are released; they cost no privacy.
+        ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. When the query has
+            begun ε is spent, even if Spark then fails.
+        dataset: The data set in it.
 
     Returns:
         The winners from the largest down and the lead of each over the next.
@@ -127,43 +147,72 @@ def top_k_events(
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used.
         SourceError: The data frame has no such columns, or they cannot name items.
+        BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
         DomainError, AnswersError: The domain is no list of more than k items of the column's type.
         SparkError: The job failed. Nothing is released on an error.
     """
     parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
     gaps = read_flag(gaps, "gaps")
+    payment = paid_by(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
-    def query() -> pa.Table:
+    def planned() -> DataFrame:
         events, fields = chosen(df, item=item, person=person)
         kind = check_item(fields[ITEM])
         items = items_of(domain, kind, df.sparkSession, parameters.k)
         counts = events.dropna().groupBy(ITEM).agg(sql.count_distinct("person").alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
-        rows = items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
-        return _collected(rows, parameters)
+        return items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
 
-    return _released(_in_own_words(query), parameters, gaps)
+    return _paid_release(_in_own_words(planned), parameters, gaps, payment)
 
 
-def _collected(rows: DataFrame, parameters: TopK) -> pa.Table:
-    """The pools of all partitions, under noise that is used for this one query."""
+def _look(rows: DataFrame, parameters: TopK) -> None:
+    """See what would be refused, by a query without noise."""
+    seen = _in_own_words(lambda: _collected(rows, parameters, None))
+    check_enough(sum(map(int, _without_complaint(seen)[VALUE].to_pylist())), parameters.k)
+
+
+def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, payment: Payment) -> Release:
+    """The release of these rows, when it has been paid for."""
+
+    def draw() -> Release:
+        # The noise is used for this one query.
+        found = _in_own_words(lambda: _collected(rows, parameters, Streams()))
+        return _released(found, parameters, gaps)
+
+    return payment.of(draw)
+
+
+def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
+    found = _without_complaint(collected)
+    return Selector.from_arrow(parameters, found).release(gaps=gaps)
+
+
+def _collected(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa.Table:
+    """The pools of all partitions; without streams, what can be seen without noise."""
     schema = StructType(
         [StructField(ITEM, rows.schema[ITEM].dataType), StructField(VALUE, StringType())]
     )
     # In one order, in which an attempt at a partition finds them again.
     ordered = rows.sortWithinPartitions(ITEM)
-    return ordered.mapInArrow(at_a_partition(parameters, Streams()), schema).toArrow()
+    return ordered.mapInArrow(at_a_partition(parameters, streams), schema).toArrow()
 
 
-def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
-    complaints = collected.filter(pc.is_null(collected[ITEM]))[VALUE].to_pylist()
+def _without_complaint(collected: pa.Table) -> pa.Table:
+    """What was collected, if no partition complains.
+
+    Raises:
+        TopgapError: One does.
+    """
+    said = collected.filter(pc.is_null(collected[ITEM]))[VALUE].to_pylist()
+    complaints = [each for each in said if not each.isdecimal()]
     if complaints:
         kind, _, sentence = min(complaints).partition(": ")
         raise getattr(errors, kind)(sentence)
-    return Selector.from_arrow(parameters, collected).release(gaps=gaps)
+    return collected
 
 
-def _in_own_words(query: Callable[[], pa.Table]) -> pa.Table:
+def _in_own_words(query: Callable[[], _Got]) -> _Got:
     """What the query gives. Errors of Spark become one sentence, for theirs quote data.
 
     It is raised when theirs is done with, so that they are not kept as its context either.

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topgap._core import Streams, __version__
+from topgap.answers import floored, in_int64, read
 from topgap.errors import ItemsError, TopgapError
 from topgap.parameters import TopK
 from topgap.selector import Selector
@@ -22,11 +23,12 @@ ITEM, VALUE, TIMES = "item", "value", "times"
 Batches = Iterator[pa.RecordBatch]
 
 
-def at_a_partition(parameters: TopK, streams: Streams) -> Callable[[Batches], Batches]:
+def at_a_partition(parameters: TopK, streams: Streams | None) -> Callable[[Batches], Batches]:
     """The function for `mapInArrow`, from the items and answers of a partition to its pool.
 
-    It takes nothing from this module with it, for it must be able to tell that topgap is missing
-    where it runs, or is another version, which might draw other noise.
+    Without streams there is no noise, and it only looks. It takes nothing from this module with
+    it, for it must be able to tell that topgap is missing where it runs, or is another version,
+    which might draw other noise.
     """
     sent, version = pickle.dumps((parameters, streams)), __version__
 
@@ -61,12 +63,15 @@ def at_a_partition(parameters: TopK, streams: Streams) -> Callable[[Batches], Ba
     return work
 
 
-def pool(batches: Batches, partition: int, parameters: TopK, streams: Streams) -> Batches:
+def pool(batches: Batches, partition: int, parameters: TopK, streams: Streams | None) -> Batches:
     """The items of this partition that can still win, with their values as text.
 
     What is wrong with the rows is no error here, or Spark would try again and log what it saw: it
     is a row without an item.
     """
+    if streams is None:
+        yield from look(batches)
+        return
     selector = Selector._on(parameters, streams.open(partition))
     kind = None
     try:
@@ -76,11 +81,36 @@ def pool(batches: Batches, partition: int, parameters: TopK, streams: Streams) -
             selector.add(batch[VALUE], batch[ITEM])
         held = selector.to_arrow()
     except TopgapError as error:
-        yield _rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
+        yield _complaint(kind, error)
         return
     if kind is not None:
         items = held[ITEM].combine_chunks().cast(kind)
         yield _rows(items, [*map(str, held[VALUE].to_pylist())])
+
+
+def look(batches: Batches) -> Batches:
+    """What `pool` would complain of, found without any noise; and how many rows there are.
+
+    The number is a row without an item, too.
+    """
+    rows, kind = 0, None
+    try:
+        for batch in batches:
+            kind = batch.schema.field(ITEM).type
+            _check_items(batch)
+            numbers, _ = read(batch[VALUE])
+            if in_int64(numbers, 1) is None:
+                floored(numbers, 1)  # which sees whether all are finite numbers
+            rows += len(batch)
+    except TopgapError as error:
+        yield _complaint(kind, error)
+        return
+    if kind is not None:
+        yield _rows(pa.nulls(1, kind), [str(rows)])
+
+
+def _complaint(kind: Any, error: TopgapError) -> pa.RecordBatch:
+    return _rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
 
 
 def _check_items(batch: pa.RecordBatch) -> None:

@@ -1,21 +1,18 @@
 """From rows of items and counts to a release, in one pass: `top_k`, `top_k_with_estimates`."""
 
-import time
-from contextlib import ExitStack, closing
 from fractions import Fraction
 from typing import Any
 
 from topgap.counting import Progress
-from topgap.errors import MissingExtraError, ParameterTypeError
 from topgap.estimates import Estimates
-from topgap.estimates.calls import estimated_by
-from topgap.exact import Number, read_flag, read_threads
+from topgap.estimates.calls import estimated_by, paid_estimates
+from topgap.exact import Number, read_flag
 from topgap.measurement import Shares
 from topgap.parameters import TopK
+from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
 from topgap.selector import Selector
-
-_TOLD_EVERY = 0.1
+from topgap.streams.rows import Rows
 
 
 def top_k(
@@ -31,6 +28,8 @@ def top_k(
     gaps: bool = True,
     progress: Progress | None = None,
     threads: int | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Release:
     """Name the k largest of all rows under ε-differential privacy, and the gaps between them.
 
@@ -71,6 +70,11 @@ def top_k(
         progress: A function that is told what is done and which share of it, at most ten times a
             second and at the end; the share is None where the source does not tell how long it is.
         threads: As there.
+        ledger: The budget ledger to charge; see `topgap.top_k`. With one, the rows are first looked
+            at, all of them, so that nothing is charged for those that cannot be used; only a pipe
+            or another stream that is read once is charged when it has been opened, and if a row of
+            it turns out to be of no use, its noise has been drawn and ε is spent.
+        dataset: The data set in it.
 
     Returns:
         The winners from the largest down and the lead of each over the next.
@@ -81,6 +85,8 @@ def top_k(
             of it.
         AnswersError: A count is missing or not finite, or there are not more rows than winners.
         ItemsError: An item is missing, or was found twice.
+        BudgetExceeded, LedgerError: The ledger has less left, or cannot be written; nothing was
+            read.
         MissingExtraError: pyarrow is not installed.
 
     >>> import pyarrow as pa
@@ -90,9 +96,9 @@ def top_k(
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     gaps = read_flag(gaps, "gaps")
-    selector = Selector(parameters)
-    _put_in(selector, source, item, count, progress, threads)
-    return selector.release(gaps=gaps)
+    payment = paid_by(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
+    rows = Rows(source, item, count, progress, threads)
+    return released(parameters, rows, gaps, payment)
 
 
 def top_k_with_estimates(
@@ -108,6 +114,8 @@ def top_k_with_estimates(
     monotonic: bool = False,
     progress: Progress | None = None,
     threads: int | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
 ) -> Estimates:
     """Name the k largest of all rows under ε-differential privacy, the gaps, and how many.
 
@@ -127,13 +135,16 @@ def top_k_with_estimates(
         monotonic: As there.
         progress: As there.
         threads: As there.
+        ledger: As there; it is charged with all of ε.
+        dataset: As there.
 
     Returns:
         The release, the measurements, the estimates, their standard errors and intervals.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; nothing was read.
-        SourceError, AnswersError, ItemsError, MissingExtraError: As of `topgap.streams.top_k`.
+        SourceError, AnswersError, ItemsError, BudgetExceeded, LedgerError, MissingExtraError: As
+            of `topgap.streams.top_k`.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"page": ["start", "help", "legal"], "people": [10**9, 10**6, 12]})
@@ -143,73 +154,41 @@ def top_k_with_estimates(
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     shares = Shares.of(parameters, selection_share)
+    mechanism = "topgap.streams.top_k_with_estimates"
+    payment = paid_estimates(ledger, dataset, mechanism, parameters, shares)
+    rows = Rows(source, item, count, progress, threads)
+    return released_with_estimates(shares, rows, payment)
+
+
+def released(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Release:
+    """`top_k` with parameters that have been read, paid for in this way."""
+
+    def draw() -> Release:
+        selector = Selector(parameters)
+        rows.put_in(selector)
+        return selector.release(gaps=gaps)
+
+    with rows.opened():
+        if payment is not FREE:
+            rows.look(parameters.k)
+        return payment.of(draw)
+
+
+def released_with_estimates(shares: Shares, rows: Rows, payment: Payment) -> Estimates:
+    """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
 
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
         selector = Selector._remembering(shares.selection)
-        _put_in(selector, source, item, count, progress, threads)
+        rows.put_in(selector)
         return selector._release_and_measure(shares.measure)
 
-    return estimated_by(shares, select_and_measure)
+    with rows.opened():
+        if payment is not FREE:
+            rows.look(shares.selection.k)
+        return estimated_by(shares, select_and_measure, payment)
 
 
 def _parameters(
     k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
-
-
-def _put_in(
-    selector: Selector,
-    source: Any,
-    item: str,
-    count: str,
-    progress: Progress | None,
-    threads: int | None,
-) -> None:
-    """Add all rows of the source to the selector, one part after the other."""
-    read_threads(threads)
-    if progress is not None and not callable(progress):
-        raise ParameterTypeError(f"progress must be a function, not {type(progress).__name__}.")
-    try:
-        import pyarrow as _  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("Reading streams needs pyarrow: pip install pyarrow.") from None
-    from topgap.streams.columns import Wanted
-    from topgap.streams.sources import open_source
-
-    wanted = Wanted(item, count)
-    with ExitStack() as at_end:
-        parts = open_source(source, wanted, at_end)
-        wanted.check(parts)
-        sizes = [part.size for part in parts if part.size is not None]
-        watcher = _Watcher(progress, sum(sizes) if len(sizes) == len(parts) else None)
-        for part in parts:
-            for batch, size in at_end.enter_context(closing(part.read())):
-                for counts, items in wanted.columns(batch, part.label):
-                    selector.add(counts, items, threads=threads)
-                    watcher.done(part.label, size * len(items) / len(batch))
-    watcher.end()
-
-
-class _Watcher:
-    """Passes on how far the reading is, and not too often."""
-
-    def __init__(self, progress: Progress | None, total: float | None) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0.0
-        self._next = time.monotonic() + _TOLD_EVERY
-        self._doing = "reading"
-
-    def done(self, label: str, size: float) -> None:
-        """So much more has been read."""
-        self._done += size
-        self._doing = f"reading {label}"
-        if self._progress is not None and time.monotonic() >= self._next:
-            self._progress(self._doing, min(self._done / self._total, 1) if self._total else None)
-            self._next = time.monotonic() + _TOLD_EVERY
-
-    def end(self) -> None:
-        """All has been read."""
-        if self._progress is not None:
-            self._progress(self._doing, None if self._total is None else 1)

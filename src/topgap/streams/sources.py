@@ -30,12 +30,14 @@ class Part:
         size: How long it is, in bytes if it is a file and otherwise in rows; None if it does not
             tell.
         read: Begins to read it.
+        again: Whether it can be read more than once.
     """
 
     label: str
     schema: Any
     size: float | None
     read: Callable[[], Batches]
+    again: bool = True
 
 
 def open_source(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
@@ -73,7 +75,15 @@ def open_source(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
         label, size = "The table", len(source)
     with _told(label):
         reader = pa.RecordBatchReader.from_stream(source)
-        return [Part(label, reader.schema, size, lambda: _each(label, reader))]
+    if size is None:
+        return [Part(label, reader.schema, None, lambda: _each(label, reader), again=False)]
+    return [Part(label, reader.schema, size, lambda: _each(label, _from_start(label, source)))]
+
+
+def _from_start(label: str, held: Any) -> Any:
+    """The rows of what is held in memory."""
+    with _told(label):
+        return pa.RecordBatchReader.from_stream(held)
 
 
 @contextmanager
@@ -231,7 +241,7 @@ def _open_pipe(pipe: Any, label: str) -> Part:
         raise SourceError(
             f"{label} is no Arrow stream; a Parquet or Arrow file is read by its name alone."
         ) from None
-    return Part(label, reader.schema, None, lambda: _each(label, reader))
+    return Part(label, reader.schema, None, lambda: _each(label, reader), again=False)
 
 
 def _only(wanted: Wanted, schema: Any) -> Any:

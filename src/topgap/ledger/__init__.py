@@ -1,0 +1,28 @@
+"""The budget ledger: what was spent of each data set's total ε, in one SQLite file.
+
+    Ledger(path)                              the file, which many processes may use at once
+    ledger.add_dataset(name, epsilon)         a data set and its total, set once
+    ledger.charge(dataset, epsilon, …)        spend some of it, or `BudgetExceeded`: a Charge
+    ledger.record(charge, release)            what came of it
+    ledger.budget(dataset), ledger.budgets()  what is spent and what is left
+    ledger.history()                          all charges
+    ledger.verify()                           whether anything was edited, deleted or reordered
+
+Calls that release take `ledger=` and `dataset=` and do it themselves: they charge before the first
+random bit is drawn, and record the result. By basic composition the loss of all releases is at most
+the sum of their ε, which is exact here and never more than the total.
+"""
+
+from topgap.errors import MissingExtraError
+
+try:
+    import sqlite3 as _  # noqa: F401
+except ImportError:
+    raise MissingExtraError(
+        "A ledger needs sqlite3, which this Python was built without."
+    ) from None
+
+from topgap.ledger.ledger import Ledger
+from topgap.ledger.values import Budget, Charge, Verified
+
+__all__ = ["Budget", "Charge", "Ledger", "Verified"]

@@ -1,0 +1,104 @@
+"""What the entries of a ledger add up to."""
+
+import json
+from fractions import Fraction
+
+from topgap.errors import LedgerError
+from topgap.ledger import clock
+from topgap.ledger.chain import Entry
+from topgap.ledger.log import Log, receipt
+from topgap.ledger.values import Budget, Charge
+from topgap.text import on_one_line, read_written
+
+
+def balance(log: Log, dataset: str) -> tuple[Fraction, Fraction]:
+    """The total of a data set, and what is spent of it.
+
+    Raises:
+        LedgerError: There is no such data set.
+    """
+    return number(_total(log, dataset).epsilon), _spent(log.last_charge(dataset))
+
+
+def budget(log: Log, dataset: str) -> Budget:
+    """All that is to be told of a data set.
+
+    Raises:
+        LedgerError: There is no such data set.
+    """
+    entry = _total(log, dataset)
+    charges, results = log.how_many("charge", dataset), log.how_many("result", dataset)
+    return Budget(
+        dataset=dataset,
+        total=number(entry.epsilon),
+        spent=_spent(log.last_charge(dataset)),
+        charges=charges,
+        without_result=charges - results,
+        since=clock.read(entry.at),
+        who=entry.who,
+        note=entry.note,
+    )
+
+
+def charges(log: Log, dataset: str | None) -> tuple[Charge, ...]:
+    """The charges of a data set, or of all.
+
+    Raises:
+        LedgerError: There is no such data set.
+    """
+    if dataset is not None:
+        _total(log, dataset)
+    totals: dict[str, Fraction] = {}
+    charged: list[tuple[Entry, str]] = []
+    results: dict[int | None, str | None] = {}
+    for entry, digest in log.all():
+        if entry.kind == "dataset":
+            totals[entry.dataset] = number(entry.epsilon)
+        elif entry.kind == "result":
+            results[entry.charge] = entry.result
+        elif dataset in (None, entry.dataset):
+            charged.append((entry, digest))
+    return tuple(
+        charge_of(entry, digest, totals[entry.dataset], results.get(entry.number))
+        for entry, digest in charged
+    )
+
+
+def charge_of(entry: Entry, digest: str, total: Fraction, result: str | None) -> Charge:
+    """The charge of an entry."""
+    spent = _spent(entry)
+    return Charge(
+        number=entry.number,
+        at=clock.read(entry.at),
+        dataset=entry.dataset,
+        epsilon=number(entry.epsilon),
+        spent=spent,
+        left=total - spent,
+        mechanism=entry.mechanism or "",
+        parameters=json.loads(entry.parameters or "{}"),
+        who=entry.who,
+        note=entry.note,
+        software=entry.software,
+        receipt=receipt(entry.number, digest),
+        result=result,
+    )
+
+
+def number(text: str | None) -> Fraction:
+    """The number of an entry that has one."""
+    return read_written(text or "")
+
+
+def _spent(charge: Entry | None) -> Fraction:
+    return Fraction(0) if charge is None else number(charge.spent)
+
+
+def _total(log: Log, dataset: str) -> Entry:
+    entry = log.dataset(dataset)
+    if entry is None:
+        known = ", ".join(map(on_one_line, log.datasets()[:5]))
+        raise LedgerError(
+            f"There is no data set {on_one_line(dataset)} in {log.label}; there "
+            f"{'are' if ',' in known else 'is'} {known or 'none'}."
+        )
+    return entry

@@ -1,0 +1,72 @@
+"""The rows of a ledger, each with a hash of itself and of the one before: `Entry`."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
+from typing import Any, Literal
+
+Kind = Literal["dataset", "charge", "result"]
+BEGINNING = "topgap.ledger"
+"""What the first row has in place of the hash of the one before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One row: a data set with its total, a charge, or the result of a charge.
+
+    Rows are appended, never changed. What does not apply to a kind is None.
+
+    Attributes:
+        number: 1, 2, 3 and so on.
+        kind: Which of the three it is.
+        at: When it was written, by the clock of who wrote it, in UTC.
+        dataset: The data set that it is about.
+        epsilon: The total of a data set, or what a charge costs.
+        spent: The sum of all charges of the data set up to this one.
+        mechanism: What was charged for.
+        parameters: Its parameters, as JSON.
+        who: Who wrote it.
+        note: What they wished to say.
+        charge: The number of the charge whose result this is.
+        result: What came of it, as JSON.
+        software: The version of topgap that wrote it.
+    """
+
+    number: int
+    kind: Kind
+    at: str
+    dataset: str
+    epsilon: str | None = None
+    spent: str | None = None
+    mechanism: str | None = None
+    parameters: str | None = None
+    who: str
+    note: str | None = None
+    charge: int | None = None
+    result: str | None = None
+    software: str
+
+    def hash(self, before: str) -> str:
+        """The hash of this row after the one with the hash `before`.
+
+        It is the SHA-256 of that hash, a line feed, and the row as JSON: in ASCII, without spaces,
+        the names in order, and without those that are None. So a later version can have more
+        columns, and the hashes of earlier rows stay what they are.
+
+        >>> entry = Entry(number=1, kind="dataset", at="2026-01-01T00:00:00.000000Z",
+        ...               dataset="visits", epsilon="2", who="ana", software="topgap 0.1.0")
+        >>> entry.hash(BEGINNING)[:16]
+        'e3eabcca9f579340'
+        """
+        known = {name: value for name, value in asdict(self).items() if value is not None}
+        row = json.dumps(known, sort_keys=True, separators=(",", ":"))
+        return sha256(f"{before}\n{row}".encode()).hexdigest()
+
+
+COLUMNS = tuple(field.name for field in fields(Entry))
+"""The columns of the table, but for the hash."""
+
+
+def entry_of(row: tuple[Any, ...]) -> Entry:
+    """The entry of a row that has the columns in their order."""
+    return Entry(**dict(zip(COLUMNS, row, strict=True)))

@@ -1,0 +1,286 @@
+"""What a user calls: `Ledger`."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from topgap.errors import BudgetExceeded, LedgerError, ParameterError
+from topgap.exact import Number, read_flag, read_parameter, read_whole
+from topgap.ledger import accounts, clock, given
+from topgap.ledger.chain import Entry
+from topgap.ledger.log import Log
+from topgap.ledger.results import recordable
+from topgap.ledger.storage import Storage
+from topgap.ledger.values import Budget, Charge, Verified
+from topgap.ledger.verification import verified
+from topgap.text import on_one_line, written
+
+WAIT = 60
+"""So many seconds a ledger is waited for, unless others are given."""
+
+_MOST_DIGITS = 2_000
+
+
+class Ledger:
+    """A file that adds up the privacy loss ε of all releases of a data set, and refuses the rest.
+
+    Nothing in it is ever changed or taken back: entries are appended, each with a hash of the one
+    before. Any number of processes and threads may use one file at the same time, on one machine.
+    A `Ledger` itself holds nothing but the path and what is given here.
+
+    Args:
+        path: The file, an SQLite database; `add_dataset` makes it.
+        who: Who charges; the user's name on this machine unless given.
+        note: What is noted with each entry, unless the call gives another note.
+        wait: So many seconds are waited for others who use the file.
+        check_clock: Whether to refuse a charge when the clock is more than a minute behind the last
+            entry. If not, the charge gets the time of that entry.
+
+    Raises:
+        ParameterError, ParameterTypeError: One of them cannot be used.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> import topgap
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"{folder}/budget.db")
+    ...     _ = ledger.add_dataset("trees", epsilon=2)
+    ...     trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
+    ...     release = topgap.top_k(trees, k=2, epsilon="1/2", ledger=ledger, dataset="trees")
+    ...     ledger.budget("trees").left
+    ...     topgap.Release.from_json(ledger.history()[0].result) == release
+    Fraction(3, 2)
+    True
+    """
+
+    __slots__ = ("_check_clock", "_note", "_storage", "_who")
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        who: str | None = None,
+        note: str | None = None,
+        wait: float = WAIT,
+        check_clock: bool = True,
+    ) -> None:
+        self._who = given.read_who(who)
+        self._note = given.read_note(note)
+        self._check_clock = read_flag(check_clock, "check_clock")
+        self._storage = Storage(given.read_path(path), given.read_wait(wait))
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._storage.path
+
+    def add_dataset(self, dataset: str, epsilon: Number, *, note: str | None = None) -> Budget:
+        """Set the total ε of a data set, once; and make the file, if there is none.
+
+        Args:
+            dataset: Its name.
+            epsilon: The sum of ε that all its releases may have; see `topgap.top_k` for how
+                numbers are read.
+            note: What is to be remembered of it.
+
+        Returns:
+            What it may lose.
+
+        Raises:
+            LedgerError: The data set has its total already, or one with nearly its name has, or
+                the file cannot be written.
+            ParameterError, ParameterTypeError: A parameter cannot be used.
+        """
+        name = given.read_dataset(dataset)
+        total = written(read_parameter(epsilon, "epsilon"))
+        note = self._noted(note)
+        with self._storage.writing(create=True) as connection:
+            log = Log(connection, self._storage.label)
+            last = log.last()
+            for known in log.datasets():
+                if known == name:
+                    raise LedgerError(f"{on_one_line(name)} has its total already; it is set once.")
+                if given.nearly(known) == given.nearly(name):
+                    raise LedgerError(
+                        f"There is a data set {on_one_line(known)} already, nearly by this name; "
+                        f"take another name, or that one."
+                    )
+            at = self._stamp(last)
+            log.append(
+                last, kind="dataset", at=at, dataset=name, epsilon=total, who=self._who, note=note
+            )
+            return accounts.budget(log, name)
+
+    def charge(
+        self,
+        dataset: str,
+        epsilon: Number,
+        *,
+        mechanism: str,
+        parameters: Mapping[str, Any] | None = None,
+        note: str | None = None,
+    ) -> Charge:
+        """Spend some of what is left for a data set: first charge, then release.
+
+        Calls of topgap that are given `ledger=` and `dataset=` do it themselves. This is for
+        whatever else is released, such as a sum by another library.
+
+        Args:
+            dataset: The data set.
+            epsilon: How much the release costs.
+            mechanism: What it is charged for, in a word.
+            parameters: Those of the mechanism, as far as JSON can hold them.
+            note: What is to be remembered of it.
+
+        Returns:
+            The charge, for `record`. It is on the disk, whatever happens next.
+
+        Raises:
+            BudgetExceeded: There is less left; nothing was charged.
+            LedgerError: There is no such data set, or the file cannot be written; nothing may be
+                released then.
+            ParameterError, ParameterTypeError: A parameter cannot be used; nothing was charged.
+        """
+        return self._charge(dataset, epsilon, mechanism, parameters, note, keep=True)
+
+    def check(self, dataset: str, epsilon: Number) -> None:
+        """See whether so much could be charged now, without doing it.
+
+        Raises:
+            BudgetExceeded, LedgerError, ParameterError, ParameterTypeError: As of `charge`.
+        """
+        self._charge(dataset, epsilon, "to be seen", None, None, keep=False)
+
+    def _charge(
+        self,
+        dataset: str,
+        epsilon: Number,
+        mechanism: str,
+        parameters: Mapping[str, Any] | None,
+        note: str | None,
+        *,
+        keep: bool,
+    ) -> Charge:
+        name = given.read_dataset(dataset)
+        cost = read_parameter(epsilon, "epsilon")
+        columns = {
+            "mechanism": given.read_mechanism(mechanism),
+            "parameters": given.read_parameters(parameters),
+            "note": self._noted(note),
+            "who": self._who,
+        }
+        with self._storage.writing(keep=keep) as connection:
+            log = Log(connection, self._storage.label)
+            last = log.last()
+            total, spent = accounts.balance(log, name)
+            if spent + cost > total:
+                raise BudgetExceeded(name, cost, total - spent, total)
+            if (spent + cost).denominator >= 10**_MOST_DIGITS:
+                raise ParameterError(
+                    f"epsilon must be a number whose sum with the earlier charges has at most "
+                    f"{_MOST_DIGITS} digits; give one with a smaller denominator."
+                )
+            entry, digest = log.append(
+                last, kind="charge", at=self._stamp(last), dataset=name, epsilon=written(cost),
+                spent=written(spent + cost), **columns,
+            )  # fmt: skip
+        return accounts.charge_of(entry, digest, total, None)
+
+    def record(self, charge: Charge | int, result: object) -> None:
+        """Keep what came of a charge; once.
+
+        Args:
+            charge: The charge, or its number.
+            result: A `Release` or `Estimates`, or whatever `json.dumps` can write. Items that JSON
+                cannot hold are kept as text.
+
+        Raises:
+            LedgerError: There is no such charge, it has a result already or a different ε, or the
+                file cannot be written.
+            ParameterTypeError: The result is nothing that can be kept.
+        """
+        number = charge.number if isinstance(charge, Charge) else charge
+        number = read_whole(number, "charge", least=1)
+        kept, cost = recordable(result)
+        with self._storage.writing() as connection:
+            log = Log(connection, self._storage.label)
+            last = log.last()
+            charged = log.charge(number)
+            if last is None or charged is None:
+                raise LedgerError(f"{self._storage.label} has no charge {number}.")
+            if isinstance(charge, Charge) and charge.receipt != log.receipt(number):
+                raise LedgerError(f"{self._storage.label} has another charge {number} than this.")
+            if cost is not None and written(cost) != charged.epsilon:
+                raise LedgerError(
+                    f"Charge {number} is of ε = {charged.epsilon}, and the result cost "
+                    f"{written(cost)}."
+                )
+            if log.result_of(number) is not None:
+                raise LedgerError(f"Charge {number} has its result already; it is recorded once.")
+            # Whatever the clock says, for what is there now must not be lost.
+            at = clock.stamp(last.at, check=False)
+            log.append(
+                last, kind="result", at=at, dataset=charged.dataset, charge=number, result=kept,
+                who=self._who,
+            )  # fmt: skip
+
+    def budget(self, dataset: str) -> Budget:
+        """What a data set may lose and what it has lost.
+
+        Raises:
+            LedgerError: There is no such data set, or the file cannot be read.
+        """
+        name = given.read_dataset(dataset)
+        with self._storage.reading() as connection:
+            log = Log(connection, self._storage.label)
+            log.last()  # which sees whether the end is there
+            return accounts.budget(log, name)
+
+    def budgets(self) -> tuple[Budget, ...]:
+        """Those of all data sets, in the order in which they were added.
+
+        Raises:
+            LedgerError: The file cannot be read.
+        """
+        with self._storage.reading() as connection:
+            log = Log(connection, self._storage.label)
+            log.last()
+            return tuple(accounts.budget(log, name) for name in log.datasets())
+
+    def history(self, dataset: str | None = None) -> tuple[Charge, ...]:
+        """All charges, or those of a data set, in their order; the hashes of all are checked.
+
+        Raises:
+            LedgerError: There is no such data set, or the file cannot be read or was changed.
+        """
+        name = None if dataset is None else given.read_dataset(dataset)
+        with self._storage.reading() as connection:
+            log = Log(connection, self._storage.label)
+            log.last()
+            return accounts.charges(log, name)
+
+    def verify(self, *receipts: str) -> Verified:
+        """See that nothing was edited, deleted or reordered, and that all sums are right.
+
+        Args:
+            *receipts: Those of charges, or of an earlier verification, that were kept elsewhere:
+                the ledger must still have the entries that they are of. Without one, a ledger that
+                was written anew from its beginning cannot be told from the true one.
+
+        Returns:
+            How many entries it has, and the receipt of the last one, to be kept elsewhere.
+
+        Raises:
+            LedgerError: Something is not as it was written; the sentence says where.
+        """
+        with self._storage.reading() as connection:
+            return verified(connection, self._storage.label, receipts)
+
+    def _noted(self, note: str | None) -> str | None:
+        return self._note if note is None else given.read_note(note)
+
+    def _stamp(self, last: Entry | None) -> str:
+        return clock.stamp(None if last is None else last.at, check=self._check_clock)
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self._storage.label}>"

@@ -1,0 +1,89 @@
+"""The tables of a ledger's file, their version, and the way there from older ones."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from topgap.errors import LedgerError
+
+APPLICATION = 0x746F7067  # "topg" in ASCII; it tells a ledger from other files of SQLite
+VERSION = 1
+
+STATEMENTS = (
+    "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, at TEXT NOT NULL, "
+    "dataset TEXT NOT NULL, epsilon TEXT, spent TEXT, mechanism TEXT, parameters TEXT, "
+    "who TEXT NOT NULL, note TEXT, charge INTEGER, result TEXT, software TEXT NOT NULL, "
+    "hash TEXT NOT NULL)",
+    # Where the rows end, so that a deletion of the last ones is seen.
+    "CREATE TABLE head (only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, "
+    "hash TEXT NOT NULL)",
+    "CREATE UNIQUE INDEX one_total ON entries (dataset) WHERE kind = 'dataset'",
+    "CREATE UNIQUE INDEX one_result ON entries (charge) WHERE kind = 'result'",
+    "CREATE INDEX charges ON entries (dataset, number) WHERE kind = 'charge'",
+    "CREATE TRIGGER no_edit BEFORE UPDATE ON entries "
+    "BEGIN SELECT RAISE(ABORT, 'A ledger is only appended to.'); END",
+    "CREATE TRIGGER no_deletion BEFORE DELETE ON entries "
+    "BEGIN SELECT RAISE(ABORT, 'A ledger is only appended to.'); END",
+)
+
+MIGRATIONS: Mapping[int, Iterable[str]] = {}
+"""By the version that they start from, the statements that lead to the next one.
+
+They run in one transaction with what is then written, so that a file has one version or the other.
+A row's hash does not depend on the columns that it has no value for, and no statement changes a
+row.
+"""
+
+
+def is_new(connection: sqlite3.Connection) -> bool:
+    """Whether there is nothing in the file."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return tables == 0 and _pragma(connection, "application_id") == 0
+
+
+def create(connection: sqlite3.Connection, beginning: str) -> None:
+    """Make the tables in a file that is new, within a transaction."""
+    for statement in STATEMENTS:
+        connection.execute(statement)
+    connection.execute("INSERT INTO head VALUES (1, 0, ?)", [beginning])
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def version(connection: sqlite3.Connection, label: str) -> int:
+    """The version of a file that is a ledger and not newer than this software.
+
+    Raises:
+        LedgerError: It is something else.
+    """
+    if is_new(connection):
+        raise LedgerError(
+            f"{label} is empty; begin it with Ledger.add_dataset or with topgap budget init."
+        )
+    if _pragma(connection, "application_id") != APPLICATION:
+        raise LedgerError(f"{label} is a database of another program; name a ledger.")
+    found = _pragma(connection, "user_version")
+    if found > VERSION:
+        raise LedgerError(
+            f"{label} was written by a newer version of topgap (its format is {found}, and this "
+            f"one knows {VERSION}); update topgap."
+        )
+    return found
+
+
+def migrate(connection: sqlite3.Connection, found: int) -> None:
+    """Lead the tables of this version to today's, within a transaction."""
+    for each in range(found, VERSION):
+        for statement in MIGRATIONS[each]:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def definitions(connection: sqlite3.Connection) -> set[str]:
+    """The statements that made what is in the file."""
+    rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return {sql for (sql,) in rows}
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(value)

@@ -1,0 +1,95 @@
+"""What a ledger tells: `Budget`, `Charge` and `Verified`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a data set may lose, and what it has lost.
+
+    Attributes:
+        dataset: Its name.
+        total: The sum of ε that all its releases may have.
+        spent: The sum that they have, exactly.
+        charges: How many there were.
+        without_result: How many of them have no result: what they were made for crashed, or is
+            still at work, or did not record it. Nobody knows whether something was released, so
+            they are spent.
+        since: When the total was set.
+        who: Who set it.
+        note: What they wished to say.
+    """
+
+    dataset: str
+    total: Fraction
+    spent: Fraction
+    charges: int
+    without_result: int
+    since: datetime
+    who: str
+    note: str | None
+
+    @property
+    def left(self) -> Fraction:
+        """What further releases may cost together.
+
+        >>> from datetime import UTC
+        >>> since = datetime(2026, 1, 1, tzinfo=UTC)
+        >>> Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None).left
+        Fraction(5, 3)
+        """
+        return self.total - self.spent
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A part of a total that is spent.
+
+    Attributes:
+        number: The number of its entry in the ledger.
+        at: When it was charged.
+        dataset: The data set.
+        epsilon: How much.
+        spent: The sum of all charges of the data set up to this one.
+        left: What was left of the total then.
+        mechanism: What it was charged for.
+        parameters: The parameters of that.
+        who: Who charged it.
+        note: What they wished to say.
+        software: The version of topgap that wrote it.
+        receipt: Its number and its hash; `Ledger.verify` tells whether the ledger still has it.
+        result: What came of it, as JSON, such as `Release.from_json` and `Estimates.from_json`
+            read; None if nothing was recorded.
+    """
+
+    number: int
+    at: datetime
+    dataset: str
+    epsilon: Fraction
+    spent: Fraction
+    left: Fraction
+    mechanism: str
+    parameters: dict[str, Any]
+    who: str
+    note: str | None
+    software: str
+    receipt: str
+    result: str | None = None
+
+
+@dataclass(frozen=True)
+class Verified:
+    """That a ledger is as it was written.
+
+    Attributes:
+        entries: How many it has.
+        receipt: The number and hash of the last one. Whoever can write to the file can write all of
+            it anew, with new hashes; but other entries cannot have this receipt. So keep it
+            elsewhere.
+    """
+
+    entries: int
+    receipt: str

@@ -1,0 +1,112 @@
+"""Whether a ledger is as it was written, from the file's pages to the sums: `verified`."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable
+from fractions import Fraction
+
+from topgap.errors import LedgerError, ParameterError
+from topgap.ledger import clock, schema
+from topgap.ledger.chain import BEGINNING, Entry
+from topgap.ledger.log import Log, receipt
+from topgap.ledger.values import Verified
+from topgap.text import read_written, written
+
+_RECEIPT = re.compile(r"([1-9][0-9]{0,17}):[0-9a-f]{64}")
+
+
+def verified(connection: sqlite3.Connection, label: str, receipts: Iterable[str]) -> Verified:
+    """What `Ledger.verify` gives.
+
+    Raises:
+        LedgerError: It is not.
+    """
+    expected = {_number(each): each for each in receipts}
+    log = Log(connection, label)
+    _check_file(connection, log)
+    rules = _Rules(log)
+    last = BEGINNING
+    for entry, last in log.all():
+        rules.check(entry)
+        kept = expected.pop(entry.number, None)
+        if kept not in (None, receipt(entry.number, last)):
+            raise LedgerError(f"{label} has another entry {entry.number} than the receipt is of.")
+    if log.head() != (rules.entries, last):
+        raise LedgerError(f"{label} has lost its last entries, or got others, by other means.")
+    if expected:
+        missing = min(expected)
+        raise LedgerError(f"{label} has no entry {missing}, of which there is a receipt.")
+    return Verified(rules.entries, receipt(rules.entries, last))
+
+
+def _check_file(connection: sqlite3.Connection, log: Log) -> None:
+    """That its pages are sound, and that it has our tables and nothing else."""
+    findings = connection.execute("PRAGMA integrity_check(1)").fetchall()
+    if findings != [("ok",)]:
+        raise LedgerError(f"{log.label} is damaged; take a copy from before.")
+    if schema.definitions(connection) != {*schema.STATEMENTS}:
+        raise LedgerError(f"{log.label} has other tables than topgap makes.")
+
+
+class _Rules:
+    """What each entry must be after those before it, even if its hash is right."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self.entries = 0
+        self._at = ""
+        self._totals: dict[str, Fraction] = {}
+        self._spent: dict[str, Fraction] = {}
+        self._charges: dict[int, str] = {}
+
+    def check(self, entry: Entry) -> None:
+        """See that the next entry can follow.
+
+        Raises:
+            LedgerError: It cannot.
+        """
+        try:
+            follows = entry.number == self.entries + 1 and entry.at >= self._at
+            right = follows and bool(clock.read(entry.at)) and self._is_right(entry)
+        except (TypeError, ValueError):
+            right = False
+        if not right:
+            raise self._log.changed(entry.number)
+        self.entries += 1
+        self._at = entry.at
+
+    def _is_right(self, entry: Entry) -> bool:
+        if entry.kind == "dataset":
+            if entry.dataset in self._totals:
+                return False
+            self._totals[entry.dataset] = _positive(entry.epsilon)
+            self._spent[entry.dataset] = Fraction(0)
+            return True
+        if entry.dataset not in self._totals:
+            return False
+        if entry.kind == "charge":
+            self._spent[entry.dataset] += _positive(entry.epsilon)
+            self._charges[entry.number] = entry.dataset
+            spent = self._spent[entry.dataset]
+            is_described = isinstance(json.loads(entry.parameters or ""), dict) and entry.mechanism
+            sums_up = entry.spent == written(spent) and spent <= self._totals[entry.dataset]
+            return bool(is_described) and sums_up
+        json.loads(entry.result or "")
+        known = self._charges.pop(entry.charge or 0, None)  # once
+        return entry.kind == "result" and known == entry.dataset
+
+
+def _positive(text: str | None) -> Fraction:
+    number = read_written(text or "")
+    if number <= 0 or written(number) != text:
+        raise ValueError
+    return number
+
+
+def _number(text: str) -> int:
+    """The number of the entry that a receipt is of."""
+    match = _RECEIPT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise ParameterError("A receipt is the number of an entry, a colon and its hash.")
+    return int(match[1])

@@ -1,0 +1,127 @@
+"""How a release is paid for: charged in a ledger before it is drawn, and recorded after.
+
+A release costs ε whether or not there is a ledger; without one, nobody adds it up.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from topgap.errors import LedgerError, LedgerWarning, ParameterError, ParameterTypeError
+from topgap.parameters import TopK
+
+if TYPE_CHECKING:
+    from topgap.ledger import Charge, Ledger
+
+_Made = TypeVar("_Made")
+LedgerLike: TypeAlias = "Ledger | str | os.PathLike[str]"
+"""A ledger, or the path of one."""
+
+
+class Payment(Protocol):
+    """What comes between the answers and the first random bit."""
+
+    def of(self, draw: Callable[[], _Made]) -> _Made:
+        """Pay, and give what is drawn then."""
+
+
+class _Free:
+    """A release that nobody adds up."""
+
+    def of(self, draw: Callable[[], _Made]) -> _Made:
+        """Give what is drawn."""
+        return draw()
+
+
+FREE: Payment = _Free()
+
+
+class Charged:
+    """A release that a ledger adds up.
+
+    Args:
+        ledger: The ledger.
+        dataset: The data set in it that is released from.
+        epsilon: What the release costs.
+        mechanism: What it is.
+        parameters: And with which parameters.
+
+    Raises:
+        BudgetExceeded, LedgerError: It could not be charged now. So this comes first, before any
+            data are read.
+    """
+
+    def __init__(
+        self,
+        ledger: "Ledger",
+        dataset: str,
+        epsilon: Fraction,
+        mechanism: str,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        ledger.check(dataset, epsilon)
+        self._ledger = ledger
+        self._dataset = dataset
+        self._epsilon = epsilon
+        self._mechanism = mechanism
+        self._parameters = parameters
+        self.charge: Charge | None = None
+
+    def of(self, draw: Callable[[], _Made]) -> _Made:
+        """Charge, draw, and record what was drawn.
+
+        Whatever ends this between the first two leaves a charge without a result, and never a
+        result without a charge. If the result cannot be recorded it is given all the same, with a
+        warning, for it has been paid for.
+
+        Raises:
+            BudgetExceeded, LedgerError: It cannot be charged; nothing was drawn.
+        """
+        self.charge = self._ledger.charge(
+            self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
+        )
+        made = draw()
+        try:
+            self._ledger.record(self.charge, made)
+        except (LedgerError, ParameterTypeError) as error:
+            warnings.warn(
+                f"The release was charged, but its result is not in the ledger: {error}",
+                LedgerWarning,
+                stacklevel=3,
+            )
+        return made
+
+
+def paid_by(
+    ledger: "LedgerLike | None",
+    dataset: str | None,
+    mechanism: str,
+    parameters: TopK,
+    **more: Any,
+) -> Payment:
+    """How a release with these parameters is paid for.
+
+    Args:
+        ledger: The ledger, or the path of one; None if there is none.
+        dataset: The data set in it.
+        mechanism: What is released.
+        parameters: And with which parameters; their ε is what it costs.
+        **more: Further parameters.
+
+    Raises:
+        ParameterError, ParameterTypeError: One was given without the other, or is none.
+        BudgetExceeded, LedgerError: It could not be charged now.
+
+    >>> paid_by(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is FREE
+    True
+    """
+    if ledger is None and dataset is None:
+        return FREE
+    if ledger is None or dataset is None:
+        raise ParameterError("ledger and dataset go together: give both, or none.")
+    from topgap.ledger import Ledger
+
+    known = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return Charged(known, dataset, parameters.epsilon, mechanism, {**parameters.to_dict(), **more})

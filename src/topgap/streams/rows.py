@@ -1,0 +1,138 @@
+"""All rows of a source, one part after the other: `Rows`."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from topgap.answers import check_enough, floored, in_int64, read
+from topgap.counting import Progress
+from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError
+from topgap.exact import read_threads
+from topgap.items import listed
+from topgap.selector import MOST_REMEMBERED, MOST_TEXT, TWICE, Selector, characters
+
+if TYPE_CHECKING:
+    from topgap.streams.sources import Part
+
+_TOLD_EVERY = 0.1
+
+
+class Rows:
+    """The rows of a source, whose columns are known by their names.
+
+    Args:
+        source: Whatever `topgap.streams.top_k` takes.
+        item: The column of the items.
+        count: The column of the counts.
+        progress: Is told how far the reading is.
+        threads: How many look at the counts at once.
+
+    Raises:
+        ParameterError, ParameterTypeError: One of them cannot be used.
+        MissingExtraError: pyarrow is not installed.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        item: str,
+        count: str,
+        progress: Progress | None,
+        threads: int | None,
+    ) -> None:
+        read_threads(threads)
+        if progress is not None and not callable(progress):
+            raise ParameterTypeError(f"progress must be a function, not {type(progress).__name__}.")
+        try:
+            import pyarrow as _  # noqa: F401
+        except ImportError:
+            raise MissingExtraError("Reading streams needs pyarrow: pip install pyarrow.") from None
+        from topgap.streams.columns import Wanted
+
+        self._source = source
+        self._wanted = Wanted(item, count)
+        self._progress = progress
+        self._threads = threads
+        self._parts: list[Part] = []
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Have the source open; of a file no more has been read than what it says of itself.
+
+        Raises:
+            SourceError: It cannot be read, or has no such columns.
+        """
+        from topgap.streams.sources import open_source
+
+        with ExitStack() as at_end:
+            self._parts = open_source(self._source, self._wanted, at_end)
+            self._wanted.check(self._parts)
+            yield
+
+    def put_in(self, selector: Selector) -> None:
+        """Add all of them to a selector, which draws their noise."""
+        for counts, items in self._each("reading"):
+            selector.add(counts, items, threads=self._threads)
+
+    def look(self, k: int) -> None:
+        """See what would be refused, without any noise, if they can be read twice.
+
+        Raises:
+            AnswersError, ItemsError, SourceError: Something would be.
+        """
+        if not all(part.again for part in self._parts):
+            return
+        found = text = 0
+        remembered: set[Any] = set()
+        for counts, items in self._each("looking at"):
+            numbers, _ = read(counts)
+            if in_int64(numbers, 1) is None:
+                floored(numbers, 1)  # which sees whether all are finite numbers
+            names = listed(items)
+            if len({*names}) < len(names) or not remembered.isdisjoint(names):
+                raise ItemsError(TWICE)
+            found += len(names)
+            text += characters(names)
+            if found <= MOST_REMEMBERED and text <= MOST_TEXT:
+                remembered.update(names)
+            else:
+                remembered.clear()
+        check_enough(found, k)
+
+    def _each(self, doing: str) -> Iterator[tuple[Any, Any]]:
+        """Counts and items of some rows after the other."""
+        sizes = [part.size for part in self._parts if part.size is not None]
+        total = sum(sizes) if len(sizes) == len(self._parts) else None
+        watcher = _Watcher(self._progress, doing, total)
+        for part in self._parts:
+            with closing(part.read()) as batches:
+                for batch, size in batches:
+                    for counts, items in self._wanted.columns(batch, part.label):
+                        yield counts, items
+                        watcher.done(part.label, size * len(items) / len(batch))
+        watcher.end()
+
+
+class _Watcher:
+    """Passes on how far the reading is, and not too often."""
+
+    def __init__(self, progress: Progress | None, doing: str, total: float | None) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0.0
+        self._next = time.monotonic() + _TOLD_EVERY
+        self._doing = self._verb = doing
+
+    def done(self, label: str, size: float) -> None:
+        """So much more has been read."""
+        self._done += size
+        self._doing = f"{self._verb} {label}"
+        if self._progress is not None and time.monotonic() >= self._next:
+            self._progress(self._doing, min(self._done / self._total, 1) if self._total else None)
+            self._next = time.monotonic() + _TOLD_EVERY
+
+    def end(self) -> None:
+        """All has been read."""
+        if self._progress is not None:
+            self._progress(self._doing, None if self._total is None else 1)
