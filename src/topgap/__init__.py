@@ -9,6 +9,7 @@
     plan(counts, k, epsilons, …)          before: what to expect of it, from public counts: a Plan
     topgap.streams                        ready counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
+    topgap.opendp                         the same as a Measurement of OpenDP
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
     topgap.datasets                       made-up baskets to try it on
@@ -49,7 +50,7 @@ from topgap.release import Release
 from topgap.selector import Selector
 
 if TYPE_CHECKING:
-    from topgap import counting, datasets, report, spark, streams
+    from topgap import counting, datasets, opendp, report, spark, streams
 
 __all__ = [
     "AnswersError",
@@ -78,6 +79,7 @@ __all__ = [
     "estimate",
     "law",
     "noisy_max",
+    "opendp",
     "plan",
     "planning",
     "reference",
@@ -91,6 +93,6 @@ __all__ = [
 
 def __getattr__(name: str) -> ModuleType:
     """Load what not everyone needs when it is asked for."""
-    if name in {"counting", "datasets", "report", "spark", "streams"}:
+    if name in {"counting", "datasets", "opendp", "report", "spark", "streams"}:
         return import_module(f"topgap.{name}")
     raise AttributeError(f"module 'topgap' has no attribute '{name}'")

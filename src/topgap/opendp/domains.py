@@ -1,0 +1,79 @@
+"""What an OpenDP domain holds: a vector of answers, or a map from keys to answers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from opendp.mod import Domain
+
+from topgap.errors import ItemsError, ParameterError, ParameterTypeError
+from topgap.exact import is_whole
+
+_WHOLE = {"u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64"}
+_FLOATS = {"f32", "f64"}
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the members of a domain are.
+
+    Attributes:
+        whole: Whether all answers are integers.
+        size: How many answers a vector has; None if that is open, or they are keyed.
+        keys: OpenDP's name for the type of the keys; None for a vector.
+    """
+
+    whole: bool
+    size: int | None
+    keys: str | None
+
+    def check_keys(self, names: tuple[Any, ...]) -> None:
+        """Refuse names that no key can be equal to, for they would count 0 whatever the data.
+
+        Raises:
+            ItemsError: A name is not of the keys' type.
+        """
+        if not all(_is_key(name, self.keys) for name in names):
+            raise ItemsError(
+                f"Each item must be a key as the domain has them, of type {self.keys}."
+            )
+
+
+def read_domain(domain: object) -> Holding:
+    """What the members of an OpenDP domain are, if they are answers.
+
+    Raises:
+        ParameterTypeError: `domain` is no Domain of OpenDP.
+        ParameterError: Its members are no vectors or maps of numbers, or may hold NaN.
+
+    >>> from opendp.domains import atom_domain, map_domain, vector_domain
+    >>> read_domain(vector_domain(atom_domain(T="i32"), size=9))
+    Holding(whole=True, size=9, keys=None)
+    >>> read_domain(map_domain(atom_domain(T="String"), atom_domain(T="i32")))
+    Holding(whole=True, size=None, keys='String')
+    """
+    if not isinstance(domain, Domain):
+        raise ParameterTypeError(
+            f"input_domain must be a domain of OpenDP, such as "
+            f"vector_domain(atom_domain(T='i32')), not {type(domain).__name__}."
+        )
+    carrier: Any = domain.carrier_type
+    holds = getattr(carrier, "origin", None)
+    if holds not in ("Vec", "HashMap") or carrier.args[-1] not in _WHOLE | _FLOATS:
+        raise ParameterError(
+            "input_domain must be a vector_domain or a map_domain of numbers, "
+            "such as vector_domain(atom_domain(T='i32'))."
+        )
+    if "nan=true" in str(domain):
+        raise ParameterError(
+            "input_domain must be free of NaN, which has no rank: atom_domain(T=float, nan=False)."
+        )
+    whole = carrier.args[-1] in _WHOLE
+    if holds == "Vec":
+        return Holding(whole, domain.size, keys=None)
+    return Holding(whole, size=None, keys=str(carrier.args[0]))
+
+
+def _is_key(name: object, keys: str | None) -> bool:
+    if keys == "String":
+        return isinstance(name, str)
+    return isinstance(name, bool) if keys == "bool" else is_whole(name)
