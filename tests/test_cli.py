@@ -17,7 +17,7 @@ from checking.command import (
     release,
     topgap,
 )
-from topgap import Release, TopK, __version__
+from topgap import Ledger, Release, TopK, __version__
 from topgap.counting import NOT_PROTECTED
 from topgap.report import read_release
 
@@ -191,7 +191,8 @@ def test_the_examples_of_the_help_can_be_typed(folder: Path) -> None:
     lines = [line.strip() for line in text.partition("Examples")[2].splitlines()]
     joined = re.sub(r"\\\n", " ", "\n".join(lines))
     examples = [line for line in joined.splitlines() if "topgap release" in line]
-    assert len(examples) == 7
+    assert len(examples) == 8
+    Ledger(folder / "budget.db").add_dataset("visits", 3)
     for example in examples:
         arguments = example.partition("topgap release")[2].split()
         ended = topgap("release", *arguments, folder=folder)

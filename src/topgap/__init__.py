@@ -10,6 +10,7 @@
     topgap.streams                        ready counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
     topgap.opendp                         the same as a Measurement of OpenDP
+    Ledger(path)                          adds up the ε of all releases, and refuses what is over
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
     topgap.datasets                       made-up baskets to try it on
@@ -20,18 +21,20 @@ The guarantee holds on a real computer: integers and exact fractions lead from a
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from topgap import law, planning, reference
 from topgap._core import __version__
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
+    BudgetExceeded,
     DomainError,
     EstimatesError,
     ItemsError,
     KernelError,
+    LedgerError,
+    LedgerWarning,
     MissingExtraError,
     OutputError,
     ParameterError,
@@ -51,15 +54,20 @@ from topgap.selector import Selector
 
 if TYPE_CHECKING:
     from topgap import counting, datasets, opendp, report, spark, streams
+    from topgap.ledger import Ledger
 
 __all__ = [
     "AnswersError",
     "AnswersTypeError",
+    "BudgetExceeded",
     "DomainError",
     "Estimates",
     "EstimatesError",
     "ItemsError",
     "KernelError",
+    "Ledger",
+    "LedgerError",
+    "LedgerWarning",
     "MissingExtraError",
     "OutputError",
     "ParameterError",
@@ -91,8 +99,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Load what not everyone needs when it is asked for."""
+    if name == "Ledger":
+        return import_module("topgap.ledger").Ledger
     if name in {"counting", "datasets", "opendp", "report", "spark", "streams"}:
         return import_module(f"topgap.{name}")
     raise AttributeError(f"module 'topgap' has no attribute '{name}'")

@@ -1,6 +1,6 @@
 """A table of cells as text and as HTML: the second column to the left, others to the right."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 from topgap.text import width
@@ -8,8 +8,8 @@ from topgap.text import width
 Row = Sequence[str]
 
 
-def as_text(head: Row, rows: Sequence[Row]) -> str:
-    """The table for a terminal or a file.
+def as_text(head: Row, rows: Sequence[Row], left: Collection[int] = (1,)) -> str:
+    """The table for a terminal or a file, with these columns to the left.
 
     >>> print(as_text(["rank", "item"], [["1", "flu"]]))
     rank  item
@@ -19,8 +19,10 @@ def as_text(head: Row, rows: Sequence[Row]) -> str:
     lines = []
     for row in [head, *rows]:
         spaces = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
-        cells = [space + cell for cell, space in zip(row, spaces, strict=True)]
-        cells[1] = row[1] + spaces[1]
+        cells = [
+            cell + space if column in left else space + cell
+            for column, (cell, space) in enumerate(zip(row, spaces, strict=True))
+        ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from topgap.errors import BudgetExceeded, LedgerError, ParameterError
 from topgap.exact import Number, read_flag, read_parameter, read_whole
-from topgap.ledger import accounts, clock, given
+from topgap.ledger import accounts, clock, document, given
 from topgap.ledger.chain import Entry
 from topgap.ledger.log import Log
 from topgap.ledger.results import recordable
@@ -258,6 +258,26 @@ class Ledger:
             log = Log(connection, self._storage.label)
             log.last()
             return accounts.charges(log, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON can hold it: data sets, charges with their results, and the receipt.
+
+        It is verified as by `verify`. Numbers are exact, as text.
+
+        Raises:
+            LedgerError: The file cannot be read, or was changed.
+        """
+        with self._storage.reading() as connection:
+            seen = verified(connection, self._storage.label, ())
+            log = Log(connection, self._storage.label)
+            budgets = [accounts.budget(log, name) for name in log.datasets()]
+            charges = accounts.charges(log, None)
+        return {
+            "format": document.FORMAT,
+            "datasets": [*map(document.of_budget, budgets)],
+            "charges": [*map(document.of_charge, charges)],
+            "receipt": seen.receipt,
+        }
 
     def verify(self, *receipts: str) -> Verified:
         """See that nothing was edited, deleted or reordered, and that all sums are right.

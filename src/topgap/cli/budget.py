@@ -1,0 +1,227 @@
+"""`topgap budget`: what the parts of it do."""
+
+import csv
+import glob
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from topgap.cli import files, standard_output
+from topgap.cli.forms import form_of
+from topgap.cli.publishing import charged
+from topgap.grid import as_text
+from topgap.ledger import Budget, Charge, Ledger, document
+from topgap.text import on_one_line, written
+
+Form = Literal["table", "json", "csv"]
+
+_BAR = 20
+_LONGEST = 12  # characters of an exact number in a table; files have all of them
+_WITHOUT_RESULT = (
+    "Without a result: what they were charged for has crashed, is still at work, or recorded "
+    "nothing. Nobody knows whether something was released, so they are spent and cannot be given "
+    "back."
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The ledger, and what is noted with an entry."""
+
+    file: Path
+    who: str | None = None
+    note: str | None = None
+    ignore_clock: bool = False
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger itself."""
+        return Ledger(self.file, who=self.who, note=self.note, check_clock=not self.ignore_clock)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where something is written, and how.
+
+    Attributes:
+        form: How, if it was said.
+        output: The file; standard output, if there is none.
+        overwrite: Whether a file that exists may be overwritten.
+        forms: Those that there are; the first is taken if nothing tells.
+    """
+
+    form: Form | None
+    output: Path | None
+    overwrite: bool
+    forms: tuple[Form, ...] = ("table", "json", "csv")
+
+    def checked(self, asked: Asked) -> Form:
+        """The form, if all of it can be done.
+
+        Raises:
+            OutputError: The file cannot be written, or is the ledger.
+            typer.BadParameter: Nothing tells the form.
+        """
+        if self.output is None:
+            return self.form or self.forms[0]
+        form = self.form or form_of(self.output)
+        if form not in self.forms:
+            raise typer.BadParameter("the name of --output tells no format; give --format.")
+        read = [glob.escape(str(asked.file))]
+        files.check([self.output], read, overwrite=self.overwrite, or_else=", or --overwrite")
+        return form
+
+    def write(self, text: str) -> None:
+        """Write it.
+
+        Raises:
+            OutputError: It cannot be.
+        """
+        content = text.encode(errors="backslashreplace")
+        if self.output is None:
+            standard_output.write(content)
+        else:
+            files.write({self.output: content}, overwrite=self.overwrite)
+
+
+def init(asked: Asked, dataset: str, epsilon: str) -> None:
+    """Set a total."""
+    made = asked.ledger.add_dataset(dataset, epsilon)
+    print(
+        f"The releases of {on_one_line(made.dataset)} may cost ε = {written(made.total)} in all, "
+        f"in the ledger {on_one_line(asked.file)}."
+    )
+
+
+def charge(asked: Asked, dataset: str, epsilon: str, mechanism: str) -> None:
+    """Charge what others release."""
+    print(charged(asked.ledger.charge(dataset, epsilon, mechanism=mechanism)))
+
+
+def show(asked: Asked, dataset: str | None, target: Target) -> None:
+    """Tell what is spent and left."""
+    form = target.checked(asked)
+    ledger = asked.ledger
+    budgets = ledger.budgets() if dataset is None else (ledger.budget(dataset),)
+    rows = [*map(document.of_budget, budgets)]
+    if form == "json":
+        target.write(_json({"format": "topgap.budgets/1", "datasets": rows}))
+    elif form == "csv":
+        target.write(_csv(rows))
+    else:
+        target.write(_budgets(budgets, ledger.history(dataset)))
+
+
+def history(asked: Asked, dataset: str | None, target: Target) -> None:
+    """List the charges."""
+    form = target.checked(asked)
+    charges = asked.ledger.history(dataset)
+    rows = [*map(document.of_charge, charges)]
+    if form == "json":
+        target.write(_json({"format": "topgap.charges/1", "charges": rows}))
+    elif form == "csv":
+        target.write(_csv(rows))
+    else:
+        target.write(_charges(charges))
+
+
+def export(asked: Asked, target: Target) -> None:
+    """Write all of it."""
+    form = target.checked(asked)
+    whole = asked.ledger.to_dict()
+    target.write(_json(whole) if form == "json" else _csv(whole["charges"]))
+
+
+def verify(asked: Asked, receipts: Sequence[str]) -> None:
+    """See whether it is as it was written."""
+    seen = asked.ledger.verify(*receipts)
+    entries = "1 entry" if seen.entries == 1 else f"{seen.entries:,} entries"
+    print(
+        f"{on_one_line(asked.file)} is as it was written: {entries}, each after the one before "
+        f"it, and all sums are right."
+    )
+    print(f"Receipt {seen.receipt}")
+    if not receipts:
+        print(
+            "Keep the receipt elsewhere and give it next time (--receipt): without one, a ledger "
+            "that was written anew from its beginning cannot be told from the true one."
+        )
+
+
+def _budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
+    head = ["data set", "total", "spent", "left", "charges", "spent of the total"]
+    rows = [
+        [
+            on_one_line(each.dataset), _short(each.total), _short(each.spent), _short(each.left),
+            str(each.charges), _bar(each),
+        ]
+        for each in budgets
+    ]  # fmt: skip
+    parts = [as_text(head, rows, left=(0, 5)) if rows else "There is no data set yet."]
+    orphans = [each for each in charges if each.result is None]
+    if orphans:
+        parts += [f"\n{_WITHOUT_RESULT}", _charges(orphans).rstrip("\n")]
+    return "\n".join(parts) + "\n"
+
+
+def _bar(budget: Budget) -> str:
+    """Full only if nothing is left, and empty only if nothing is spent."""
+    share = budget.spent / budget.total
+    filled = int(share * _BAR) or int(share > 0)
+    percent = "<1%" if 0 < share < Fraction(1, 100) else f"{int(share * 100)}%"
+    return f"{'█' * filled}{'░' * (_BAR - filled)} {percent:>4}"
+
+
+def _charges(charges: Sequence[Charge]) -> str:
+    if not charges:
+        return "Nothing was charged yet.\n"
+    head = ["entry", "when (UTC)", "data set", "ε", "left", "for", "who", "result", "note"]
+    rows = [
+        [
+            str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", on_one_line(each.dataset),
+            _short(each.epsilon), _short(each.left), _what(each), on_one_line(each.who),
+            "none" if each.result is None else "recorded", on_one_line(each.note or ""),
+        ]
+        for each in charges
+    ]  # fmt: skip
+    return as_text(head, rows, left=(1, 2, 5, 6, 7, 8)) + "\n"
+
+
+def _what(charge: Charge) -> str:
+    """The mechanism, with k if it has one."""
+    k = charge.parameters.get("k")
+    return on_one_line(charge.mechanism) + ("" if k is None else f", k = {on_one_line(k)}")
+
+
+def _short(number: Fraction) -> str:
+    """Exact, or if that is too long for a table, about."""
+    exact = written(number)
+    return exact if len(exact) <= _LONGEST else f"≈{float(number):.6g}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
+    """A line for each; what is no text or number is JSON."""
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, [*rows[0]], lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(
+                {
+                    name: json.dumps(value, ensure_ascii=False)
+                    if isinstance(value, dict)
+                    else value
+                    for name, value in row.items()
+                }
+            )
+    return text.getvalue()

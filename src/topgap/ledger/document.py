@@ -1,0 +1,56 @@
+"""What a ledger tells as JSON holds it: exact numbers and times as text."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from topgap.ledger.values import Budget, Charge
+from topgap.text import written
+
+FORMAT = "topgap.ledger/1"
+
+
+def of_budget(budget: Budget) -> dict[str, Any]:
+    """A data set with what is spent and left.
+
+    >>> from datetime import UTC
+    >>> from fractions import Fraction
+    >>> since = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> made = of_budget(Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None))
+    >>> made["spent"], made["left"], made["since"]
+    ('1/3', '5/3', '2026-01-01T00:00:00.000000Z')
+    """
+    return {
+        "dataset": budget.dataset,
+        "total": written(budget.total),
+        "spent": written(budget.spent),
+        "left": written(budget.left),
+        "charges": budget.charges,
+        "without_result": budget.without_result,
+        "since": _in_text(budget.since),
+        "who": budget.who,
+        "note": budget.note,
+    }
+
+
+def of_charge(charge: Charge) -> dict[str, Any]:
+    """A charge with its result, if that was recorded."""
+    return {
+        "entry": charge.number,
+        "at": _in_text(charge.at),
+        "dataset": charge.dataset,
+        "epsilon": written(charge.epsilon),
+        "spent": written(charge.spent),
+        "left": written(charge.left),
+        "mechanism": charge.mechanism,
+        "parameters": charge.parameters,
+        "who": charge.who,
+        "note": charge.note,
+        "software": charge.software,
+        "receipt": charge.receipt,
+        "result": None if charge.result is None else json.loads(charge.result),
+    }
+
+
+def _in_text(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

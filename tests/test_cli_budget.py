@@ -1,0 +1,385 @@
+"""`topgap budget`, and `topgap release --ledger`: what is charged, told, exported and verified."""
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import chdir, closing
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from checking.command import ASKED, TOPGAP, Ended, is_one_sentence, release, surroundings
+from checking.streamed import parquet
+from topgap import Estimates, Ledger, Release
+from topgap.cli import budget
+from topgap.cli.budget_command import EXAMPLES
+from topgap.cli.commands import app
+
+ROWS = ("--item", "what", "--count", "people", "--all-rows", "-k", 2, "--epsilon", 1)
+CHARGED = ("--ledger", "budget.db", "--dataset", "visits")
+RECEIPT = re.compile(r"Receipt ([0-9]+:[0-9a-f]{64})")
+
+
+@pytest.fixture
+def ledger(folder: Path) -> Ledger:
+    """A ledger beside the events, with ε = 3 for them."""
+    made = Ledger(folder / "budget.db", who="ana")
+    made.add_dataset("visits", 3)
+    return made
+
+
+def within(folder: Path, *arguments: object) -> Ended:
+    """The command without a process of its own, which is quicker."""
+    with chdir(folder):
+        ended = CliRunner().invoke(app, [*map(str, arguments)], prog_name="topgap")
+    return Ended(ended.exit_code, ended.stdout, ended.stderr)
+
+
+def told(folder: Path, *arguments: object) -> Ended:
+    return within(folder, "budget", *arguments)
+
+
+def released(folder: Path, *arguments: object) -> Ended:
+    return within(folder, "release", "visits.csv", *ASKED, *arguments)
+
+
+def test_init_sets_a_total_once(folder: Path) -> None:
+    asked = ("init", "new.db", "--dataset", "visits", "--epsilon")
+    ended = told(folder, *asked, "1/3", "--note", "for the report", "--who", "ana")
+    assert ended == (
+        0, "The releases of visits may cost ε = 1/3 in all, in the ledger new.db.\n", "",
+    )  # fmt: skip
+    [made] = Ledger(folder / "new.db").budgets()
+    assert (made.total, made.who, made.note) == (Fraction(1, 3), "ana", "for the report")
+    ended = told(folder, *asked, 5)
+    assert ended.code == 1
+    assert ended.err == "topgap: visits has its total already; it is set once.\n"
+    assert told(folder, "init", "new.db", "--dataset", "stays", "--epsilon", 2).code == 0
+    assert [each.total for each in Ledger(folder / "new.db").budgets()] == [Fraction(1, 3), 2]
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "much", "nan", "1e5000"])
+def test_init_with_no_number_makes_no_file(folder: Path, epsilon: str) -> None:
+    ended = told(folder, "init", "new.db", "--dataset", "visits", f"--epsilon={epsilon}")
+    assert ended.code == 1
+    assert is_one_sentence(ended.err)
+    assert not (folder / "new.db").exists()
+
+
+def test_a_release_is_charged_and_its_result_is_kept(folder: Path, ledger: Ledger) -> None:
+    ended = release(folder, *CHARGED, "--format", "json", "--note", "for the report")
+    assert ended.code == 0
+    [charge] = ledger.history()
+    assert (charge.epsilon, charge.note, charge.mechanism) == (
+        1,
+        "for the report",
+        "topgap release",
+    )
+    assert Release.from_json(charge.result or "") == Release.from_json(ended.out)
+    found = RECEIPT.search(ended.err)
+    assert found is not None
+    assert found[1] == charge.receipt
+    assert "Charged to visits: ε = 1, which leaves 2." in ended.err
+
+
+def test_so_are_estimates_and_all_rows(folder: Path, ledger: Ledger) -> None:
+    ended = released(folder, *CHARGED, "--format", "json", "--estimate", "--quiet")
+    assert (ended.code, ended.err) == (0, "")
+    parquet(folder)
+    asked = ("release", "counts.parquet", *ROWS, *CHARGED, "--format", "json")
+    rows = within(folder, *asked)
+    assert rows.code == 0, rows.err
+    estimated = within(folder, *asked, "--estimate")
+    assert estimated.code == 0, estimated.err
+    first, second, third = (charge.result or "" for charge in ledger.history())
+    assert Estimates.from_json(first) == Estimates.from_json(ended.out)
+    assert Release.from_json(second) == Release.from_json(rows.out)
+    assert Estimates.from_json(third) == Estimates.from_json(estimated.out)
+    assert ledger.budget("visits").left == 0
+
+
+def test_a_refusal_comes_before_any_data_is_read(folder: Path, ledger: Ledger) -> None:
+    """Else this would complain of a source, or of a domain, that is not there."""
+    ledger.charge("visits", "5/2", mechanism="another")
+    for name in ("visits.csv", "domain.txt"):
+        (folder / name).unlink()
+    ended = released(folder, *CHARGED, "-o", "out.csv")
+    assert ended == (
+        1, "",
+        "topgap: ε = 1 is more than what is left for visits, 0.5 of 3; nothing was charged.\n",
+    )  # fmt: skip
+    assert not (folder / "out.csv").exists()
+    assert ledger.budget("visits").charges == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--source-format", "parquet"),
+        ("--domain-column", "nothing"),
+        ("-o", "missing/out.csv"),
+        ("-o", "visits.csv", "--overwrite"),
+        ("-k", 5),
+        ("--resolution", "2/3"),
+        ("--memory", "nothing"),
+    ],
+    ids=str,
+)
+def test_nothing_is_charged_for_what_goes_wrong(
+    folder: Path, ledger: Ledger, arguments: tuple[object, ...]
+) -> None:
+    ended = released(folder, *CHARGED, *arguments)
+    assert ended.code in (1, 2)
+    assert ledger.budget("visits").charges == 0
+
+
+def test_the_ledger_is_never_written_over(folder: Path, ledger: Ledger) -> None:
+    before = (folder / "budget.db").read_bytes()
+    for ended in (
+        released(folder, *CHARGED, "-o", "budget.db", "--format", "csv", "--overwrite"),
+        told(folder, "export", "budget.db", "-o", "budget.db", "--format", "json", "--overwrite"),
+    ):
+        assert ended.code == 1
+        assert "budget.db is what is read; give another name." in ended.err
+    assert (folder / "budget.db").read_bytes() == before
+    assert ledger.verify().entries == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--ledger", "budget.db"], "--ledger and --dataset go together"),
+        (["--dataset", "visits"], "--ledger and --dataset go together"),
+        (["--note", "x"], "--who, --note and --ignore-clock are for --ledger"),
+        (["--who", "x"], "--who, --note and --ignore-clock are for --ledger"),
+        (["--ignore-clock"], "--who, --note and --ignore-clock are for --ledger"),
+    ],
+    ids=str,
+)
+def test_options_that_need_each_other(folder: Path, arguments: list[str], sentence: str) -> None:
+    ended = released(folder, *arguments)
+    assert ended.code == 2
+    assert sentence in " ".join(ended.err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (("none.db", "visits"), r"There is no ledger .*none\.db; make one with .*budget init\."),
+        (("budget.db", "stays"), r"There is no data set stays in .*budget\.db; there is visits\."),
+        (("visits.csv", "visits"), r"visits\.csv is no ledger, or damaged; .*\."),
+        (("budget.db", " x"), r"dataset must be text on one line, without spaces around it\."),
+    ],
+)
+def test_ledgers_that_cannot_be_charged(
+    folder: Path, ledger: Ledger, asked: tuple[str, str], sentence: str
+) -> None:
+    file, dataset = asked
+    ended = released(folder, "--ledger", file, "--dataset", dataset)
+    assert ended.code == 1
+    assert is_one_sentence(ended.err)
+    assert re.search(sentence, ended.err)
+    assert not (folder / "none.db").exists()
+    assert ledger.budget("visits").charges == 0
+
+
+def test_a_result_that_cannot_be_recorded_is_published_with_a_word(
+    folder: Path, ledger: Ledger
+) -> None:
+    """A trigger of somebody else's refuses results, and nothing but them."""
+    with closing(sqlite3.connect(ledger.path)) as connection, connection:
+        connection.execute(
+            "CREATE TRIGGER none BEFORE INSERT ON entries WHEN NEW.kind = 'result' "
+            "BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    ended = released(folder, *CHARGED, "--format", "json", "--quiet")
+    assert ended.code == 0
+    assert Release.from_json(ended.out).items == ("flu", "cold")
+    assert is_one_sentence(ended.err)
+    assert "The release was charged, but its result is not in the ledger:" in ended.err
+
+
+def test_what_is_killed_between_charge_and_result_is_shown_and_stays_spent(
+    folder: Path, ledger: Ledger
+) -> None:
+    """Its output is a pipe that nobody opens, so it waits when all has been charged and drawn."""
+    os.mkfifo(folder / "pipe")
+    asked = [*TOPGAP, "release", "visits.csv", *map(str, ASKED), *CHARGED, "-o", "pipe"]
+    with subprocess.Popen(
+        [*asked, "--format", "csv"], cwd=folder, env=surroundings(), stderr=subprocess.DEVNULL
+    ) as process:
+        while ledger.budget("visits").charges == 0:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert ledger.budget("visits").left == 2
+    ended = told(folder, "show", "budget.db")
+    assert ended.code == 0
+    assert ("Without a result" in ended.out) == (ledger.budget("visits").without_result == 1)
+
+
+def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None:
+    ledger.add_dataset("stays 2026", "1/7")
+    ledger.add_dataset("none", 1)
+    ledger.record(ledger.charge("visits", 1, mechanism="a sum"), {"sum": 5})
+    ledger.charge("stays 2026", "1/7", mechanism="a mean")
+    ended = told(folder, "show", "budget.db")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[:4] == [
+        "data set    total  spent  left  charges  spent of the total",
+        "visits          3      1     2        1  ██████░░░░░░░░░░░░░░  33%",
+        "stays 2026    1/7    1/7     0        1  ████████████████████ 100%",
+        "none            1      0     1        0  ░░░░░░░░░░░░░░░░░░░░   0%",
+    ]
+    assert lines[5].startswith("Without a result: what they were charged for has crashed")
+    assert len(lines) == 8
+    assert re.fullmatch(
+        r" +6  20\S+ \S+ +stays 2026  1/7     0  a mean  ana  none", lines[7].rstrip()
+    )
+    ended = told(folder, "show", "budget.db", "--dataset", "visits")
+    assert len(ended.out.splitlines()) == 2
+    read = json.loads(told(folder, "show", "budget.db", "--format", "json").out)
+    assert [each["left"] for each in read["datasets"]] == ["2", "0", "1"]
+    rows = [*csv.DictReader(io.StringIO(told(folder, "show", "budget.db", "--format", "csv").out))]
+    assert [(each["dataset"], each["spent"], each["without_result"]) for each in rows] == [
+        ("visits", "1", "0"), ("stays 2026", "1/7", "1"), ("none", "0", "0"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spent", "bar"),
+    [
+        ("1e-9", "█" + "░" * 19 + "  <1%"),
+        ("1/2", "█" * 10 + "░" * 10 + "  50%"),
+        ("0.999999", "█" * 19 + "░" + "  99%"),
+        ("1", "█" * 20 + " 100%"),
+    ],
+)
+def test_the_bar_is_full_only_if_nothing_is_left(tmp_path: Path, spent: str, bar: str) -> None:
+    ledger = Ledger(tmp_path / "b.db")
+    ledger.add_dataset("visits", 1)
+    ledger.charge("visits", spent, mechanism="x")
+    assert budget._bar(ledger.budget("visits")) == bar
+
+
+def test_numbers_too_long_for_a_table_are_told_about(folder: Path, ledger: Ledger) -> None:
+    ledger.charge("visits", "1/12345678901", mechanism="x")
+    shown = told(folder, "show", "budget.db").out
+    assert "≈8.1e-11" in shown
+    assert "≈3 " in shown
+    read = json.loads(told(folder, "show", "budget.db", "--format", "json").out)
+    assert read["datasets"][0]["spent"] == "1/12345678901"
+
+
+def test_history_lists_the_charges(folder: Path, ledger: Ledger) -> None:
+    assert told(folder, "history", "budget.db").out == "Nothing was charged yet.\n"
+    released(folder, *CHARGED, "--who", "bo", "--note", "two\nlines")
+    ledger.charge("visits", "1/2", mechanism="a mean")
+    lines = told(folder, "history", "budget.db").out.splitlines()
+    assert len(lines) == 3
+    assert re.search(
+        r"2  20.*visits +1 +2  topgap release, k = 2  bo +recorded  two\\nlines", lines[1]
+    )
+    assert re.search(r"4  20.*visits +0\.5 +1\.5  a mean +ana  none", lines[2])
+    read = json.loads(told(folder, "history", "budget.db", "--format", "json").out)
+    assert Release.from_dict(read["charges"][0]["result"]).items == ("flu", "cold")
+    assert read["charges"][1]["result"] is None
+    rows = csv.DictReader(io.StringIO(told(folder, "history", "budget.db", "--format", "csv").out))
+    assert [json.loads(row["result"] or "null") is None for row in rows] == [False, True]
+    assert told(folder, "history", "budget.db", "--dataset", "stays").code == 1
+
+
+def test_export_has_all_of_it_after_it_was_verified(folder: Path, ledger: Ledger) -> None:
+    released(folder, *CHARGED)
+    assert told(folder, "export", "budget.db", "-o", "all.json").code == 0
+    read = json.loads((folder / "all.json").read_text())
+    assert read == ledger.to_dict()
+    assert read["receipt"] == ledger.verify().receipt
+    assert told(folder, "export", "budget.db", "-o", "all.csv").code == 0
+    assert (folder / "all.csv").read_text().startswith("entry,at,dataset,epsilon,spent,left,")
+    kept = told(folder, "export", "budget.db", "-o", "all.csv")
+    assert kept.err.endswith("exists already and is kept; give another name, or --overwrite.\n")
+    assert told(folder, "export", "budget.db", "-o", "all.xlsx").code == 2
+    assert told(folder, "export", "budget.db", "-o", "all.txt").code == 2
+    with closing(sqlite3.connect(ledger.path)) as connection, connection:
+        connection.execute("DROP TRIGGER no_edit")
+    assert told(folder, "export", "budget.db").code == 1
+
+
+def test_verify_finds_what_was_changed_and_gives_receipts(folder: Path, ledger: Ledger) -> None:
+    released(folder, *CHARGED)
+    first = told(folder, "verify", "budget.db")
+    assert (first.code, first.err) == (0, "")
+    assert "budget.db is as it was written: 3 entries" in first.out
+    found = RECEIPT.search(first.out)
+    assert found is not None
+    released(folder, *CHARGED)
+    assert told(folder, "verify", "budget.db", "--receipt", found[1]).code == 0
+    other = f"{found[1][:-1]}{'0' if found[1][-1] != '0' else '1'}"
+    refused = told(folder, "verify", "budget.db", "--receipt", found[1], "--receipt", other)
+    assert refused.code == 1
+    assert is_one_sentence(refused.err)
+    assert told(folder, "verify", "budget.db", "--receipt", "5").code == 1
+    with closing(sqlite3.connect(ledger.path)) as connection, connection:
+        connection.execute("DROP TRIGGER no_edit")
+        connection.execute("UPDATE entries SET epsilon = '0.1', spent = '0.1' WHERE number = 2")
+    edited = told(folder, "verify", "budget.db")
+    assert edited.code == 1
+    assert is_one_sentence(edited.err)
+
+
+def test_charge_is_for_what_others_release(folder: Path, ledger: Ledger) -> None:
+    asked = ("charge", "budget.db", "--dataset", "visits", "--mechanism", "mean age, by OpenDP")
+    ended = told(folder, *asked, "--epsilon", "1/2", "--note", "table 2")
+    assert ended.code == 0
+    assert ended.out.startswith("Charged to visits: ε = 0.5, which leaves 2.5. Receipt 2:")
+    [charge] = ledger.history()
+    assert (charge.mechanism, charge.note, charge.result) == (asked[-1], "table 2", None)
+    over = told(folder, *asked, "--epsilon", 3)
+    assert over.err == (
+        "topgap: ε = 3 is more than what is left for visits, 2.5 of 3; nothing was charged.\n"
+    )
+
+
+def test_a_clock_that_went_back_is_told_and_can_be_ignored(folder: Path, ledger: Ledger) -> None:
+    from topgap.ledger import clock
+
+    with pytest.MonkeyPatch.context() as patched:
+        later = clock.now().replace(year=2099)
+        patched.setattr(clock, "now", lambda: later)
+        ledger.charge("visits", "1/2", mechanism="from the future")
+    ended = released(folder, *CHARGED)
+    assert ended.code == 1
+    assert re.fullmatch(
+        r"topgap: The clock stands at .* UTC, before the ledger's last entry of 2099-.* UTC; set "
+        r"it right, or give check_clock=False \(--ignore-clock\)\.\n",
+        ended.err,
+    )
+    assert ledger.budget("visits").left == Fraction(5, 2)
+    assert released(folder, *CHARGED, "--ignore-clock").code == 0
+    assert ledger.verify().entries == 4
+
+
+def test_the_help_and_its_examples_can_be_typed(folder: Path) -> None:
+    for command in ([], ["init"], ["charge"], ["show"], ["history"], ["export"], ["verify"]):
+        ended = told(folder, *command, "--help")
+        assert (ended.code, ended.err) == (0, "")
+        assert f"Usage: topgap budget {' '.join(command)}".strip() in ended.out
+    joined = EXAMPLES.replace("\\\n", " ")
+    examples = [line for line in joined.splitlines() if line.startswith("topgap ")]
+    assert len(examples) == 7
+    for example in examples:
+        ended = within(folder, *shlex.split(example)[1:])
+        missing = "visits.parquet" in example  # which is not here, and for that reason alone
+        assert ended.code == missing, ended.err
+        assert ("No such file" in ended.err) == missing, ended.err
+    assert Ledger(folder / "budget.db").budget("visits").left == Fraction(5, 2)
