@@ -80,7 +80,7 @@ def test_a_release_is_charged_and_its_result_is_kept(folder: Path, ledger: Ledge
     assert ended.code == 0
     [charge] = ledger.history()
     assert (charge.epsilon, charge.note, charge.mechanism) == (
-        1,
+        Fraction(1),
         "for the report",
         "topgap release",
     )
