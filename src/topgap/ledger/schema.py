@@ -62,6 +62,10 @@ def version(connection: sqlite3.Connection, label: str) -> int:
     if _pragma(connection, "application_id") != APPLICATION:
         raise LedgerError(f"{label} is a database of another program; name a ledger.")
     found = _pragma(connection, "user_version")
+    if found < 1:
+        raise LedgerError(
+            f"{label} has the format {found}, which topgap never wrote; take a copy from before."
+        )
     if found > VERSION:
         raise LedgerError(
             f"{label} was written by a newer version of topgap (its format is {found}, and this "

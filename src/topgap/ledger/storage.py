@@ -97,11 +97,15 @@ class Storage:
                 self._patiently(lambda: connection.execute("COMMIT"))
 
     def _check_existence(self) -> None:
-        if not self.path.exists():
+        try:
+            self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
             raise LedgerError(
                 f"There is no ledger {self.label}; make one with Ledger.add_dataset or with topgap "
                 f"budget init."
-            )
+            ) from None
+        except OSError as error:  # such as a directory that may not be entered
+            raise LedgerError(f"{self.label} cannot be opened: {error.strerror}.") from None
 
     @contextmanager
     def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
@@ -147,7 +151,7 @@ class Storage:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _in_own_words(self, error: sqlite3.Error) -> LedgerError:
-        if self.path.is_dir():
+        if os.path.isdir(self.path):
             return LedgerError(f"{self.label} is a directory; name a file.")
         code = _code(error)
         if code is None:  # such as text that is none
