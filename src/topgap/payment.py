@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from topgap.errors import LedgerError, LedgerWarning, ParameterError, ParameterTypeError
+from topgap.errors import LedgerWarning, ParameterError, TopgapError
 from topgap.parameters import TopK
 
 if TYPE_CHECKING:
@@ -85,9 +85,10 @@ class Charged:
         made = draw()
         try:
             self._ledger.record(self.charge, made)
-        except (LedgerError, ParameterTypeError) as error:
+        except Exception as error:
+            why = str(error) if isinstance(error, TopgapError) else f"{type(error).__name__}."
             warnings.warn(
-                f"The release was charged, but its result is not in the ledger: {error}",
+                f"The release was charged, but its result is not in the ledger: {why}",
                 LedgerWarning,
                 stacklevel=3,
             )

@@ -56,6 +56,8 @@ def charges(log: Log, dataset: str | None) -> tuple[Charge, ...]:
             totals[entry.dataset] = number(entry.epsilon)
         elif entry.kind == "result":
             results[entry.charge] = entry.result
+        elif entry.dataset not in totals:
+            raise log.changed(entry.number)
         elif dataset in (None, entry.dataset):
             charged.append((entry, digest))
     return tuple(

@@ -5,6 +5,9 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from typing import Any, Literal
 
+from topgap.ledger import clock
+from topgap.text import read_written, written
+
 Kind = Literal["dataset", "charge", "result"]
 BEGINNING = "topgap.ledger"
 """What the first row has in place of the hash of the one before."""
@@ -62,9 +65,28 @@ class Entry:
         row = json.dumps(known, sort_keys=True, separators=(",", ":"))
         return sha256(f"{before}\n{row}".encode()).hexdigest()
 
+    def is_sound(self) -> bool:
+        """Whether it says what one of its kind says, whatever the others say."""
+        try:
+            clock.read(self.at)
+            if self.kind == "dataset":
+                return _is_positive(self.epsilon)
+            if self.kind == "charge":
+                described = isinstance(json.loads(self.parameters or ""), dict) and self.mechanism
+                return bool(described) and _is_positive(self.epsilon) and _is_positive(self.spent)
+            json.loads(self.result or "")
+            return self.kind == "result" and isinstance(self.charge, int)
+        except (TypeError, ValueError, RecursionError):
+            return False
+
 
 COLUMNS = tuple(field.name for field in fields(Entry))
 """The columns of the table, but for the hash."""
+
+
+def _is_positive(text: str | None) -> bool:
+    number = read_written(text or "")
+    return number > 0 and written(number) == text
 
 
 def entry_of(row: tuple[Any, ...]) -> Entry:

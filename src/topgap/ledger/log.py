@@ -9,6 +9,8 @@ from topgap.errors import LedgerError
 from topgap.ledger.chain import BEGINNING, COLUMNS, Entry, Kind, entry_of
 
 _ALL = ", ".join(COLUMNS)
+_END = 2**63
+"""SQLite has no number from here on."""
 
 
 class Log:
@@ -54,12 +56,19 @@ class Log:
 
     def charge(self, number: int) -> Entry | None:
         """The charge of this number; None if that is none."""
+        if number >= _END:
+            return None
         return self._first("kind = 'charge' AND number = ?", number)
 
     def datasets(self) -> list[str]:
-        """The names of all data sets, in the order in which they were added."""
-        query = "SELECT dataset FROM entries WHERE kind = 'dataset' ORDER BY number"
-        return [name for (name,) in self._connection.execute(query)]
+        """The names of all data sets, in the order in which they were added.
+
+        Raises:
+            LedgerError: One has been changed.
+        """
+        query = "SELECT number FROM entries WHERE kind = 'dataset' ORDER BY number"
+        found = self._connection.execute(query).fetchall()
+        return [self.entry(number).dataset for (number,) in found]
 
     def how_many(self, kind: Kind, dataset: str) -> int:
         """How many entries of this kind a data set has."""
@@ -139,7 +148,8 @@ class Log:
 
     def _is_right(self, row: tuple[Any, ...], before: str, digest: object) -> bool:
         try:
-            return entry_of(row).hash(before) == digest
+            entry = entry_of(row)
+            return entry.hash(before) == digest and entry.is_sound()
         except TypeError:  # a value that no entry has
             return False
 
