@@ -37,8 +37,8 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
 	@echo "make check: passed"
 
-bench: .venv/installed-dev ## measure kernel, reference, counting, baskets and Spark against their peers, and plans
-	@for each in kernel reference counting quest streams spark estimates plan; do \
+bench: .venv/installed-dev ## measure kernel, reference, counting, baskets, Spark and ledger against their peers, and plans
+	@for each in kernel reference counting quest streams spark estimates plan ledger; do \
 		echo "== bench: python benchmarks/$$each.py"; \
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done

@@ -1,7 +1,7 @@
 """The rows of a ledger, each with a hash of itself and of the one before: `Entry`."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -61,7 +61,8 @@ class Entry:
         >>> entry.hash(BEGINNING)[:16]
         'e3eabcca9f579340'
         """
-        known = {name: value for name, value in asdict(self).items() if value is not None}
+        values = {name: getattr(self, name) for name in COLUMNS}
+        known = {name: value for name, value in values.items() if value is not None}
         row = json.dumps(known, sort_keys=True, separators=(",", ":"))
         return sha256(f"{before}\n{row}".encode()).hexdigest()
 

@@ -51,7 +51,7 @@ def read(text: str) -> datetime:
     >>> read("2026-01-01T00:00:00.000000Z")
     datetime.datetime(2026, 1, 1, 0, 0, tzinfo=datetime.timezone.utc)
     """
-    time = datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
-    if time.strftime(_FORMAT) != text:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo != UTC or time.strftime(_FORMAT) != text:
         raise ValueError
     return time
