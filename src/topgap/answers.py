@@ -161,6 +161,16 @@ def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, 
     return np.array([step - least for step in steps], dtype=np.int64), True, least
 
 
+def check_finite(numbers: "Array | list[Any]") -> None:
+    """See whether all are numbers that can be released from, without keeping any.
+
+    Raises:
+        AnswersError, AnswersTypeError: One is not finite, or no number.
+    """
+    if in_int64(numbers, 1) is None:
+        floored(numbers, 1)
+
+
 def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
     """The same numbers of this type, one after the other; what is so already is not copied."""
     flags = numbers.flags

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topgap._core import Streams, __version__
-from topgap.answers import floored, in_int64, read
+from topgap.answers import check_finite, read
 from topgap.errors import ItemsError, TopgapError
 from topgap.parameters import TopK
 from topgap.selector import Selector
@@ -99,8 +99,7 @@ def look(batches: Batches) -> Batches:
             kind = batch.schema.field(ITEM).type
             _check_items(batch)
             numbers, _ = read(batch[VALUE])
-            if in_int64(numbers, 1) is None:
-                floored(numbers, 1)  # which sees whether all are finite numbers
+            check_finite(numbers)
             rows += len(batch)
     except TopgapError as error:
         yield _complaint(kind, error)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from topgap.answers import check_enough, floored, in_int64, read
+from topgap.answers import check_enough, check_finite, read
 from topgap.counting import Progress
 from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError
 from topgap.exact import read_threads
@@ -87,8 +87,7 @@ class Rows:
         remembered: set[Any] = set()
         for counts, items in self._each("looking at"):
             numbers, _ = read(counts)
-            if in_int64(numbers, 1) is None:
-                floored(numbers, 1)  # which sees whether all are finite numbers
+            check_finite(numbers)
             names = listed(items)
             if len({*names}) < len(names) or not remembered.isdisjoint(names):
                 raise ItemsError(TWICE)
