@@ -25,12 +25,21 @@ _IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _REASONS = {
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
     sqlite3.SQLITE_READONLY: "cannot be written: it is read-only",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: its directory may not be used so",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: it or its directory may not be used so",
     sqlite3.SQLITE_PERM: "cannot be opened: the system does not permit it",
     sqlite3.SQLITE_IOERR: "cannot be used: the system reports an input or output error",
     sqlite3.SQLITE_NOTADB: "is no ledger, or damaged; if it was one, take a copy from before",
-    sqlite3.SQLITE_CORRUPT: "is damaged; take a copy from before",
+    # SQLite says this, too, of a sound file that the disk does not give out.
+    sqlite3.SQLITE_CORRUPT: "is damaged, or its disk is; see to that, or take a copy from before",
 }
+
+_open: set[object] = set()
+"""What is open in this process."""
+_inherited: set[object] = set()
+"""What was open in the one that it is a fork of: SQLite takes its locks for those of this one."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _inherited.update(_open))
 
 
 class Storage:
@@ -109,7 +118,13 @@ class Storage:
 
     @contextmanager
     def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+        if _inherited:
+            raise LedgerError(
+                "This process was forked while a thread used a ledger, and cannot use one; start "
+                "it before the threads, or with the method spawn."
+            )
         name = f"file:{quote(os.fsencode(self.path))}?mode={mode}"
+        _open.add(mark := object())
         try:
             with closing(
                 sqlite3.connect(name, uri=True, timeout=0, isolation_level=None)
@@ -121,15 +136,18 @@ class Storage:
                     if opened.in_transaction:
                         with suppress(sqlite3.Error):  # closing it does the same
                             opened.execute("ROLLBACK")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's text may quote the damage
             raise self._in_own_words(error) from None
+        finally:
+            _open.discard(mark)
 
     def _begin_to_read(self, connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN")
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.Error:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # which some errors end
+                connection.execute("ROLLBACK")
             raise
 
     def _patiently(self, do: Callable[[], _Got]) -> _Got:
@@ -150,7 +168,7 @@ class Storage:
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _in_own_words(self, error: sqlite3.Error) -> LedgerError:
+    def _in_own_words(self, error: Exception) -> LedgerError:
         if os.path.isdir(self.path):
             return LedgerError(f"{self.label} is a directory; name a file.")
         code = _code(error)
@@ -160,7 +178,7 @@ class Storage:
         return LedgerError(f"{self.label} {_REASONS.get(code, unknown)}.")
 
 
-def _code(error: sqlite3.Error) -> int | None:
+def _code(error: Exception) -> int | None:
     """The kind of error, without its details."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
