@@ -1,6 +1,7 @@
 """What the suite leaves open: the tapes not walked, and the false alarms that chance may cause.
 
-Both are declared test by test, bounded here or there, and printed at the end of each run.
+Both are declared test by test, bounded here or there, and printed at the end of each run; before
+them, what the ledger went through.
 """
 
 from collections import defaultdict
@@ -55,9 +56,19 @@ def false_alarm(request: pytest.FixtureRequest) -> float:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what was left open, in the words with which the tests recorded it."""
     recorded: defaultdict[str, list[float]] = defaultdict(list)
+    figures: list[str] = []
     for report in terminalreporter.getreports("passed"):
         for name, value in report.user_properties:
-            recorded[name].append(float(str(value)))
+            if name == "figure":
+                figures.append(str(value))
+            else:
+                recorded[name].append(float(str(value)))
+    if faults := recorded.pop("faults", []):
+        figures.append(f"faults injected: {sum(faults):,.0f} in all")
+    if figures:
+        terminalreporter.section("what the ledger went through")
+    for figure in sorted(figures):
+        terminalreporter.write_line(figure)
     mutants, alarms = recorded.pop("mutant", []), recorded.pop("false_alarm", [])
     terminalreporter.section("what is left open")
     for walks, rests in recorded.items():

@@ -1,0 +1,33 @@
+"""Run a module of the tests in an interpreter of its own, which may fork and be killed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+_TESTS = Path(__file__).parent.parent
+
+
+def run_apart(module: str, *, preload: Path | None = None, **given: Any) -> dict[str, Any]:
+    """What the module writes to its standard output, as JSON, when it is given this."""
+    environment = {**os.environ, "PYTHONPATH": str(_TESTS)}
+    if preload is not None:
+        environment["LD_PRELOAD"] = str(preload)
+    run = subprocess.run(
+        [sys.executable, "-m", module, json.dumps(given)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=1800,
+    )
+    assert run.returncode == 0, run.stderr
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def given() -> dict[str, Any]:
+    """What the module was given."""
+    found: dict[str, Any] = json.loads(sys.argv[1])
+    return found

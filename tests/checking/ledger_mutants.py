@@ -1,0 +1,79 @@
+"""A ledger that is broken on purpose: what the tests of crashes must find."""
+
+from types import ModuleType
+from typing import Any
+
+import topgap
+from checking.mutants import Mutant, mutated
+from topgap import ledger as package
+from topgap import payment
+from topgap.ledger import ledger, storage
+
+_READ_WITHIN = """\
+        with self._storage.writing(keep=keep) as connection:
+            log = Log(connection, self._storage.label)
+            last = log.last()
+            total, spent = accounts.balance(log, name)
+"""
+_READ_BEFORE = """\
+        with self._storage.reading() as connection:
+            total, spent = accounts.balance(Log(connection, self._storage.label), name)
+        with self._storage.writing(keep=keep) as connection:
+            log = Log(connection, self._storage.label)
+            last = log.last()
+"""
+_EXTRA = 'connection.execute("PRAGMA synchronous = EXTRA")'
+_PAY = """\
+        self.charge = self._ledger.charge(
+            self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
+        )
+        made = draw()
+"""
+_PAY_LATER = """\
+        made = draw()
+        self.charge = self._ledger.charge(
+            self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
+        )
+"""
+
+MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
+    "charged after the draw": (payment, _PAY, _PAY_LATER),
+    "not recorded": (payment, "self._ledger.record(self.charge, made)", "pass"),
+    "an error in recording is an error": (
+        payment,
+        "        except Exception as error:",
+        "        except ZeroDivisionError as error:",
+    ),
+    "no charge committed": (
+        ledger,
+        "parameters, note, keep=True)",
+        "parameters, note, keep=False)",
+    ),
+    "nothing committed": (storage, "            if keep:", "            if not keep:"),
+    "sum read before the transaction": (ledger, _READ_WITHIN, _READ_BEFORE),
+    "begun without a lock": (storage, "BEGIN IMMEDIATE", "BEGIN"),
+    "forked amid, and going on": (storage, "        if _inherited:", "        if False:"),
+    "not waited for": (storage, "if _code(error) not in _IN_USE:", "if True:"),
+    "journal in memory": (storage, _EXTRA, 'connection.execute("PRAGMA journal_mode = MEMORY")'),
+    "no journal": (storage, _EXTRA, 'connection.execute("PRAGMA journal_mode = OFF")'),
+    "an error behind another": (storage, "if connection.in_transaction:  #", "if True:  #"),
+    "an error of SQLite": (storage, "raise self._in_own_words(error) from None", "raise"),
+    **{
+        f"synchronous = {level}": (storage, _EXTRA, _EXTRA.replace("EXTRA", level))
+        for level in ("OFF", "NORMAL", "FULL")
+    },
+}
+
+
+def break_ledger(name: str | None) -> None:
+    """Break it in this process, from here on."""
+    if name is None:
+        return
+    module, old, new = MUTANTS[name]
+    broken: Any = mutated(module, Mutant(name, old, new))
+    if module is payment:
+        payment.Charged = broken.Charged  # type: ignore[misc]
+    elif module is storage:
+        ledger.Storage = broken.Storage  # type: ignore[attr-defined]
+    else:
+        topgap.Ledger = package.Ledger = broken.Ledger  # type: ignore[misc]
