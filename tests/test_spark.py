@@ -51,6 +51,7 @@ from topgap.errors import (
     TopgapError,
 )
 from topgap.law import Bounds
+from topgap.ledger import Ledger
 from topgap.spark import mechanism, partitions, top_k, top_k_events
 from topgap.spark.domain import items_of
 
@@ -663,3 +664,99 @@ def test_without_pyspark_a_sentence_says_what_to_install(code: str, said: str) -
     )
     last = run.stderr.splitlines()[-1]
     assert last.endswith(f"topgap.spark {said} install 'pyspark[sql]>=4,<5'.")
+
+
+# --- With a ledger
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    made = Ledger(tmp_path / "budget.db")
+    made.add_dataset("visits", 3 * CERTAIN)
+    return made
+
+
+def test_a_ledger_is_charged_before_there_is_noise_and_gets_the_result(
+    spark: SparkSession, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charged: list[tuple[int, int]] = []
+
+    def streams() -> Streams:
+        budget = ledger.budget("visits")
+        charged.append((budget.charges, budget.without_result))
+        return Streams()
+
+    monkeypatch.setattr(mechanism, "Streams", streams)
+    counts = {"a": 500, "b": 900, "c": 10}
+    frame = spark.createDataFrame([*counts.items()], "what string, n int")
+    events = frame.selectExpr("n AS who", "what")
+    given: dict[str, Any] = {"ledger": ledger.path, "dataset": "visits"}
+    first = top_k(frame, 2, CERTAIN, item="what", count="n", **given)
+    second = top_k_events(events, 2, CERTAIN, person="who", item="what", domain=[*"abc"], **given)
+    assert is_about(first, counts)
+    assert charged == [(1, 1), (2, 1)]
+    kept = ledger.history()
+    assert [each.mechanism for each in kept] == ["topgap.spark.top_k", "topgap.spark.top_k_events"]
+    assert [Release.from_json(each.result or "") for each in kept] == [first, second]
+    assert {each.epsilon for each in kept} == {Fraction(CERTAIN)}
+    assert kept[0].parameters == {**TopK(2, CERTAIN).to_dict(), "gaps": True}
+    ledger.verify()
+
+
+@pytest.mark.parametrize(("rows", "error"), [
+    ([("a", 5), ("b", None), ("c", 7)], AnswersError),
+    ([("a", 5), (None, 6), ("c", 7)], ItemsError),
+    ([("a", 5), ("b", 6), ("a", 7)], ItemsError),
+    ([("a", 5)], AnswersError),
+    ([], AnswersError),
+])  # fmt: skip
+def test_rows_that_cannot_be_used_charge_nothing(
+    spark: SparkSession, ledger: Ledger, rows: list[Any], error: type[TopgapError]
+) -> None:
+    frame = spark.createDataFrame(rows, "what string, n int")
+    with pytest.raises(error):
+        top_k(frame, 1, 1, item="what", count="n", ledger=ledger, dataset="visits")
+    assert ledger.history() == ()
+
+
+def test_what_cannot_be_planned_charges_nothing(spark: SparkSession, ledger: Ledger) -> None:
+    frame = spark.createDataFrame([("a", 5), ("b", 9)], "what string, n int")
+    given: dict[str, Any] = {"ledger": ledger, "dataset": "visits"}
+    with pytest.raises(SourceError):
+        top_k(frame, 1, 1, item="what", count="none", **given)
+    with pytest.raises(TopgapError):
+        top_k_events(frame, 1, 1, person="n", item="what", domain=["a"], **given)
+    with pytest.raises(DomainError):
+        top_k_events(frame, 1, 1, person="n", item="what", domain=[1, 2], **given)
+    assert ledger.history() == ()
+
+
+def test_a_job_that_fails_when_it_was_charged_leaves_a_charge(
+    spark: SparkSession, ledger: Ledger, tmp_path: Path
+) -> None:
+    """The first query, without noise, goes well, and the second does not."""
+    seen = tmp_path / "seen"
+
+    def fails_later(batches: Batches) -> Batches:
+        for batch in batches:
+            if seen.exists():
+                raise ValueError("Zaphod")
+            yield batch
+
+    frame = spark.createDataFrame([("a", 5), ("b", 9)], "what string, n int").coalesce(1)
+    frame = frame.mapInArrow(fails_later, frame.schema)
+    charge = ledger.charge
+
+    def charged(*given: Any, **more: Any) -> Any:
+        seen.touch()
+        return charge(*given, **more)
+
+    class Watched(Ledger):
+        charge = staticmethod(charged)
+
+    watched = Watched(ledger.path)
+    with pytest.raises(SparkError, match="Spark could not run this; its own log says why"):
+        top_k(frame, 1, 1, item="what", count="n", ledger=watched, dataset="visits")
+    [orphan] = ledger.history()
+    assert orphan.result is None
+    assert ledger.budget("visits").without_result == 1

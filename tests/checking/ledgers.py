@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from topgap import Release, TopgapError, TopK
+from topgap import LedgerWarning, Release, TopgapError, TopK
 from topgap.errors import LedgerError
 from topgap.ledger import Charge, Ledger, chain, clock, log, schema
 from topgap.ledger.chain import BEGINNING, COLUMNS, Entry, entry_of
@@ -66,7 +66,7 @@ def is_found(look: Callable[[], object]) -> bool:
     """Whether a test that is right for the true code fails."""
     try:
         look()
-    except (AssertionError, TopgapError, sqlite3.Error, pytest.fail.Exception):
+    except (AssertionError, TopgapError, LedgerWarning, sqlite3.Error, pytest.fail.Exception):
         return True
     return False
 

@@ -71,9 +71,10 @@ def top_k(
             second and at the end; the share is None where the source does not tell how long it is.
         threads: As there.
         ledger: The budget ledger to charge; see `topgap.top_k`. With one, the rows are first looked
-            at, all of them, so that nothing is charged for those that cannot be used; only a pipe
-            or another stream that is read once is charged when it has been opened, and if a row of
-            it turns out to be of no use, its noise has been drawn and ε is spent.
+            at, all of them, so that nothing is charged for those that cannot be used, unless an
+            item is there twice that is found only among those that can still win. A pipe or another
+            stream that is read once is charged when it has been opened, and if a row of it turns
+            out to be of no use, its noise has been drawn and ε is spent.
         dataset: The data set in it.
 
     Returns:
