@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import date
@@ -423,7 +424,9 @@ BAD_PARAMETERS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "wrong"), BAD_PARAMETERS, ids=lambda each: str(each)[-30:])
+@pytest.mark.parametrize(
+    ("call", "wrong"), BAD_PARAMETERS, ids=[str(wrong) for _, wrong in BAD_PARAMETERS]
+)
 def test_bad_parameters_charge_nothing(
     call: Callable[..., Any], wrong: dict[str, Any], path: Path
 ) -> None:
@@ -634,6 +637,26 @@ class Odd:
         raise ZeroDivisionError
 
     __repr__ = __str__
+
+
+def test_each_release_that_is_not_recorded_is_told_with_its_charge(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python keeps silent about a warning that it has shown before."""
+
+    def refuses(*_: object) -> None:
+        raise LedgerError("It is in use.")
+
+    monkeypatch.setattr(Ledger, "record", refuses)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            topgap.noisy_max(TREES, EPSILON, ledger=path, dataset="visits")
+    assert [str(each.message) for each in told] == [
+        f"The release was charged, but its result is not in the ledger: It is in use. Record it as "
+        f"that of charge {number}."
+        for number in (2, 3, 4)
+    ]
 
 
 def test_names_that_fail_when_they_are_shown_do_not_lose_the_release(path: Path) -> None:

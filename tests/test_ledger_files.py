@@ -19,6 +19,7 @@ import pytest
 
 from checking.ledgers import (
     VERSION_1,
+    Clock,
     as_nobody,
     content,
     filled,
@@ -354,6 +355,15 @@ def test_a_path_stays_where_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch
     assert ledger.path.is_file()
 
 
+def test_a_path_leads_where_the_system_takes_it(folder: Path) -> None:
+    """`..` behind a link is beside what it leads to, and not beside the link."""
+    (folder / "far" / "away").mkdir(parents=True)
+    (folder / "link").symlink_to(folder / "far" / "away")
+    Ledger(f"{folder}/link/../budget.db").add_dataset("visits", 1)
+    assert (folder / "far" / "budget.db").is_file()
+    assert not (folder / "budget.db").exists()
+
+
 def test_a_link_is_the_file_that_it_leads_to(path: Path) -> None:
     link = path.parent / "elsewhere" / "link.db"
     link.parent.mkdir()
@@ -415,8 +425,13 @@ def test_a_newer_version_is_told_and_left_alone(path: Path) -> None:
 
 
 @pytest.fixture
-def old(folder: Path) -> Path:
-    """A copy of what the first version wrote."""
+def old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of what the first version wrote, a month later."""
+    return copied(folder, monkeypatch)
+
+
+def copied(folder: Path, patch: pytest.MonkeyPatch) -> Path:
+    Clock(patch).turn(days=30)
     return Path(shutil.copy(VERSION_1, folder / "old.db"))
 
 
@@ -554,7 +569,7 @@ def test_several_processes_migrate_at_once(old: Path) -> None:
 import sys
 from checking.ledgers import Ledger, turn_to_version_2
 turn_to_version_2(setattr)
-ledger = Ledger(sys.argv[1])
+ledger = Ledger(sys.argv[1], check_clock=False)
 sys.stdin.readline()
 for _ in range(3): ledger.charge("visits", "1/100", mechanism="m")
 """
@@ -587,7 +602,7 @@ def look_at_versions(folder: Path) -> None:
 def look_at_older(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         turn_to_version_2(patch.setattr)
-        old = Path(shutil.copy(VERSION_1, folder / "old.db"))
+        old = copied(folder, patch)
         test_an_older_version_is_read_without_writing_to_it(old)
         test_the_first_writing_leads_to_the_new_version("charge", old)
 
@@ -595,7 +610,7 @@ def look_at_older(folder: Path) -> None:
 def look_at_a_broken_migration(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         turn_to_version_2(patch.setattr)
-        old = Path(shutil.copy(VERSION_1, folder / "old.db"))
+        old = copied(folder, patch)
         test_a_migration_that_does_not_end_leaves_the_older_version("behind it", old, patch)
 
 

@@ -88,7 +88,8 @@ class Charged:
         except Exception as error:
             why = str(error) if isinstance(error, TopgapError) else f"{type(error).__name__}."
             warnings.warn(
-                f"The release was charged, but its result is not in the ledger: {why}",
+                f"The release was charged, but its result is not in the ledger: {why} Record it as "
+                f"that of charge {self.charge.number}.",
                 LedgerWarning,
                 stacklevel=3,
             )

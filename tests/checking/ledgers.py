@@ -89,13 +89,13 @@ def tampering(path: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         triggers = connection.execute(query).fetchall()
+        connection.execute("BEGIN")
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
-        try:
-            yield connection
-        finally:
-            for _, statement in triggers:
-                connection.execute(statement)
+        yield connection
+        for _, statement in triggers:
+            connection.execute(statement)
+        connection.execute("COMMIT")
 
 
 def entries_of(path: Path) -> list[Entry]:

@@ -31,7 +31,7 @@ def read_path(path: Any) -> Path:
         ) from None
     if not text or "\0" in text:
         raise ParameterError("A ledger is given by the path of its file, which has a name.")
-    return Path(os.path.abspath(text))
+    return Path(text).absolute()
 
 
 def read_dataset(name: Any) -> str:

@@ -30,7 +30,7 @@ MIGRATIONS: Mapping[int, Iterable[str]] = {}
 
 They run in one transaction with what is then written, so that a file has one version or the other.
 A row's hash does not depend on the columns that it has no value for, and no statement changes a
-row.
+row. `STATEMENTS` must be what a migrated file has, to the letter, or it could not be verified.
 """
 
 
