@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checking.command import ASKED, TOPGAP, Ended, is_one_sentence, release, surroundings
+from checking.command import ASKED, TOPGAP, Ended, is_one_sentence, release, surroundings, topgap
 from checking.streamed import parquet
-from topgap import Estimates, Ledger, Release
+from topgap import Estimates, Ledger, Release, top_k
 from topgap.cli import budget
 from topgap.cli.budget_command import EXAMPLES
 from topgap.cli.commands import app
@@ -350,6 +350,36 @@ def test_charge_is_for_what_others_release(folder: Path, ledger: Ledger) -> None
     )
 
 
+def test_a_result_can_be_recorded_later_and_once(folder: Path, ledger: Ledger) -> None:
+    ledger.charge("visits", 1, mechanism="a mean")
+    ledger.charge("visits", 1, mechanism="topgap.top_k")
+    made = top_k({"ash": 10**9, "elm": 0}, 1, 1)
+    (folder / "mean.json").write_text('{"mean": 44.5}')
+    (folder / "made.json").write_text(made.to_json())
+    (folder / "other.json").write_text(top_k({"ash": 10**9, "elm": 0}, 1, 2).to_json())
+    (folder / "bad.json").write_text("{")
+    asked = ("record", "budget.db", "--charge")
+    ended = told(folder, *asked, 2, "mean.json")
+    assert ended == (0, "The result of charge 2 is recorded in budget.db.\n", "")
+    refusals = {
+        (2, "mean.json"): "Charge 2 has its result already; it is recorded once.",
+        (1, "mean.json"): "budget.db has no charge 1.",
+        (3, "other.json"): "Charge 3 is of ε = 1, and the result cost 2.",
+        (3, "bad.json"): "bad.json is no JSON.",
+        (3, "none.json"): "none.json cannot be read: No such file or directory.",
+    }
+    for (number, name), sentence in refusals.items():
+        refused = told(folder, *asked, number, name)
+        assert refused.code == 1
+        assert is_one_sentence(refused.err)
+        assert refused.err.endswith(f"{sentence}\n")
+    piped = topgap("budget", *asked, 3, "-", folder=folder, given=made.to_json().encode())
+    assert piped.code == 0
+    mean, recorded = (each.result or "" for each in ledger.history())
+    assert json.loads(mean) == {"mean": 44.5}
+    assert Release.from_json(recorded) == made
+
+
 def test_a_clock_that_went_back_is_told_and_can_be_ignored(folder: Path, ledger: Ledger) -> None:
     from topgap.ledger import clock
 
@@ -370,13 +400,23 @@ def test_a_clock_that_went_back_is_told_and_can_be_ignored(folder: Path, ledger:
 
 
 def test_the_help_and_its_examples_can_be_typed(folder: Path) -> None:
-    for command in ([], ["init"], ["charge"], ["show"], ["history"], ["export"], ["verify"]):
+    for command in (
+        [],
+        ["init"],
+        ["charge"],
+        ["record"],
+        ["show"],
+        ["history"],
+        ["export"],
+        ["verify"],
+    ):
         ended = told(folder, *command, "--help")
         assert (ended.code, ended.err) == (0, "")
         assert f"Usage: topgap budget {' '.join(command)}".strip() in ended.out
     joined = EXAMPLES.replace("\\\n", " ")
     examples = [line for line in joined.splitlines() if line.startswith("topgap ")]
-    assert len(examples) == 7
+    assert len(examples) == 8
+    (folder / "result.json").write_text("44.5")
     for example in examples:
         ended = within(folder, *shlex.split(example)[1:])
         missing = "visits.parquet" in example  # which is not here, and for that reason alone

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-_FORMAT = "topgap.release/1"
+FORMAT = "topgap.release/1"
 _PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
 _MOST_ROWS = 60
 
@@ -170,7 +170,7 @@ class Release:
         winners: list[dict[str, Any]] = [{name: item} for item in self.items]
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
             winner["gap"] = written(gap)
-        return {"format": _FORMAT, "parameters": self._parameters.to_dict(), "winners": winners}
+        return {"format": FORMAT, "parameters": self._parameters.to_dict(), "winners": winners}
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Release":
@@ -183,8 +183,8 @@ class Release:
         >>> Release.from_dict(release.to_dict()) == release
         True
         """
-        known = isinstance(read, dict) and read.get("format") == _FORMAT
-        _require(known, f"it must have the format {_FORMAT}")
+        known = isinstance(read, dict) and read.get("format") == FORMAT
+        _require(known, f"it must have the format {FORMAT}")
         try:
             _require({*read} == {"format", "parameters", "winners"}, "it has other entries")
             _require({*read["parameters"]} == {*_PARAMETERS}, "it has other parameters")

@@ -4,6 +4,7 @@ import csv
 import glob
 import io
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +16,13 @@ import typer
 from topgap.cli import files, standard_output
 from topgap.cli.forms import form_of
 from topgap.cli.publishing import charged
+from topgap.errors import SourceError
+from topgap.estimates import Estimates
+from topgap.estimates.document import FORMAT as ESTIMATES
 from topgap.grid import as_text
 from topgap.ledger import Budget, Charge, Ledger, document
+from topgap.release import FORMAT as RELEASE
+from topgap.release import Release
 from topgap.text import on_one_line, written
 
 Form = Literal["table", "json", "csv"]
@@ -102,6 +108,34 @@ def init(asked: Asked, dataset: str, epsilon: str) -> None:
 def charge(asked: Asked, dataset: str, epsilon: str, mechanism: str) -> None:
     """Charge what others release."""
     print(charged(asked.ledger.charge(dataset, epsilon, mechanism=mechanism)))
+
+
+def record(asked: Asked, charge: int, result: Path) -> None:
+    """Keep what came of a charge.
+
+    Raises:
+        SourceError: The result cannot be read, or is no JSON.
+    """
+    label = on_one_line(result)
+    if str(result) == "-" and sys.stdin is None:
+        raise SourceError("Standard input is closed.")
+    try:
+        text = sys.stdin.buffer.read() if str(result) == "-" else result.read_bytes()
+        read = json.loads(text)
+    except OSError as error:
+        raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise SourceError(f"{label} is no JSON.") from None
+    asked.ledger.record(charge, _released(read))
+    print(f"The result of charge {charge} is recorded in {on_one_line(asked.file)}.")
+
+
+def _released(read: Any) -> Any:
+    """The release or the estimates, if it is one of these, so that its ε is compared."""
+    told = read.get("format") if isinstance(read, dict) else None
+    if told == RELEASE:
+        return Release.from_dict(read)
+    return Estimates.from_dict(read) if told == ESTIMATES else read
 
 
 def show(asked: Asked, dataset: str | None, target: Target) -> None:

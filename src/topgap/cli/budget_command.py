@@ -32,6 +32,7 @@ A release of the same data by other software:
 
 topgap budget charge budget.db --dataset visits --epsilon 1/2 \
   --mechanism "mean age, by OpenDP"
+topgap budget record budget.db --charge 2 result.json
 
 All of it for the files, and whether somebody has changed it:
 
@@ -106,6 +107,33 @@ def charge(
     """
     with one_sentence():
         budget.charge(Asked(file, who, note, ignore_clock), dataset, epsilon, mechanism)
+
+
+@app.command()
+def record(
+    file: File,
+    charge: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="The number of the charge, as history lists it.", show_default=False
+        ),
+    ],
+    result: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESULT",
+            help="What was released, as JSON: a file, or - for standard input.",
+            show_default=False,
+        ),
+    ],
+    who: options.Who = None,
+) -> None:
+    """Keep the result of a charge that has none, once.
+
+    What topgap releases with --ledger is recorded by itself.
+    """
+    with one_sentence():
+        budget.record(Asked(file, who), charge, result)
 
 
 @app.command()
