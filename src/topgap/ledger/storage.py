@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
+from weakref import WeakSet
 
 from topgap.errors import LedgerError
 from topgap.ledger import schema
@@ -33,9 +34,16 @@ _REASONS = {
     sqlite3.SQLITE_CORRUPT: "is damaged, or its disk is; see to that, or take a copy from before",
 }
 
-_open: set[object] = set()
+
+class _Mark:
+    """Is there for as long as a file is open, whatever interrupts what follows."""
+
+    __slots__ = ("__weakref__",)
+
+
+_open: WeakSet[_Mark] = WeakSet()
 """What is open in this process."""
-_inherited: set[object] = set()
+_inherited: set[_Mark] = set()
 """What was open in the one that it is a fork of: SQLite takes its locks for those of this one."""
 
 if hasattr(os, "register_at_fork"):
@@ -124,7 +132,7 @@ class Storage:
                 "it before the threads, or with the method spawn."
             )
         name = f"file:{quote(os.fsencode(self.path))}?mode={mode}"
-        _open.add(mark := object())
+        _open.add(mark := _Mark())
         try:
             with closing(
                 sqlite3.connect(name, uri=True, timeout=0, isolation_level=None)
