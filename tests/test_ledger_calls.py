@@ -1,19 +1,25 @@
 """Calls that release: charged before the first random bit, recorded after, never otherwise."""
 
+import io
+import shutil
 import sqlite3
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import date
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 
@@ -21,7 +27,7 @@ import topgap
 from checking.ledgers import is_found, put_in_place, quick_folder, refused
 from checking.mutants import Mutant, mutated
 from checking.selectors import FAR
-from checking.streamed import a_pipe, stream_of
+from checking.streamed import a_pipe, file_of, stream_of
 from topgap import (
     AnswersError,
     BudgetExceeded,
@@ -46,7 +52,7 @@ from topgap import (
 )
 from topgap._core import Kernel, Laplace, Streams
 from topgap.estimates import calls as estimates_calls
-from topgap.ledger import Charge, Ledger
+from topgap.ledger import Charge, Ledger, storage
 from topgap.reference import bits, samplers
 from topgap.spark import mechanism as spark_mechanism
 from topgap.spark import partitions
@@ -242,6 +248,14 @@ def test_it_charges_epsilon_and_records_the_release(
 
 
 @each_call
+def test_who_pays_and_what_for_is_kept(name: str, path: Path) -> None:
+    call = CALLS[name]
+    call.prepare(call.data)(ledger=Ledger(path, who="bo", note="weekly"), dataset="visits")
+    charge = only_charge(path)
+    assert (charge.who, charge.note) == ("bo", "weekly")
+
+
+@each_call
 def test_without_a_ledger_nothing_is_charged(name: str, path: Path) -> None:
     call = CALLS[name]
     assert call.prepare(call.data)().items[0] == "ash"
@@ -298,6 +312,63 @@ def test_what_ends_between_charge_and_result_leaves_a_charge(
     assert Ledger(path).budget("visits").left == Fraction(1, 3)
     assert [each.result is None for each in Ledger(path).history()] == [True, False]
     assert entries(path) == 4
+
+
+def interrupted(at: int, call: Callable[[], object]) -> bool:
+    """Whether the call was interrupted, at this of the lines that pay for it."""
+    lines = 0
+
+    def look(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal lines
+        if not frame.f_code.co_filename.startswith(PAYING):
+            return None
+        lines += event == "line"
+        if event == "line" and lines == at:
+            raise KeyboardInterrupt
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interruption_at_any_line_leaves_a_true_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn without a charge, and nobody finds the file in use afterwards."""
+    outcomes = Counter[str]()
+    drawn: list[bool] = []
+    watch_randomness(monkeypatch, lambda: drawn.append(True))
+    with quick_folder() as folder:
+        Ledger(folder / "original.db", who="ana").add_dataset("visits", 1)
+        path = folder / "budget.db"
+        call = partial(topgap.top_k, TREES, 2, EPSILON, dataset="visits")
+        for at in range(1, 10_000, 2):
+            shutil.copy(folder / "original.db", path)
+            drawn.clear()
+            if not interrupted(at, partial(call, ledger=Ledger(path, who="ana", wait=0))):
+                break
+            budget = Ledger(path, wait=0).budget("visits")
+            assert budget.charges >= bool(drawn)
+            outcomes[f"{budget.charges} {budget.without_result} {bool(drawn)}"] += 1
+            Ledger(path, wait=0).charge("visits", "1/100", mechanism="m")
+            assert entries(path) == 2 + 2 * budget.charges - budget.without_result
+    assert {*outcomes} <= {"0 0 False", "1 1 False", "1 1 True", "1 0 True"}
+    assert len(outcomes) >= 3
+    assert min(outcomes["0 0 False"], outcomes["1 1 True"]) > 20
+
+
+def test_a_reading_that_was_interrupted_leaves_nothing_open(path: Path) -> None:
+    """Or a fork would be told that a ledger is in use."""
+    for at in range(1, 1000):
+        if not interrupted(at, lambda: Ledger(path, wait=0).budget("visits")):
+            break
+        assert [*storage._open] == []
+    assert at > 50
 
 
 # --- Refusals come before the data
@@ -455,6 +526,7 @@ BAD_TABLES: dict[str, tuple[pa.Table, type[TopgapError]]] = {
     "no such column": (TABLE.select(["what"]), TopgapError),
     "no counts": (table(people=["a", "b", "c"]), TopgapError),
 }  # fmt: skip
+PAYING = tuple(str(Path(topgap.__file__).parent / each) for each in ("ledger", "payment"))
 STREAMS = ["streams.top_k", "streams.top_k_with_estimates"]
 
 
@@ -470,13 +542,35 @@ def in_two_files(table: pa.Table, folder: Path) -> Any:
     return [folder / "part-0.parquet", folder / "part-1.parquet"]
 
 
+def in_an_open_file(table: pa.Table, _: Path) -> Any:
+    return io.BytesIO(stream_of(table))
+
+
+def in_an_arrow_file(table: pa.Table, folder: Path) -> Any:
+    (folder / "counts.arrow").write_bytes(file_of(table))
+    return folder / "counts.arrow"
+
+
+def in_a_dataset(table: pa.Table, folder: Path) -> Any:
+    in_parquet(table, folder)
+    return pads.dataset(folder / "counts.parquet")
+
+
+def in_polars(table: pa.Table, _: Path) -> Any:
+    return pl.from_arrow(table)
+
+
+def in_pandas(table: pa.Table, _: Path) -> Any:
+    return table.to_pandas()
+
+
 def as_it_is(table: pa.Table, _: Path) -> Any:
     return table
 
 
 @pytest.mark.parametrize("bad", BAD_TABLES)
 @pytest.mark.parametrize("name", STREAMS)
-@pytest.mark.parametrize("source", [as_it_is, in_parquet, in_two_files])
+@pytest.mark.parametrize("source", [as_it_is, in_parquet, in_two_files, in_an_open_file])
 def test_bad_rows_that_can_be_read_twice_charge_nothing(
     bad: str, name: str, source: Callable[[pa.Table, Path], Any], path: Path
 ) -> None:
@@ -485,6 +579,24 @@ def test_bad_rows_that_can_be_read_twice_charge_nothing(
     with pytest.raises(error):
         CALLS[name].prepare(source(data, path.parent))(ledger=path, dataset="visits")
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize(
+    "source", [in_an_open_file, in_an_arrow_file, in_a_dataset, in_polars, in_pandas]
+)
+def test_whatever_can_be_read_twice_is_looked_at_first(
+    name: str, source: Callable[[pa.Table, Path], Any], path: Path
+) -> None:
+    for bad in ("an item twice", "too few"):
+        with pytest.raises(BAD_TABLES[bad][1]):
+            CALLS[name].prepare(source(BAD_TABLES[bad][0], path.parent))(
+                ledger=path, dataset="visits"
+            )
+        assert entries(path) == 1
+    made = CALLS[name].prepare(source(TABLE, path.parent))(ledger=path, dataset="visits")
+    assert made.items == ("ash", "oak")
+    assert only_charge(path).result == made.to_json()
 
 
 def test_a_file_that_is_missing_or_damaged_charges_nothing(path: Path) -> None:
