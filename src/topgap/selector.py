@@ -250,7 +250,7 @@ class Selector:
             AnswersError: There are not more answers than winners; more can be added.
             SelectorError: It has been merged into another, or released without a ledger.
             BudgetExceeded, LedgerError: The ledger has less left, or cannot be written. Nothing is
-                released or charged on an error.
+                released on an error, and nothing charged unless the winners were being drawn.
         """
         gaps = read_flag(gaps, "gaps")
         with self._in_use():

@@ -65,8 +65,8 @@ def top_k(
         check_items: Whether to look for items that have two rows, which takes a shuffle of all
             rows. Without it that no item has is for you to know.
         ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. With one, a query
-            without noise first sees that all rows can be used. When the second has begun ε is
-            spent, even if Spark then fails.
+            without noise first sees that all rows can be used, as far as `check_items` has it look.
+            When the second has begun ε is spent, even if Spark then fails.
         dataset: The data set in it.
 
     Returns:
