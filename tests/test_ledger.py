@@ -214,6 +214,12 @@ class Histories(RuleBasedStateMachine):
         } == self.results
         verified = self.ledger.verify(*self.receipts)
         assert verified.entries == self.entries
+        told = json.loads(json.dumps(self.ledger.to_dict()))
+        assert [Fraction(each["left"]) for each in told["datasets"]] == [
+            each.left for each in budgets
+        ]
+        assert [each["receipt"] for each in told["charges"]] == self.receipts
+        assert told["receipt"] == verified.receipt
 
 
 def test_any_history_adds_up_to_the_last_digit() -> None:
