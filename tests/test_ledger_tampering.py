@@ -27,7 +27,7 @@ from checking.ledgers import (
 )
 from checking.mutants import Mutant, mutated
 from topgap import LedgerError, ParameterError
-from topgap.ledger import Ledger, chain, log, schema, verification
+from topgap.ledger import Ledger, accounts, chain, log, schema, verification
 from topgap.ledger.chain import COLUMNS, Entry
 
 EVERY = [*COLUMNS, "hash"]
@@ -145,18 +145,33 @@ def test_a_charge_is_refused_where_the_edit_matters(
     assert is_seen_by(Ledger(path).verify)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE entries SET kind = 'result', charge = 5 WHERE number = 6",
-        "UPDATE entries SET dataset = 'visits' WHERE number = 6",
-        "DELETE FROM entries WHERE number = 6",
-    ],
-)
-def test_a_hidden_charge_is_found_by_verification_alone(statement: str, path: Path) -> None:
-    """A charge looks at the last one of its data set, and not for one that is none any more."""
+HIDING = [
+    "UPDATE entries SET kind = 'result', charge = 5 WHERE number = 6",
+    "UPDATE entries SET dataset = 'visits' WHERE number = 6",
+    "UPDATE entries SET number = 60 WHERE number = 6",
+    "DELETE FROM entries WHERE number = 6",
+    "DELETE FROM entries WHERE number IN (6, 7)",
+]
+
+
+@pytest.mark.parametrize("statement", HIDING)
+def test_a_charge_is_refused_where_an_earlier_one_was_hidden(statement: str, path: Path) -> None:
+    """From the last charge of its data set that is found, all that follows is looked at."""
     tampered(path, run(statement))
-    assert not is_seen_by(charge(path, "blood α"))
+    assert is_seen_by(charge(path, "blood α"))
+    assert is_seen_by(lambda: Ledger(path).check("blood α", "1/100"))
+    assert is_seen_by(Ledger(path).verify)
+
+
+def test_a_charge_is_refused_where_an_index_hides_an_earlier_one(path: Path) -> None:
+    hide_in_the_index(path)
+    assert is_seen_by(charge(path, "blood α"))
+
+
+def test_what_changes_no_sum_is_found_by_verification_alone(path: Path) -> None:
+    """A charge does not read all of a long history each time."""
+    tampered(path, run("UPDATE entries SET note = 'edited' WHERE number = 3"))
+    assert charge(path)()
     assert is_seen_by(Ledger(path).verify)
 
 
@@ -587,18 +602,30 @@ def look_at_tables(path: Path) -> None:
     assert is_seen_by(Ledger(path).verify)
 
 
-def look_at_pages(path: Path) -> None:
-    """An index that lacks a row is seen by nothing else."""
+def hide_in_the_index(path: Path) -> None:
+    """Leave all charges out of the index of charges, which says so nowhere."""
+    statement, name = schema.STATEMENTS[4], "charges"
     with tampering(path) as connection:
         connection.execute("PRAGMA writable_schema = ON")
-        statement, name = schema.STATEMENTS[4], "charges"
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?",
                            [statement.replace("'charge'", "'none'"), name])  # fmt: skip
     with tampering(path) as connection:
         connection.execute("REINDEX charges")
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [statement, name])
+
+
+def look_at_pages(path: Path) -> None:
+    hide_in_the_index(path)
     assert is_seen_by(Ledger(path).verify)
+
+
+def look_at_hidden_charges(path: Path) -> None:
+    before = path.read_bytes()
+    for statement in HIDING:
+        test_a_charge_is_refused_where_an_earlier_one_was_hidden(statement, path)
+        path.write_bytes(before)
+    test_a_charge_is_refused_where_an_index_hides_an_earlier_one(path)
 
 
 def look_at_nonsense(path: Path) -> None:
@@ -624,7 +651,7 @@ Look = Callable[[Path], None]
 LOOKS: list[Look] = [
     look_at_order, look_at_edits, look_at_moved_values, look_at_one_hash, look_at_last_rows,
     look_at_head, look_at_last_charge, look_at_tables, look_at_pages, look_at_nonsense,
-    look_at_receipts, look_at_cut_off_ends, look_at_renamed_data_sets,
+    look_at_receipts, look_at_hidden_charges, look_at_cut_off_ends, look_at_renamed_data_sets,
 ]  # fmt: skip
 
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
@@ -650,6 +677,11 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (log, Mutant("believes a last charge",
                  "if found is None or not self._is_right(found, self._hash(number - 1), "
                  "self._hash(number)):", "if found is None:"), look_at_last_charge),
+    (accounts, Mutant("does not look behind a charge",
+                      "    log.check_behind(charge or total)\n", ""),
+     look_at_hidden_charges),
+    (log, Mutant("believes the index", 'if later.kind == "charge" and', "if later.kind == '' and"),
+     look_at_hidden_charges),
     (verification, Mutant("does not look at the head", "if log.head() != (rules.entries, last):",
                           "if False:"), look_at_last_rows),
     (verification, Mutant("does not look at tables",

@@ -15,9 +15,11 @@ def balance(log: Log, dataset: str) -> tuple[Fraction, Fraction]:
     """The total of a data set, and what is spent of it.
 
     Raises:
-        LedgerError: There is no such data set.
+        LedgerError: There is no such data set, or a later charge of it was hidden.
     """
-    return number(_total(log, dataset).epsilon), _spent(log.last_charge(dataset))
+    total, charge = _total(log, dataset), log.last_charge(dataset)
+    log.check_behind(charge or total)
+    return number(total.epsilon), _spent(charge)
 
 
 def budget(log: Log, dataset: str) -> Budget:

@@ -84,6 +84,22 @@ class Log:
         """The last charge of a data set."""
         return self._first("kind = 'charge' AND dataset = ?", dataset)
 
+    def check_behind(self, entry: Entry) -> None:
+        """See that no charge of this entry's data set comes after it, under whatever name.
+
+        Raises:
+            LedgerError: One does, or an entry there has been changed or is missing.
+        """
+        before = self._hash(entry.number)
+        query = f"SELECT {_ALL}, hash FROM entries WHERE number > ? ORDER BY number"
+        for *row, digest in self._connection.execute(query, [entry.number]):
+            if not self._is_right(tuple(row), before, digest):
+                raise self.changed(row[0])
+            later = entry_of(tuple(row))
+            if later.kind == "charge" and later.dataset == entry.dataset:
+                raise self.changed(later.number)
+            before = digest
+
     def result_of(self, charge: int) -> Entry | None:
         """The result of a charge."""
         return self._first("kind = 'result' AND charge = ?", charge)
