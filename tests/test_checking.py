@@ -89,6 +89,42 @@ def test_states_that_look_alike_are_not_merged(place: str) -> None:
     assert by_bits.masses == by_draws.masses
 
 
+SHARED = {
+    "a draw": (Mutant("sum", "return up - down", "return up + down"),
+               {"uniform", "bernoulli", "bernoulli_exp", "geometric", "truncated_geometric"}),
+    "what others draw from": (Mutant("off by one", "uniform(d) < n", "uniform(d) <= n"),
+                              {"uniform"}),
+    "what all draw from": (Mutant("from above", "return candidate\n", "return n - 1 - candidate\n"),
+                           set()),
+    "what is not merged": (Mutant("early", "range(n - 1, 0, -1)", "range(n - 1, 1, -1)"),
+                           {"uniform", "bernoulli", "bernoulli_exp", "geometric",
+                            "truncated_geometric", "discrete_laplace"}),
+    "a function of the module": (Mutant("any", "isinstance(value, Fraction | int)", "True"),
+                                 {"uniform", "bernoulli"}),
+    "a name of the module": (Mutant("other", "import ParameterError, ParameterTypeError",
+                                    "import ParameterTypeError; ParameterError = ValueError"),
+                             set()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", SHARED)
+def test_draws_are_taken_over_only_from_the_same_code(place: str) -> None:
+    defect, same = SHARED[place]
+    broken, whole = mutated(samplers, defect).Sampler, DrawWalker()
+    assert DrawWalker(broken).same_draws(whole) == same
+    programs: list[Callable[[Any], int]] = [
+        lambda sampler: sampler.uniform(5),
+        lambda sampler: sampler.bernoulli(2, 3),
+        lambda sampler: sampler.shuffle(3)[0],
+        lambda sampler: sampler.discrete_laplace(Fraction(3, 2)),
+    ]
+    for program in programs:
+        whole.walk(program, Fraction(1, 2**12))
+    for program in programs:
+        alone = DrawWalker(broken).walk(program, Fraction(1, 2**12))
+        assert DrawWalker(broken, like=whole).walk(program, Fraction(1, 2**12)) == alone
+
+
 def test_a_mutant_must_find_its_place_exactly_once() -> None:
     for text in ("no such text", "self"):
         with pytest.raises(LookupError, match="exactly once"):

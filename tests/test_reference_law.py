@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from checking.known_law import gap_top_k, top_k
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, walk_tapes
-from topgap import TopK, law, parameters, reference
+from topgap import TopK, parameters, reference
+from topgap.law import Bounds
 from topgap.reference import Sampler, secure, without_gap
 
 Mechanism = Callable[..., list[tuple[int, Fraction]]]
@@ -60,8 +62,8 @@ class Case:
 
         return walker.walk(program, Fraction(self.smallest))
 
-    def law(self, outcome: Any) -> law.Bounds:
-        return law.gap_top_k(self.rounded, self.parameters(), outcome)
+    def law(self, outcome: Any) -> Bounds:
+        return gap_top_k(self.rounded, self.parameters(), outcome)
 
 
 def tenths(*numerators: int) -> tuple[Fraction, ...]:
@@ -130,7 +132,7 @@ def test_so_do_they_bit_by_bit(
         lambda sampler: tuple(run(answers, given, refinement=2, sampler=sampler)), depth=18
     )
     record_property("Algorithm 4, bit by bit to 18 bits", float(walked.rest))
-    assert walked.violations(lambda outcome: law.gap_top_k(answers, given, outcome)) == []
+    assert walked.violations(lambda outcome: gap_top_k(answers, given, outcome)) == []
     assert walked.rest <= rest
 
 
@@ -176,7 +178,7 @@ def without_gap_violations(
     found = [
         violation
         for walked in walks
-        for violation in walked.violations(partial(law.top_k, rounded, given))
+        for violation in walked.violations(partial(top_k, rounded, given))
     ]
     return found, max(walked.rest for walked in walks)
 
@@ -250,7 +252,7 @@ def test_one_order_of_the_remainders_suffices(
     given = TopK(k, 4 * k, resolution=1)  # rate 2
     walked = walker.walk(partial(by_one_order, answers, given), Fraction(1, 10**8))
     record_property("one order of the remainders, by draws", float(walked.rest))
-    assert walked.violations(lambda outcome: law.gap_top_k(answers, given, outcome)) == []
+    assert walked.violations(lambda outcome: gap_top_k(answers, given, outcome)) == []
     assert walked.rest < 1e-5
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from checking.frequencies import misfits_of
+from checking.known_law import gap_top_k
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker
-from topgap import Release, Selector, TopK, law, pools, selector
+from topgap import Release, Selector, TopK, pools, selector
 from topgap.law import Bounds
 from topgap.reference import Sampler
 
@@ -112,7 +113,7 @@ class Case(NamedTuple):
         return walker.walk(program, self.smallest)
 
     def law(self, outcome: Outcome) -> Bounds:
-        return law.gap_top_k(self.answers, self.parameters, outcome)
+        return gap_top_k(self.answers, self.parameters, outcome)
 
 
 CASES = [
@@ -221,7 +222,7 @@ def misfitting(
     runs: int = RUNS,
 ) -> list[str]:
     def probability(seen: Outcome) -> Bounds:
-        return law.gap_top_k([*answers], parameters, seen)
+        return gap_top_k(answers, parameters, seen)
 
     return misfits_of(run, runs, probability, false_alarm)
 

@@ -7,9 +7,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from checking.kernel import Probe, Selection
+from checking.known_law import exp_minus, gap_top_k
 from checking.walks import Walk
-from topgap import TopK, law
-from topgap.law import Bounds, exp_minus
+from topgap import TopK
+from topgap.law import Bounds
 
 
 class Plan(NamedTuple):
@@ -178,7 +179,7 @@ class Select:
             return Bounds(Fraction(0), Fraction(0))
         resolution = self.parameters.resolution
         pairs = [(i, gap * resolution) for i, gap in zip(*outcome, strict=True)]
-        return law.gap_top_k(self.units, self.parameters, pairs)
+        return gap_top_k(self.units, self.parameters, pairs)
 
 
 @dataclass(frozen=True)

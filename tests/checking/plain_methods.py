@@ -9,7 +9,9 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from collections.abc import Set as AbstractSet
+from types import FunctionType
 from typing import Any, TypeGuard
 
 PURE = {"_is_exact", "_is_int", "_require", "Fraction", "int", "max", "min"}
@@ -82,6 +84,36 @@ def overwritten_variables(method: Callable[..., Any]) -> dict[int, str]:
         if node.targets[0].id not in {part.id for part in ast.walk(node.value) if _is_name(part)}
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
+
+
+def code_that_runs(sampler: type, plain: AbstractSet[str]) -> dict[str, frozenset[Hashable]]:
+    """By method, its code and that of everything it calls, wherever all its draws are plain.
+
+    A plain method names what it uses. So where all names stand for the same, the same happens.
+    """
+    found = {}
+    for name in plain:
+        parts: set[Hashable] = set()
+        draws = set()
+        waiting = [(name, vars(sampler)[name])]
+        while waiting:
+            called, function = waiting.pop()
+            part = (called, function.__code__, function.__defaults__)
+            if part in parts:
+                continue
+            parts.add(part)
+            for used in function.__code__.co_names:
+                if hasattr(sampler, used):
+                    draws.add(used)
+                    waiting += [(used, vars(sampler)[used])] if used in plain else []
+                given = function.__globals__.get(used)
+                if isinstance(given, FunctionType):
+                    waiting.append((used, given))
+                elif given is not None:
+                    parts.add((used, given if isinstance(given, Hashable) else object()))
+        if draws <= plain:
+            found[name] = frozenset(parts)
+    return found
 
 
 def _syntax(method: Callable[..., Any]) -> ast.stmt:

@@ -19,7 +19,7 @@ whose source shows that they keep nothing elsewhere are merged (`plain_methods`)
 
 import math
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,9 +27,9 @@ from functools import partial
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from checking.plain_methods import overwritten_variables, state_is_in_variables
+from checking.plain_methods import code_that_runs, overwritten_variables, state_is_in_variables
 from topgap.law import Bounds
-from topgap.reference.insecure_tape import Tape, TapeExhaustedError
+from topgap.reference.insecure_tape import TapeExhaustedError
 from topgap.reference.samplers import Sampler
 
 Outcome = TypeVar("Outcome", bound=Hashable)
@@ -66,26 +66,66 @@ def walk_tapes(
 ) -> Walk[Outcome]:
     """Run `program` on every tape of at most `depth` bits."""
     masses: defaultdict[Outcome, int] = defaultdict(int)  # in units of 2^−depth
-    unfinished = [""]
-    while unfinished:
-        bits = unfinished.pop()
+    tape = _Tapes(depth)
+    while not tape.is_last:
+        tape.go_on()
         try:
-            outcome = program(sampler(Tape(bits)))
-        except TapeExhaustedError as end:
-            if len(bits) + end.missing <= depth:
-                unfinished += [bits + word for word in _words(end.missing)]
-        else:
-            masses[outcome] += 2 ** (depth - len(bits))
+            outcome = program(sampler(tape))
+        except TapeExhaustedError:
+            continue
+        masses[outcome] += 2 ** (depth - tape.read)
     return _walk({outcome: Fraction(mass, 2**depth) for outcome, mass in masses.items()})
+
+
+class _Tapes:
+    """All tapes in the order of their bits, one for each run, and as long as the run reads it.
+
+    A run reads the bits that it is given and then zeros. The next one is given what this one has
+    read, as a number that is one higher: so no two runs read the same, and nothing is left out.
+    """
+
+    def __init__(self, depth: int) -> None:
+        self.read = 0
+        self._depth = depth
+        self._bits, self._length = -1, 0  # before the first, which is given no bits
+
+    @property
+    def is_last(self) -> bool:
+        """Whether all bits that were read are ones."""
+        return self._read_bits() + 1 == 1 << self.read
+
+    def go_on(self) -> None:
+        """From the tape that was read to the next."""
+        self._bits, self._length, self.read = self._read_bits() + 1, self.read, 0
+
+    def take(self, count: int) -> int:
+        """The next `count` bits, the first of them as the highest."""
+        end = self.read + count
+        if end > self._depth:
+            raise TapeExhaustedError(end - self._depth)
+        if end > self._length:
+            self._bits <<= end - self._length
+            self._length = end
+        self.read = end
+        return self._bits >> (self._length - end) & ((1 << count) - 1)
+
+    def _read_bits(self) -> int:
+        return self._bits >> (self._length - self.read)
 
 
 class DrawWalker:
     """Runs a program on every sequence of results that its draws can have.
 
     Masses are integers in units of 2^−SCALE; products are rounded down, and the rest has the loss.
+
+    Args:
+        sampler: Whose draws they are.
+        like: One that has walked much. Of draws that run the same code here as there, what it has
+            found is taken over.
     """
 
-    def __init__(self, sampler: type[Sampler] = Sampler) -> None:
+    def __init__(self, sampler: type[Sampler] = Sampler, like: "DrawWalker | None" = None) -> None:
+        self._sampler = sampler
         self._methods = {name: vars(sampler)[name] for name in vars(sampler) if name[0] != "_"}
         self._overwritten = {
             method.__code__: overwritten_variables(method)
@@ -93,12 +133,20 @@ class DrawWalker:
             if state_is_in_variables(method)
         }
         self._scripted = _scripted(sampler, [*self._methods])
-        self._draws: dict[Hashable, dict[Any, int]] = {}
+        self._draws: dict[tuple[Any, ...], dict[Any, int]] = {}
+        if like is not None:
+            same = self.same_draws(like)
+            self._draws |= {key: found for key, found in like._draws.items() if key[0] in same}
 
     @property
     def merged(self) -> set[str]:
         """The draws whose states are merged; loops of rejections in others are too long to walk."""
         return {n for n, method in self._methods.items() if method.__code__ in self._overwritten}
+
+    def same_draws(self, other: "DrawWalker") -> set[str]:
+        """The draws that run the same code in both; only such as are merged are compared."""
+        ours, theirs = (code_that_runs(each._sampler, each.merged) for each in (self, other))
+        return {name for name, code in ours.items() if theirs.get(name) == code}
 
     def walk(self, program: Callable[[Sampler], Outcome], smallest: Fraction) -> Walk[Outcome]:
         """Follow every sequence of draws until its mass falls below `smallest`."""
@@ -107,26 +155,53 @@ class DrawWalker:
 
     def _masses(self, program: Callable[[Sampler], Outcome], smallest: int) -> dict[Outcome, int]:
         masses: defaultdict[Outcome, int] = defaultdict(int)
-        scripts: dict[tuple[Any, ...], int] = {(): 2**SCALE}  # all equally long
-        while scripts:
-            if len(scripts) > MOST_SCRIPTS:
-                raise MemoryError(f"More than {MOST_SCRIPTS} tapes have to be followed at once.")
+        begun: list[tuple[tuple[Any, ...], int]] = [((), 2**SCALE)]  # scripts and their masses
+        while begun:
             waiting: dict[Hashable, _Waiting] = {}
-            for script, mass in scripts.items():
+            while begun:
+                if len(begun) + len(waiting) > MOST_SCRIPTS:
+                    raise MemoryError(f"More than {MOST_SCRIPTS} tapes have to be followed.")
+                run = _Run(*begun.pop(), partial(self._go_on, begun, smallest))
                 try:
-                    masses[program(self._scripted(script))] += mass
-                except _ScriptEndedError as end:
-                    place = self._place(end.frame)
-                    state = _Waiting(script, end.draw, may_merge=place is not None)
-                    waiting.setdefault(place or script, state).mass += mass
-            scripts = {
-                (*state.script, result): state.mass * probability >> SCALE
+                    masses[program(self._scripted(run))] += run.mass
+                except _MayMergeError as end:
+                    state = _Waiting(run.script, end.draw)
+                    waiting.setdefault(end.place, state).mass += run.mass
+                except _NeglectedError:
+                    continue
+            begun += (
+                ((*state.script, result), state.mass * probability >> SCALE)
                 for state in waiting.values()
                 if state.mass >= smallest
                 for result, probability in self._results(state.draw, state.mass // smallest).items()
-                if state.may_merge or state.mass * probability >> SCALE >= smallest
-            }
+            )
         return masses
+
+    def _go_on(
+        self,
+        begun: list[tuple[tuple[Any, ...], int]],
+        smallest: int,
+        run: "_Run",
+        draw: tuple[str, tuple[Any, ...]],
+        frame: FrameType,
+    ) -> Any:
+        """Beyond the script: wait for others that may come to this place, or go on with a result.
+
+        The scripts with all other results, if they are heavy enough, are begun.
+        """
+        place = self._place(frame)
+        if place is not None:
+            raise _MayMergeError(draw, place)
+        if run.mass < smallest:
+            raise _NeglectedError
+        results = self._results(draw, run.mass // smallest).items()
+        masses = [(result, run.mass * probability >> SCALE) for result, probability in results]
+        heavy = [((*run.script, result), mass) for result, mass in masses if mass >= smallest]
+        if not heavy:
+            raise _NeglectedError
+        run.script, run.mass = heavy.pop()
+        begun += heavy
+        return run.script[-1]
 
     def _results(self, draw: tuple[str, tuple[Any, ...]], precision: int) -> dict[Any, int]:
         """The mass of each result of one draw: its own draws are walked in turn, down to bits.
@@ -159,38 +234,51 @@ class DrawWalker:
 
 
 @dataclass
+class _Run:
+    """The results that draws have had or will have, their mass, and what to do beyond them."""
+
+    script: tuple[Any, ...]
+    mass: int
+    go_on: Callable[..., Any]
+
+
+@dataclass
 class _Waiting:
     """A state in which the program waits for a draw, one script that leads to it, and its mass."""
 
     script: tuple[Any, ...]
     draw: tuple[str, tuple[Any, ...]]
-    may_merge: bool
     mass: int = 0
 
 
-class _ScriptEndedError(BaseException):
-    """A draw for which the script has no result, and the frame that waits for it."""
+class _MayMergeError(BaseException):
+    """A draw for which the script has no result, at a place where other tapes may come too."""
 
-    def __init__(self, draw: tuple[str, tuple[Any, ...]], frame: FrameType) -> None:
+    def __init__(self, draw: tuple[str, tuple[Any, ...]], place: Hashable) -> None:
         self.draw = draw
-        self.frame = frame
+        self.place = place
 
 
-def _scripted(sampler: type[Sampler], methods: list[str]) -> Callable[[tuple[Any, ...]], Sampler]:
+class _NeglectedError(BaseException):
+    """No result of the draw is heavy enough to be followed."""
+
+
+def _scripted(sampler: type[Sampler], methods: list[str]) -> Callable[[_Run], Sampler]:
     """A sampler whose draws, and whose bits, are one after the other what a script says."""
 
     def draw(name: str) -> Callable[..., Any]:
         def next_of_script(self: Any, *arguments: Any) -> Any:
             for result in self.script:
                 return result
-            raise _ScriptEndedError((name, arguments), sys._getframe(1))
+            return self.run.go_on(self.run, (name, arguments), sys._getframe(1))
 
         return next_of_script
 
-    def start(self: Any, script: tuple[Any, ...]) -> None:
-        self.script = iter(script)
+    def start(self: Any, run: _Run) -> None:
+        self.run = run
+        self.script = iter(run.script)
         self.bits = self
-        self.calls = Counter()
+        self.calls = defaultdict(int)
 
     members = {name: draw(name) for name in [*methods, "take"]}
     return type("Scripted", (sampler,), {**members, "__init__": start})
