@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from checking.frequencies import misfits
+from checking.known_law import gap_top_k
 from checking.mutants import Mutant, mutated
-from topgap import AnswersError, AnswersTypeError, ParameterError, TopK, law
+from topgap import AnswersError, AnswersTypeError, ParameterError, TopK
+from topgap.law import Bounds
 from topgap.reference import insecure_floats
 
 ANSWERS = [0, 1, 1, 3]
@@ -24,17 +26,18 @@ OUTCOMES = [
 ]
 
 
-def bounds(outcome: Any) -> law.Bounds:
-    return law.gap_top_k(ANSWERS, PARAMETERS, outcome)
+def bounds(outcome: Any) -> Bounds:
+    return gap_top_k(ANSWERS, PARAMETERS, outcome)
 
 
 def frequencies(run: Callable[..., Any]) -> Counter[Any]:
     generator = np.random.default_rng()
-    return Counter(
-        tuple(
-            (index, Fraction(int(gap // 1))) for index, gap in run(ANSWERS, PARAMETERS, generator)
-        )
+    seen = Counter(
+        tuple((index, int(gap // 1)) for index, gap in run(ANSWERS, PARAMETERS, generator))
         for _ in range(RUNS)
+    )
+    return Counter(
+        {tuple((i, Fraction(gap)) for i, gap in pairs): count for pairs, count in seen.items()}
     )
 
 

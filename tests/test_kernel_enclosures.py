@@ -5,6 +5,7 @@ import random
 import struct
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,17 +84,27 @@ def significands() -> list[int]:
     ]
 
 
+@cache
+def logarithms() -> dict[int, Decimal]:
+    """The truth about each of them, in units of the last bit."""
+    ln2 = DIGITS.ln(Decimal(2))
+    return {
+        y: DIGITS.multiply(
+            DIGITS.subtract(Decimal(64), DIGITS.divide(DIGITS.ln(Decimal(y)), ln2)),
+            Decimal(2**FRACTION),
+        )
+        for y in significands()
+    }
+
+
 def worst_error(probe: Probe) -> Decimal:
     """How far the fast logarithm strays from the truth, in units of its last bit."""
-    numbers = significands()
-    answers = probe.ask(f"minus_log2 y={y}" for y in numbers)
-    ln2 = DIGITS.ln(Decimal(2))
-    worst = Decimal(0)
-    for y, answer in zip(numbers, answers, strict=True):
-        log2 = DIGITS.divide(DIGITS.ln(Decimal(y)), ln2)
-        truth = DIGITS.multiply(DIGITS.subtract(Decimal(64), log2), Decimal(2**FRACTION))
-        worst = max(worst, abs(DIGITS.subtract(truth, Decimal(answer))))
-    return worst
+    truths = logarithms()
+    answers = probe.ask(f"minus_log2 y={y}" for y in truths)
+    return max(
+        abs(DIGITS.subtract(truth, Decimal(answer)))
+        for truth, answer in zip(truths.values(), answers, strict=True)
+    )
 
 
 def test_the_fast_logarithm_is_as_close_as_argued(probe: Probe) -> None:
@@ -157,6 +168,7 @@ class Edge(NamedTuple):
     noise: int
 
 
+@cache
 def edges() -> list[Edge]:
     draw = made_up()
     cases = []
