@@ -9,7 +9,7 @@ NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench coverage clean
+.PHONY: help demo test check bench coverage soak clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,14 @@ coverage: .venv/installed-dev ## measure how often confidence intervals cover (h
 	@echo "== coverage: python benchmarks/coverage.py (half an hour)"
 	@$(BIN)/python benchmarks/coverage.py || { echo "make coverage: FAILED"; exit 1; }
 	@echo "make coverage: done"
+
+soak: .venv/installed-dev ## kill, crowd and fail the ledger, and cut its power, for a quarter of an hour
+	@echo "== soak: the tests of the ledger's crashes, on all cores (a quarter of an hour)"
+	@TOPGAP_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal \
+		tests/test_ledger_kills.py tests/test_ledger_writers.py \
+		tests/test_ledger_faults.py tests/test_ledger_power.py \
+		|| { echo "make soak: FAILED"; exit 1; }
+	@echo "make soak: done"
 
 clean: ## remove the environment and all that was built
 	rm -rf .venv rust/target src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -59,9 +59,9 @@ class Play:
             path: path.read_bytes() for path in (self.path, self.journal) if path.exists()
         }
 
-    def play_all(self, name: str, fault: Fault, step: int) -> None:
-        """The fault at each operation in turn, until it befalls none; or at every so-manieth."""
-        for number in range(1, 100_000, step):
+    def play_all(self, name: str, fault: Fault) -> None:
+        """The fault at each operation in turn, until it befalls none."""
+        for number in range(1, 100_000):
             if not self._play(name, fault, number):
                 break
         if number == 1:
@@ -290,7 +290,7 @@ def main() -> None:
     play = Play(Path(asked["folder"]), asked["scene"], asked["history"])
     for name in asked.get("faults", FAULTS):
         if not play.wrong or not asked.get("mutant"):
-            play.play_all(name, FAULTS[name], asked.get("step", 1))
+            play.play_all(name, FAULTS[name])
     found = {"counts": play.counts, "sentences": play.sentences, "wrong": play.wrong[:20]}
     print(json.dumps(found))
 

@@ -1,6 +1,6 @@
 """Processes that release with a ledger and are killed at random moments, and what is left then.
 
-    python -m checking.killed '{"folder": …, "kills": 1000, "seed": 1}'
+    python -m checking.killed '{"folder": …, "kills": 20000, "seconds": 600, "seed": 1}'
 
 Several at once use one file. What they release goes outside at once, through a pipe: in some calls
 when the release is given to who called, in others as soon as it is drawn.
@@ -308,10 +308,16 @@ def main() -> None:
     break_ledger(asked.get("mutant"))
     counts: Counter[str] = Counter()
     wrong: list[str] = []
-    while counts["kills"] < asked["kills"] and not wrong:
+    deadline = time.monotonic() + asked["seconds"]
+
+    def goes_on() -> bool:
+        is_late = time.monotonic() > deadline
+        return bool(counts["kills"] < (min(1000, asked["kills"]) if is_late else asked["kills"]))
+
+    while goes_on() and not wrong:
         counts["ledgers"] += 1
         scene = Scene(folder / f"{counts['ledgers']}.db", span, counts)
-        while counts["kills"] < asked["kills"] and not scene.is_used_up and not scene.wrong:
+        while goes_on() and not scene.is_used_up and not scene.wrong:
             scene.kill_some(PROCESSES)
         if not scene.wrong and scene.is_added:
             scene.use_up()
