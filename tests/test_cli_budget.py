@@ -13,11 +13,21 @@ import time
 from contextlib import chdir, closing
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from checking.command import ASKED, TOPGAP, Ended, is_one_sentence, release, surroundings, topgap
+from checking.command import (
+    ASKED,
+    TOPGAP,
+    Ended,
+    is_one_sentence,
+    release,
+    shell,
+    surroundings,
+    topgap,
+)
 from checking.streamed import parquet
 from topgap import Estimates, Ledger, Release, top_k
 from topgap.cli import budget
@@ -226,6 +236,46 @@ def test_what_is_killed_between_charge_and_result_is_shown_and_stays_spent(
     assert ("Without a result" in ended.out) == (ledger.budget("visits").without_result == 1)
 
 
+@pytest.mark.parametrize("name", ["budget.db-journal", "budget.db-wal", "budget.db-shm"])
+def test_nothing_is_written_where_sqlite_writes(folder: Path, ledger: Ledger, name: str) -> None:
+    """It would take a journal for its own, and delete it or believe it."""
+    for ended in (
+        released(folder, *CHARGED, "-o", name, "--format", "json", "--overwrite"),
+        told(folder, "export", "budget.db", "-o", name, "--format", "json"),
+    ):
+        assert (
+            ended.err
+            == f"topgap: {name} is a name that belongs to the ledger; give another name.\n"
+        )
+        assert ended.code == 1
+    assert not (folder / name).exists()
+    assert ledger.budget("visits").charges == 0
+
+
+def test_nothing_is_charged_if_standard_output_is_closed(folder: Path, ledger: Ledger) -> None:
+    asked = " ".join(map(str, ["topgap", "release", "visits.csv", *ASKED, *CHARGED]))
+    ended = shell(f"{asked} >&-", folder)
+    assert (ended.code, ended.err) == (1, "topgap: Standard output is closed.\n")
+    assert ledger.budget("visits").charges == 0
+
+
+def test_totals_of_any_size_are_shown(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.add_dataset("much", "1e400")
+    ledger.add_dataset("little", "1e-400")
+    shown = told(tmp_path, "show", "budget.db")
+    assert shown.code == 0
+    assert "≈1.00000e+400" in shown.out
+    assert "≈1e-400" in shown.out
+
+
+@pytest.mark.parametrize("result", [[1, None, True], True, 44.5, "44", {"a": [1]}], ids=str)
+def test_results_of_any_kind_are_json_in_csv(folder: Path, ledger: Ledger, result: Any) -> None:
+    ledger.record(ledger.charge("visits", 1, mechanism="x"), result)
+    [row] = csv.DictReader(io.StringIO(told(folder, "history", "budget.db", "--format", "csv").out))
+    assert (row["result"] if isinstance(result, str) else json.loads(row["result"])) == result
+
+
 def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None:
     ledger.add_dataset("stays 2026", "1/7")
     ledger.add_dataset("none", 1)
@@ -274,8 +324,8 @@ def test_the_bar_is_full_only_if_nothing_is_left(tmp_path: Path, spent: str, bar
 def test_numbers_too_long_for_a_table_are_told_about(folder: Path, ledger: Ledger) -> None:
     ledger.charge("visits", "1/12345678901", mechanism="x")
     shown = told(folder, "show", "budget.db").out
-    assert "≈8.1e-11" in shown
-    assert "≈3 " in shown
+    assert "≈8.10000e-11" in shown
+    assert "≈3.00000 " in shown
     read = json.loads(told(folder, "show", "budget.db", "--format", "json").out)
     assert read["datasets"][0]["spent"] == "1/12345678901"
 

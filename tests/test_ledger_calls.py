@@ -320,7 +320,9 @@ def interrupted(at: int, call: Callable[[], object]) -> bool:
 
     def look(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal lines
-        if not frame.f_code.co_filename.startswith(PAYING):
+        code = frame.f_code
+        # What Python itself calls at an object's end is not interrupted: it would say so and go on.
+        if not code.co_filename.startswith(PAYING) or code.co_name == "close":
             return None
         lines += event == "line"
         if event == "line" and lines == at:
@@ -369,6 +371,26 @@ def test_a_reading_that_was_interrupted_leaves_nothing_open(path: Path) -> None:
             break
         assert [*storage._open] == []
     assert at > 50
+
+
+def test_a_release_that_could_not_be_recorded_is_in_the_warning_too(path: Path) -> None:
+    """For those who turn warnings into errors; and it tells the line that asked for the release."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ledger, "record", failing)
+        with pytest.warns(topgap.LedgerWarning) as told:
+            topgap.top_k(TREES, 2, EPSILON, ledger=path, dataset="visits")
+        assert told[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(topgap.LedgerWarning) as raised:
+                topgap.top_k(TREES, 2, "1/10", ledger=path, dataset="visits")
+    release = raised.value.result
+    assert isinstance(release, Release)
+    assert release.epsilon == Fraction(1, 10)
+
+
+def failing(*_: object) -> None:
+    raise topgap.LedgerError("The disk is full.")
 
 
 # --- Refusals come before the data
@@ -846,11 +868,29 @@ def released_before(path: Path) -> None:
     made = topgap.Selector(TopK(2, EPSILON))
     made.add(TREES)
     made.release()
-    with refused("has been released without a ledger; charge it by Ledger.charge", SelectorError):
+    with refused("has been released, and not by this ledger and data set", SelectorError):
         made.release(ledger=path, dataset="visits")
     assert entries(path) == 1
     Ledger(path).record(Ledger(path).charge("visits", EPSILON, mechanism="late"), made.release())
     assert entries(path) == 3
+
+
+def test_a_selector_is_not_said_to_be_charged_where_it_is_not(path: Path) -> None:
+    Ledger(path).add_dataset("stays", 1)
+    made = topgap.Selector(TopK(2, EPSILON))
+    made.add(TREES)
+    release = made.release(ledger=path, dataset="visits")
+    before = entries(path)
+    for ledger in (path, str(path), Ledger(path)):
+        assert made.release(ledger=ledger, dataset="visits") is release
+    assert made.release() is release
+    for ledger, dataset in ((path, "stays"), (path, "none"), (path.with_name("other"), "visits")):
+        with refused("and not by this ledger and data set", SelectorError):
+            made.release(ledger=ledger, dataset=dataset)
+    for half in ({"ledger": path}, {"dataset": "visits"}):
+        with refused("ledger and dataset go together", ParameterError):
+            made.release(**half)
+    assert entries(path) == before
 
 
 def test_a_selector_that_was_released_before_is_charged_by_hand(path: Path) -> None:
@@ -985,10 +1025,11 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                              "    return payment.of(lambda: made)"), look_at_order),
     (selector, Mutant("draws before it pays", "        payment.of(draw)\n",
                       "        made = draw()\n        payment.of(lambda: made)\n"), look_at_order),
-    (selector, Mutant("forgets that it was charged", "self._is_charged = ledger is not None",
-                      "self._is_charged = False"), asked_twice),
+    (selector, Mutant("forgets that it was charged", "self._charged = _account(ledger, dataset)",
+                      "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
-                      "if ledger is not None and not self._is_charged:", "if False:"),
+                      "elif _account(ledger, dataset) not in (None, self._charged):",
+                      "elif False:"),
      released_before),
     (rows, Mutant("does not look", "if not all(part.again for part in self._parts):", "if True:"),
      look_at_bad_rows),

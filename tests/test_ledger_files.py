@@ -31,7 +31,7 @@ from checking.ledgers import (
     turn_to_version_2,
 )
 from checking.mutants import Mutant, mutated
-from topgap import LedgerError, Release
+from topgap import LedgerError, ParameterError, Release
 from topgap.ledger import Ledger, log, schema, storage
 
 ENTRIES = 8
@@ -587,6 +587,74 @@ for _ in range(3): ledger.charge("visits", "1/100", mechanism="m")
     assert version_of(old) == 2
 
 
+# --- What else a file or a path can be
+
+
+def test_a_file_with_two_names_is_read_and_not_written(path: Path) -> None:
+    """The journal of one name would not be seen by the other."""
+    link = path.with_name("link.db")
+    os.link(path, link)
+    for each in (path, link):
+        assert Ledger(each).verify().entries == ENTRIES
+        with refused("has another name too, by a hard link"):
+            Ledger(each).charge("visits", "1/100", mechanism="m")
+    link.unlink()
+    Ledger(path).charge("visits", "1/100", mechanism="m")
+
+
+def test_no_empty_file_is_left_where_a_ledger_could_not_be_made(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log.Log, "append", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Ledger(path).add_dataset("visits", 1)
+    assert not path.exists()
+    path.touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log.Log, "append", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Ledger(path).add_dataset("visits", 1)
+    assert path.read_bytes() == b""
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("size", [1, 2, 511])
+def test_a_file_too_small_for_a_database_is_left_alone(tmp_path: Path, size: int) -> None:
+    """SQLite takes a file of one byte for an empty one."""
+    path = tmp_path / "budget.db"
+    path.write_bytes(b"x" * size)
+    for call in (lambda: Ledger(path).add_dataset("visits", 1), Ledger(path).budgets):
+        with refused("is no ledger, or damaged"):
+            call()
+    assert path.read_bytes() == b"x" * size
+
+
+def test_a_path_that_looks_like_a_host_is_a_path(path: Path) -> None:
+    assert Ledger(f"/{path}").verify().entries == ENTRIES
+    with refused("There is no ledger"):
+        Ledger(f"//localhost{path}").verify()
+
+
+def test_a_path_that_no_file_can_have_is_told() -> None:
+    with refused("must be text that a file's name can have", ParameterError):
+        Ledger("\ud800.db")
+
+
+def test_a_working_directory_that_is_gone_is_told(tmp_path: Path) -> None:
+    gone, before = tmp_path / "gone", Path.cwd()
+    gone.mkdir()
+    os.chdir(gone)
+    try:
+        gone.rmdir()
+        with refused("The working directory is gone"):
+            Ledger("budget.db")
+    finally:
+        os.chdir(before)
+
+
 # --- And if the code were another
 
 
@@ -630,7 +698,7 @@ def look_at_names(folder: Path) -> None:
 
 
 def look_at_text_files(folder: Path) -> None:
-    test_what_is_no_database_is_left_alone(b"name,count\n", folder)
+    test_what_is_no_database_is_left_alone(b"name,count\n" * 100, folder)
 
 
 MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
@@ -643,9 +711,9 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
                     'connection.execute(f"PRAGMA user_version = {VERSION}")\n\n\ndef definitions',
                     "pass\n\n\ndef definitions"), look_at_older),
     (storage, Mutant("migrates for reading",
-                     "schema.migrate(copy, found)\n                yield copy",
+                     "connection.backup(copy)",
                      "schema.migrate(connection, found)\n                connection.execute("
-                     "'COMMIT')\n                yield connection"), look_at_older),
+                     "'COMMIT')\n                connection.backup(copy)"), look_at_older),
     (storage, Mutant("migrates before the transaction",
                      "schema.migrate(connection, found)\n            yield",
                      'schema.migrate(connection, found)\n            connection.execute("COMMIT")\n'

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -26,7 +27,7 @@ from checking.ledgers import (
     write_anew,
 )
 from checking.mutants import Mutant, mutated
-from topgap import LedgerError, ParameterError
+from topgap import LedgerError, ParameterError, ParameterTypeError
 from topgap.ledger import Ledger, accounts, chain, log, schema, verification
 from topgap.ledger.chain import COLUMNS, Entry
 
@@ -542,6 +543,42 @@ def test_flipped_bytes_of_the_rows_are_found(path: Path, original: Path) -> None
         assert damage(path, original, flipped(whole, at, 1))
 
 
+# --- What was once accepted is never taken for tampering
+
+
+def nested(depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def deeply(calls: int, call: Callable[[], Any]) -> Any:
+    """The call, from within so many others."""
+    return call() if calls == 0 else deeply(calls - 1, call)
+
+
+def test_what_not_everyone_could_read_again_is_refused(path: Path) -> None:
+    made = Ledger(path)
+    before = made.verify().entries
+    for parameters in ({"a": nested(50)}, {"a": nested(990)}, {"a": 10**600}, {"a": nested(10**5)}):
+        with pytest.raises((ParameterError, ParameterTypeError)):
+            made.charge("visits", "1/100", mechanism="m", parameters=parameters)
+    assert made.verify().entries == before
+    parameters = {"a": nested(49), "b": 10**600 - 1, "c": "[" * 2000 + '"' + "9" * 2000}
+    charge = made.charge("visits", "1/100", mechanism="m", parameters=parameters)
+    made.record(charge, nested(50))
+    with pytest.raises(ParameterError, match="at most 50 levels"):
+        made.record(made.charge("visits", "1/100", mechanism="m"), nested(51))
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        deeply(800, made.verify)
+        assert made.history()[-2].parameters == parameters
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
 # --- And if the code were another
 
 
@@ -669,8 +706,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                  "return isinstance(digest, str) and entry.is_sound()"), look_at_edits),
     (log, Mutant("believes that all make sense", "== digest and entry.is_sound()", "== digest"),
      look_at_nonsense),
-    (log, Mutant("believes the head's hash", "if found != number or self._hash(number) != digest:",
-                 "if found != number:"), look_at_head),
+    (log, Mutant("believes the head's hash",
+                 "if found != number or self._hash(number) != digest or number",
+                 "if found != number or number"), look_at_head),
     (log, Mutant("believes names", "[self.entry(number).dataset for (number,) in found]",
                  "[entry_of(self._one(f'SELECT {_ALL} FROM entries WHERE number = ?', n)).dataset "
                  "for (n,) in found]"), look_at_renamed_data_sets),

@@ -43,7 +43,7 @@ from checking.streamed import (
     written,
 )
 from topgap import Selector
-from topgap.streams import columns, selection
+from topgap.streams import columns, rows
 
 
 class Streaming:
@@ -265,7 +265,7 @@ def test_of_a_file_no_other_column_is_read() -> None:
 def test_progress_is_told_from_nothing_to_all(
     name: str, known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selection, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
     monkeypatch.setattr(columns, "ROWS", 1)
     told: list[tuple[str, float | None]] = []
     with opened(SOURCES[name](tmp_path)) as source:
@@ -284,7 +284,7 @@ def test_progress_is_told_from_nothing_to_all(
 def test_progress_is_of_bytes_whatever_the_files_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selection, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
     paths = SOURCES["parquet and arrow"](tmp_path)
     first, second = (path.stat().st_size for path in paths)
     told: list[float] = []
@@ -306,7 +306,7 @@ def test_progress_is_told_ten_times_a_second() -> None:
 
 
 def test_who_watches_may_stop_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(selection, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
     released: list[object] = []
     monkeypatch.setattr(Selector, "release", lambda *_, **__: released.append(1))
 

@@ -24,7 +24,7 @@ from topgap import AnswersError, Estimates, Selector, SelectorError, TopgapError
 from topgap import selector as selector_module
 from topgap.law import Bounds
 from topgap.measurement import Shares
-from topgap.streams import columns, selection
+from topgap.streams import columns, rows, selection
 
 HUGE = 10**6
 """With this ε and k ≤ 4, a measurement is off with a chance below 3·e^−12,500: see `misplaced`."""
@@ -227,12 +227,13 @@ def test_two_measurements_have_independent_noise_of_the_right_scale(false_alarm:
 
 # --- Broken on purpose
 
+WHOLE = "TopK(shares.selection.k, shares.epsilon, resolution=1)"
 MEASURED = "selector._release_and_measure(shares.measure)"
 BROKEN_NOISE = [
     Mutant("too little noise", MEASURED,
-           "selector._release_and_measure(Shares.of(parameters, '1/100').measure)"),
+           f"selector._release_and_measure(Shares.of({WHOLE}, '1/100').measure)"),
     Mutant("too much noise", MEASURED,
-           "selector._release_and_measure(Shares.of(parameters, '99/100').measure)"),
+           f"selector._release_and_measure(Shares.of({WHOLE}, '99/100').measure)"),
     Mutant("the same noise twice", MEASURED,
            "(lambda made, noise: (made[0], tuple(a + noise for a in made[1])))("
            "selector._release_and_measure(lambda answers: [Fraction(int(a)) for a in answers]), "
@@ -271,7 +272,7 @@ def test_noise_of_the_selection_that_is_used_again_is_found(
 
 @pytest.mark.parametrize("mutant", [
     Mutant("selection with the whole ε", "Selector._remembering(shares.selection)",
-           "Selector._remembering(parameters)"),
+           f"Selector._remembering({WHOLE})"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_a_selection_with_the_whole_epsilon_is_found(mutant: Mutant, false_alarm: float) -> None:
@@ -423,7 +424,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_who_watches_may_stop_it_until_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
     drawn = recorded(monkeypatch)
     shares: list[float] = []
 

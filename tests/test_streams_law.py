@@ -27,7 +27,7 @@ from topgap import (
     law,
     streams,
 )
-from topgap.streams import columns, selection, sources
+from topgap.streams import columns, rows, selection, sources
 
 LAWS = [
     ([2, 1, 0], TopK(1, 2, resolution=1)),
@@ -73,12 +73,11 @@ BROKEN_SELECTION = [
     Mutant("another resolution", "resolution=resolution", "resolution=1"),
 ]
 BROKEN_READING = [
-    Mutant("a batch twice", "selector.add(counts, items, threads=threads)",
+    Mutant("a batch twice", "selector.add(counts, items, threads=self._threads)",
            "selector.add(counts, items); selector.add(counts, items)"),
-    Mutant("only the first part", "for part in parts:", "for part in parts[:1]:"),
+    Mutant("only the first part", "for part in self._parts:", "for part in self._parts[:1]:"),
     Mutant("only the first look",
            "watcher.done(part.label, size * len(items) / len(batch))", "break"),
-    Mutant("gaps always", "release(gaps=gaps)", "release()"),
 ]  # fmt: skip
 BROKEN_COLUMNS = [
     Mutant("the last row dropped", "range(0, len(batch), ROWS)", "range(0, len(batch) - 1, ROWS)"),
@@ -139,6 +138,16 @@ def test_a_broken_reading_is_found(
 ) -> None:
     monkeypatch.setattr(columns, "ROWS", 2)
     assert not is_found(tmp_path)
+    monkeypatch.setattr(selection, "Rows", mutated(rows, mutant).Rows)
+    assert is_found(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [Mutant("gaps always", "release(gaps=gaps)", "release()")],
+    ids=lambda mutant: mutant.name,
+)
+def test_gaps_that_were_not_asked_for_are_found(mutant: Mutant, tmp_path: Path) -> None:
     assert is_found(tmp_path, mutated(selection, mutant))
 
 

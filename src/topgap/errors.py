@@ -95,4 +95,10 @@ class BudgetExceeded(LedgerError):  # noqa: N818 - it is no error that there is 
 
 
 class LedgerWarning(UserWarning):
-    """A release was charged and made, but its result could not be recorded in the ledger."""
+    """A release was charged and made, but its result could not be recorded in the ledger.
+
+    Attributes:
+        result: The release, which has been paid for; for those who turn warnings into errors.
+    """
+
+    result: object = None

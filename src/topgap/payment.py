@@ -4,6 +4,7 @@ A release costs ε whether or not there is a ledger; without one, nobody adds it
 """
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -87,13 +88,39 @@ class Charged:
             self._ledger.record(self.charge, made)
         except Exception as error:
             why = str(error) if isinstance(error, TopgapError) else f"{type(error).__name__}."
-            warnings.warn(
+            warning = LedgerWarning(
                 f"The release was charged, but its result is not in the ledger: {why} Record it as "
-                f"that of charge {self.charge.number}.",
-                LedgerWarning,
-                stacklevel=3,
+                f"that of charge {self.charge.number}."
             )
+            warning.result = made
+            warnings.warn(warning, stacklevel=_level_of_the_user())
         return made
+
+
+def _level_of_the_user() -> int:
+    """How many calls away the line is that asked for a release."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("topgap."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def account(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
+    """Where a release is charged; None if it is not.
+
+    Raises:
+        ParameterError, ParameterTypeError, LedgerError: One was given without the other, or is
+            none.
+
+    >>> account(None, None)
+    """
+    if ledger is None and dataset is None:
+        return None
+    if ledger is None or dataset is None:
+        raise ParameterError("ledger and dataset go together: give both, or none.")
+    from topgap.ledger import Ledger
+
+    return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
 
 
 def paid_by(
@@ -119,11 +146,8 @@ def paid_by(
     >>> paid_by(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is FREE
     True
     """
-    if ledger is None and dataset is None:
+    charged = account(ledger, dataset)
+    if charged is None:
         return FREE
-    if ledger is None or dataset is None:
-        raise ParameterError("ledger and dataset go together: give both, or none.")
-    from topgap.ledger import Ledger
-
-    known = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    return Charged(known, dataset, parameters.epsilon, mechanism, {**parameters.to_dict(), **more})
+    listed = {**parameters.to_dict(), **more}
+    return Charged(*charged, parameters.epsilon, mechanism, listed)

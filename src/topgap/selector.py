@@ -17,7 +17,7 @@ from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError, Sel
 from topgap.exact import read_flag, read_threads
 from topgap.items import choose_names, listed, look_up
 from topgap.parameters import TopK
-from topgap.payment import LedgerLike, paid_by
+from topgap.payment import LedgerLike, account, paid_by
 from topgap.pools import Noisy, Pool, cut, rank
 from topgap.reference.samplers import Sampler
 from topgap.release import Release
@@ -74,9 +74,9 @@ class Selector:
     __slots__ = (
         "_added",
         "_busy",
+        "_charged",
         "_floor",
         "_held",
-        "_is_charged",
         "_lock",
         "_named",
         "_parameters",
@@ -113,7 +113,7 @@ class Selector:
         self._text = 0  # how many characters they have
         self._ranked: tuple[list[Any], list[int]] | None = None
         self._releases: dict[bool, Release] = {}
-        self._is_charged = False
+        self._charged: tuple[Any, str] | None = None  # the ledger's path, and the data set
         self._used_up: str | None = None
 
     @classmethod
@@ -254,14 +254,13 @@ class Selector:
         """
         gaps = read_flag(gaps, "gaps")
         with self._in_use():
-            if self._used_up == _RELEASED:
-                if ledger is not None and not self._is_charged:
-                    raise SelectorError(
-                        "This selector has been released without a ledger; charge it by "
-                        "Ledger.charge."
-                    )
-            else:
+            if self._used_up != _RELEASED:
                 self._pay_and_draw(gaps, ledger, dataset)
+            elif _account(ledger, dataset) not in (None, self._charged):
+                raise SelectorError(
+                    "This selector has been released, and not by this ledger and data set; charge "
+                    "it by Ledger.charge if it costs there, too."
+                )
             if gaps not in self._releases:
                 self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
@@ -272,7 +271,7 @@ class Selector:
 
         def draw() -> Release:
             self._draw_winners()
-            self._is_charged = ledger is not None
+            self._charged = _account(ledger, dataset)
             self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
 
@@ -536,6 +535,11 @@ def _restored(
     selector._keep(pool, seen)
     selector._named, selector._added = named, added
     return selector
+
+
+def _account(ledger: "LedgerLike | None", dataset: str | None) -> tuple[Any, str] | None:
+    charged = account(ledger, dataset)
+    return None if charged is None else (charged[0].path, charged[1])
 
 
 def characters(names: Any) -> int:

@@ -53,9 +53,10 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     "sum read before the transaction": (ledger, _READ_WITHIN, _READ_BEFORE),
     "begun without a lock": (storage, "BEGIN IMMEDIATE", "BEGIN"),
     "forked amid, and going on": (storage, "        if _inherited:", "        if False:"),
-    "not waited for": (storage, "if _code(error) not in _IN_USE:", "if True:"),
-    "journal in memory": (storage, _EXTRA, 'connection.execute("PRAGMA journal_mode = MEMORY")'),
-    "no journal": (storage, _EXTRA, 'connection.execute("PRAGMA journal_mode = OFF")'),
+    "not waited for": (storage, "if _code(error) not in _IN_USE:\n", "if True:\n"),
+    "no lock of the directory": (storage, "        if not _HAS_LOCKS:", "        if True:"),
+    "journal in memory": (storage, "journal_mode = DELETE", "journal_mode = MEMORY"),
+    "no journal": (storage, "journal_mode = DELETE", "journal_mode = OFF"),
     "an error behind another": (storage, "if connection.in_transaction:  #", "if True:  #"),
     "an error of SQLite": (storage, "raise self._in_own_words(error) from None", "raise"),
     **{
@@ -64,6 +65,9 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     },
 }
 
+# The lock of the directory would hide them, and where there is none SQLite's own must do.
+_UNDER_SQLITES_LOCKS_ALONE = {"begun without a lock", "not waited for"}
+
 
 def break_ledger(name: str | None) -> None:
     """Break it in this process, from here on."""
@@ -71,6 +75,8 @@ def break_ledger(name: str | None) -> None:
         return
     module, old, new = MUTANTS[name]
     broken: Any = mutated(module, Mutant(name, old, new))
+    if name in _UNDER_SQLITES_LOCKS_ALONE:
+        broken._HAS_LOCKS = False
     if module is payment:
         payment.Charged = broken.Charged  # type: ignore[misc]
     elif module is storage:

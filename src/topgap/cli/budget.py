@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -79,6 +80,7 @@ class Target:
         form = self.form or form_of(self.output)
         if form not in self.forms:
             raise typer.BadParameter("the name of --output tells no format; give --format.")
+        files.check_beside_ledger([self.output], asked.file)
         read = [glob.escape(str(asked.file))]
         files.check([self.output], read, overwrite=self.overwrite, or_else=", or --overwrite")
         return form
@@ -236,26 +238,29 @@ def _what(charge: Charge) -> str:
 def _short(number: Fraction) -> str:
     """Exact, or if that is too long for a table, about."""
     exact = written(number)
-    return exact if len(exact) <= _LONGEST else f"≈{float(number):.6g}"
+    if len(exact) <= _LONGEST:
+        return exact
+    return f"≈{Decimal(number.numerator) / Decimal(number.denominator):.6g}"
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
+def _cell(value: object) -> object:
+    return (
+        value
+        if value is None or type(value) in (str, int)
+        else json.dumps(value, ensure_ascii=False)
+    )
+
+
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    """A line for each; what is no text or number is JSON."""
+    """A line for each; what is no text and no whole number is JSON."""
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, [*rows[0]], lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow(
-                {
-                    name: json.dumps(value, ensure_ascii=False)
-                    if isinstance(value, dict)
-                    else value
-                    for name, value in row.items()
-                }
-            )
+            writer.writerow({name: _cell(value) for name, value in row.items()})
     return text.getvalue()

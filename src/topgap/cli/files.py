@@ -36,6 +36,20 @@ def check(
             raise _unwritable(target, error) from None
 
 
+def check_beside_ledger(targets: Iterable[Path], ledger: Path) -> None:
+    """See that no file has a name that SQLite gives to its own beside a ledger.
+
+    Raises:
+        OutputError: One has, and would be taken for such a file.
+    """
+    own = {f"{os.path.realpath(ledger)}-{each}" for each in ("journal", "wal", "shm")}
+    for target in targets:
+        if os.path.realpath(target) in own:
+            raise OutputError(
+                f"{on_one_line(target)} is a name that belongs to the ledger; give another name."
+            )
+
+
 def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) -> None:
     label = on_one_line(target)
     if target.is_dir():

@@ -170,8 +170,9 @@ def release(
         typer.Option(
             "--all-rows",
             help="Every row is an item of the public list, and none has two rows, by your word: "
-            "for ready counts (--count) of any number, which are read once and take little "
-            "memory. Parquet files, Arrow files, or an Arrow stream from standard input.",
+            "for ready counts (--count) of any number, which are read once, or with --ledger "
+            "looked at before, and take little memory. Parquet files, Arrow files, or an Arrow "
+            "stream from standard input.",
             rich_help_panel=_DOMAIN,
         ),
     ] = False,

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from topgap import counting
-from topgap.cli import complain, files, usage
+from topgap.cli import complain, files, standard_output, usage
 from topgap.cli.asked import Request
 from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.progress import Bar
@@ -33,6 +33,10 @@ def release(request: Request) -> None:
     files.check(
         request.targets, _read(request), overwrite=request.overwrite, or_else=", or --overwrite"
     )
+    if request.ledger is not None:
+        files.check_beside_ledger(request.targets, request.ledger)
+    if request.output is None:
+        standard_output.check()
     payment = making.paid_by(_ledger(request), request.dataset)
     gather = _of_all_rows if request.all_rows else _of_a_domain
     with _warnings_in_a_line():

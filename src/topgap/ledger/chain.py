@@ -1,6 +1,7 @@
 """The rows of a ledger, each with a hash of itself and of the one before: `Entry`."""
 
 import json
+import re
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any, Literal
@@ -11,6 +12,16 @@ from topgap.text import read_written, written
 Kind = Literal["dataset", "charge", "result"]
 BEGINNING = "topgap.ledger"
 """What the first row has in place of the hash of the one before."""
+
+DEEPEST, LONGEST_WHOLE = 50, 600
+"""How deep the JSON in an entry may be, and how many digits its whole numbers may have."""
+
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{}]')
+_LONG_WHOLE = re.compile(rf"[0-9]{{{LONGEST_WHOLE + 1},}}")
+
+START_FROM_A_COPY = "take a copy from before, and charge again what was released since"
+"""What to do with a ledger whose rows are lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,16 +84,36 @@ class Entry:
             if self.kind == "dataset":
                 return _is_positive(self.epsilon)
             if self.kind == "charge":
-                described = isinstance(json.loads(self.parameters or ""), dict) and self.mechanism
-                return bool(described) and _is_positive(self.epsilon) and _is_positive(self.spent)
-            json.loads(self.result or "")
-            return self.kind == "result" and isinstance(self.charge, int)
-        except (TypeError, ValueError, RecursionError):
+                described = is_json(self.parameters or "") and (self.parameters or "")[0] == "{"
+                summed_up = _is_positive(self.epsilon) and _is_positive(self.spent)
+                return described and summed_up and bool(self.mechanism)
+            has_result = is_json(self.result or "") and isinstance(self.charge, int)
+            return self.kind == "result" and has_result
+        except (TypeError, ValueError):
             return False
 
 
 COLUMNS = tuple(field.name for field in fields(Entry))
 """The columns of the table, but for the hash."""
+
+
+def is_json(text: str) -> bool:
+    """Whether it is JSON that can be read anywhere: not too deep, without numbers too long.
+
+    >>> is_json('{"k": [10]}'), is_json("[" * 60 + "]" * 60), is_json("9" * 700)
+    (True, False, False)
+    """
+    depth = deepest = 0
+    for bracket in _BRACKETS.sub("", text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    if deepest > DEEPEST or _LONG_WHOLE.search(_STRINGS.sub("", text)):
+        return False
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_positive(text: str | None) -> bool:

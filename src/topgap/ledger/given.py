@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from topgap.errors import ParameterError, ParameterTypeError
+from topgap.errors import LedgerError, ParameterError, ParameterTypeError
+from topgap.ledger.chain import DEEPEST, LONGEST_WHOLE, is_json
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 10_000
 _LONGEST_WAIT = 86_400
@@ -19,19 +20,26 @@ def read_path(path: Any) -> Path:
 
     Raises:
         ParameterError, ParameterTypeError: It is none.
+        LedgerError: It begins in a directory that is gone.
 
     >>> read_path("budget.db").is_absolute()
     True
     """
     try:
         text = os.fsdecode(path)
+        os.fsencode(text)
+        whole = Path(text).absolute()
     except TypeError:
         raise ParameterTypeError(
             f"A ledger is given by the path of its file, not by {type(path).__name__}."
         ) from None
+    except UnicodeEncodeError:
+        raise ParameterError("A ledger's path must be text that a file's name can have.") from None
+    except OSError as error:
+        raise LedgerError(f"The working directory is gone: {error.strerror}.") from None
     if not text or "\0" in text:
         raise ParameterError("A ledger is given by the path of its file, which has a name.")
-    return Path(text).absolute()
+    return whole
 
 
 def read_dataset(name: Any) -> str:
@@ -98,10 +106,11 @@ def read_parameters(parameters: Mapping[str, Any] | None) -> str:
 
 
 def in_json(value: object, name: str) -> str:
-    """The value as JSON.
+    """The value as JSON, which everyone can read again.
 
     Raises:
         ParameterTypeError: JSON cannot hold it.
+        ParameterError: It is nested too deeply, or has a number that is too long.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -109,6 +118,11 @@ def in_json(value: object, name: str) -> str:
         raise ParameterTypeError(
             f"{name} must be what JSON can hold: text, finite numbers, lists and dicts."
         ) from None
+    if not is_json(text):
+        raise ParameterError(
+            f"{name} must have at most {DEEPEST} levels of lists and dicts, and no whole number "
+            f"of more than {LONGEST_WHOLE} digits."
+        )
     try:
         text.encode()
     except UnicodeEncodeError:  # half a character, which a file cannot have

@@ -6,7 +6,14 @@ from typing import Any
 
 from topgap._core import __version__
 from topgap.errors import LedgerError
-from topgap.ledger.chain import BEGINNING, COLUMNS, Entry, Kind, entry_of
+from topgap.ledger.chain import (
+    BEGINNING,
+    COLUMNS,
+    START_FROM_A_COPY,
+    Entry,
+    Kind,
+    entry_of,
+)
 
 _ALL = ", ".join(COLUMNS)
 _END = 2**63
@@ -35,7 +42,7 @@ class Log:
         (found,) = self._connection.execute("SELECT max(number) FROM entries").fetchone()
         if number == 0 and found is None and digest == BEGINNING:
             return None
-        if found != number or self._hash(number) != digest:
+        if found != number or self._hash(number) != digest or number + 1 >= _END:
             raise self.changed()
         return self.entry(number)
 
@@ -142,7 +149,7 @@ class Log:
         where = "" if number is None else f" at entry {number}"
         return LedgerError(
             f"{self.label} has been changed by other means{where}: what it says of what is left "
-            f"cannot be trusted; take a copy from before."
+            f"cannot be trusted; {START_FROM_A_COPY}."
         )
 
     def _first(self, condition: str, value: object) -> Entry | None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from topgap.errors import ReleaseError
+from topgap.errors import ParameterTypeError, ReleaseError
 from topgap.estimates.value import Estimates
 from topgap.ledger.given import in_json
 from topgap.release import Release
@@ -27,6 +27,8 @@ def recordable(result: object) -> tuple[str, Fraction | None]:
             in_json(replace(result, release=_writable(result.release)).to_dict(), "result"),
             result.epsilon,
         )
+    if result is None:
+        raise ParameterTypeError("result must be what was released, not None.")
     return in_json(result, "result"), None
 
 

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from topgap.errors import LedgerError
+from topgap.ledger.chain import START_FROM_A_COPY
 
 APPLICATION = 0x746F7067  # "topg" in ASCII; it tells a ledger from other files of SQLite
 VERSION = 1
@@ -64,7 +65,7 @@ def version(connection: sqlite3.Connection, label: str) -> int:
     found = _pragma(connection, "user_version")
     if found < 1:
         raise LedgerError(
-            f"{label} has the format {found}, which topgap never wrote; take a copy from before."
+            f"{label} has the format {found}, which topgap never wrote; {START_FROM_A_COPY}."
         )
     if found > VERSION:
         raise LedgerError(

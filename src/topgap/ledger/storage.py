@@ -1,14 +1,18 @@
 """A ledger's file, opened for one transaction at a time: `Storage`.
 
-Nothing is kept open between two of them, so that a ledger can be used by threads, after a fork and
-in other processes; whoever finds the file in use waits.
+Nothing is kept open between two of them, so that a ledger can be used by threads and by other
+processes; whoever finds the file in use waits. What is read is copied into memory first, so that
+nobody waits for a reader who takes their time.
+
+SQLite's own locks are not enough: the system drops them if the same process opens and closes the
+file by other means, as a backup does. So its directory is locked too, with a lock that stays.
 """
 
 import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -17,37 +21,77 @@ from weakref import WeakSet
 
 from topgap.errors import LedgerError
 from topgap.ledger import schema
-from topgap.ledger.chain import BEGINNING
+from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY
 from topgap.text import on_one_line
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # as on Windows, where SQLite's locks are not dropped
+    _HAS_LOCKS = False
+else:
+    _HAS_LOCKS = True
 
 _Got = TypeVar("_Got")
 _LONGEST_PAUSE = 0.05
+_SMALLEST = 512  # bytes; SQLite takes a file of one byte for an empty one
 _IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_NO_LEDGER = f"is no ledger, or damaged; if it was one, {START_FROM_A_COPY}"
 _REASONS = {
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
     sqlite3.SQLITE_READONLY: "cannot be written: it is read-only",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: it or its directory may not be used so",
     sqlite3.SQLITE_PERM: "cannot be opened: the system does not permit it",
     sqlite3.SQLITE_IOERR: "cannot be used: the system reports an input or output error",
-    sqlite3.SQLITE_NOTADB: "is no ledger, or damaged; if it was one, take a copy from before",
+    sqlite3.SQLITE_NOTADB: _NO_LEDGER,
     # SQLite says this, too, of a sound file that the disk does not give out.
-    sqlite3.SQLITE_CORRUPT: "is damaged, or its disk is; see to that, or take a copy from before",
+    sqlite3.SQLITE_CORRUPT: f"is damaged, or its disk is; see to that, or {START_FROM_A_COPY}",
 }
 
 
-class _Mark:
+class _Open:
     """Is there for as long as a file is open, whatever interrupts what follows."""
 
-    __slots__ = ("__weakref__",)
+    _directory: Sequence[int] = ()  # as long as it has none of its own
+
+    def lock(self, directory: str) -> None:
+        """Lock the directory, if that can be done.
+
+        Raises:
+            BlockingIOError: Another has it.
+        """
+        if not self._directory:
+            self._directory = [os.open(directory, os.O_RDONLY)]
+        try:
+            flock(self._directory[0], LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError:  # a file system without such locks, where SQLite's must do
+            pass
+
+    def close(self) -> None:
+        """Let others have it."""
+        for each in self._directory:
+            self._directory = ()
+            with suppress(OSError):
+                os.close(each)
+
+    __del__ = close
 
 
-_open: WeakSet[_Mark] = WeakSet()
+_open: WeakSet[_Open] = WeakSet()
 """What is open in this process."""
-_inherited: set[_Mark] = set()
+_inherited: set[_Open] = set()
 """What was open in the one that it is a fork of: SQLite takes its locks for those of this one."""
 
+
+def _inherit() -> None:
+    for each in _open:
+        each.close()  # or it would be held for as long as this process lives
+        _inherited.add(each)
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _inherited.update(_open))
+    os.register_at_fork(after_in_child=_inherit)
 
 
 class Storage:
@@ -65,23 +109,20 @@ class Storage:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that reads.
+        """What is in the file, as it was at one moment.
 
         Raises:
             LedgerError: There is no ledger, or it cannot be read.
         """
         self._check_existence()
-        with self._connected("rw") as connection:
-            self._patiently(lambda: self._begin_to_read(connection))
-            found = schema.version(connection, self.label)
-            if found == schema.VERSION:
-                yield connection
-                return
-            # One of an earlier version may not be ours to write to.
-            with closing(sqlite3.connect(":memory:")) as copy:
+        with self._told(), closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+            with self._alone(), self._connected("rw") as connection:
+                self._patiently(lambda: self._begin_to_read(connection))
+                found = schema.version(connection, self.label)
                 connection.backup(copy)
+            if found < schema.VERSION:  # the file itself may not be ours to write to
                 schema.migrate(copy, found)
-                yield copy
+            yield copy
 
     @contextmanager
     def writing(self, *, create: bool = False, keep: bool = True) -> Iterator[sqlite3.Connection]:
@@ -98,11 +139,19 @@ class Storage:
         """
         if not create:
             self._check_existence()
-        with self._connected("rwc" if create else "rw") as connection:
+        mode = "rwc" if create else "rw"
+        with (
+            self._told(),
+            self._alone(),
+            self._no_empty_file_left(),
+            self._connected(mode) as connection,
+        ):
+            self._check_names()
             # Full is not enough: the transaction ends when the journal is deleted, and a directory
             # that is not written to the disk may have it again when the power is back.
             self._patiently(lambda: connection.execute("PRAGMA synchronous = EXTRA"))
             self._patiently(lambda: connection.execute("PRAGMA fullfsync = ON"))
+            self._leave_write_ahead_log(connection)
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             if create and schema.is_new(connection):
                 schema.create(connection, BEGINNING)
@@ -115,7 +164,7 @@ class Storage:
 
     def _check_existence(self) -> None:
         try:
-            self.path.stat()
+            size = self.path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):
             raise LedgerError(
                 f"There is no ledger {self.label}; make one with Ledger.add_dataset or with topgap "
@@ -123,31 +172,84 @@ class Storage:
             ) from None
         except OSError as error:  # such as a directory that may not be entered
             raise LedgerError(f"{self.label} cannot be opened: {error.strerror}.") from None
+        self._check_size(size)
+
+    def _check_size(self, size: int) -> None:
+        if 0 < size < _SMALLEST and not os.path.isdir(self.path):
+            raise LedgerError(f"{self.label} {_NO_LEDGER}.")
+
+    def _check_names(self) -> None:
+        """The journal goes by the file's name, so that a crash under another would not be seen."""
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise LedgerError(f"{self.label} cannot be opened: {error.strerror}.") from None
+        self._check_size(status.st_size)
+        if status.st_nlink > 1:
+            raise LedgerError(
+                f"{self.label} has another name too, by a hard link; take that away, for a ledger "
+                f"is safe by one name only."
+            )
 
     @contextmanager
-    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def _alone(self) -> Iterator[None]:
+        """Have the file for oneself, but for what others do with it than topgap."""
         if _inherited:
             raise LedgerError(
                 "This process was forked while a thread used a ledger, and cannot use one; start "
                 "it before the threads, or with the method spawn."
             )
-        name = f"file:{quote(os.fsencode(self.path))}?mode={mode}"
-        _open.add(mark := _Mark())
+        opened = _Open()
         try:
-            with closing(
-                sqlite3.connect(name, uri=True, timeout=0, isolation_level=None)
-            ) as opened:
-                opened.execute("PRAGMA trusted_schema = OFF")  # no function is run that is in it
-                try:
-                    yield opened
-                finally:
-                    if opened.in_transaction:
-                        with suppress(sqlite3.Error):  # closing it does the same
-                            opened.execute("ROLLBACK")
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's text may quote the damage
-            raise self._in_own_words(error) from None
+            _open.add(opened)
+            self._lock_directory(opened)
+            yield
         finally:
-            _open.discard(mark)
+            opened.close()
+            _open.discard(opened)
+
+    def _lock_directory(self, opened: _Open) -> None:
+        if not _HAS_LOCKS:
+            return
+        directory = os.path.dirname(os.path.realpath(self.path))
+        try:
+            self._patiently(lambda: opened.lock(directory))
+        except (FileNotFoundError, NotADirectoryError):
+            raise LedgerError(f"{self.label} cannot be opened: there is no directory.") from None
+        except OSError:  # it may be used but not be looked into; SQLite's locks must do
+            pass
+
+    @contextmanager
+    def _no_empty_file_left(self) -> Iterator[None]:
+        existed = os.path.exists(self.path)
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):
+                if not existed and self.path.stat().st_size == 0:
+                    self.path.unlink()
+            raise
+
+    @contextmanager
+    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+        # With an empty host, or what follows two slashes would be taken for one.
+        name = f"file://{quote(os.fsencode(self.path))}?mode={mode}"
+        with closing(sqlite3.connect(name, uri=True, timeout=0, isolation_level=None)) as opened:
+            opened.execute("PRAGMA trusted_schema = OFF")  # no function is run that is in it
+            try:
+                yield opened
+            finally:
+                if opened.in_transaction:
+                    with suppress(sqlite3.Error):  # closing it does the same
+                        opened.execute("ROLLBACK")
+
+    def _leave_write_ahead_log(self, connection: sqlite3.Connection) -> None:
+        """Undo what somebody's tool may have chosen: the file would not be all there is."""
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError as error:
+            if _code(error) not in _IN_USE:  # by that tool, and then it stays
+                raise
 
     def _begin_to_read(self, connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN")
@@ -165,6 +267,8 @@ class Storage:
         while True:
             try:
                 return do()
+            except BlockingIOError:
+                pass
             except sqlite3.OperationalError as error:
                 if _code(error) not in _IN_USE:
                     raise
@@ -175,6 +279,14 @@ class Storage:
             # Of different lengths, or those who wait would come all at once.
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say in our words what SQLite says inside."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's text may quote the damage
+            raise self._in_own_words(error) from None
 
     def _in_own_words(self, error: Exception) -> LedgerError:
         if os.path.isdir(self.path):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from topgap.errors import LedgerError, ParameterError
 from topgap.ledger import schema
 from topgap.ledger.accounts import number
-from topgap.ledger.chain import BEGINNING, Entry
+from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY, Entry
 from topgap.ledger.log import Log, receipt
 from topgap.ledger.values import Verified
 
@@ -45,7 +45,7 @@ def _check_file(connection: sqlite3.Connection, log: Log) -> None:
     """That its pages are sound, and that it has our tables and nothing else."""
     findings = connection.execute("PRAGMA integrity_check(1)").fetchall()
     if findings != [("ok",)]:
-        raise LedgerError(f"{log.label} is damaged; take a copy from before.")
+        raise LedgerError(f"{log.label} is damaged; {START_FROM_A_COPY}.")
     if schema.definitions(connection) != {*schema.STATEMENTS}:
         raise LedgerError(f"{log.label} has other tables than topgap makes.")
 

@@ -159,6 +159,8 @@ def top_k_events(
         events, fields = chosen(df, item=item, person=person)
         kind = check_item(fields[ITEM])
         items = items_of(domain, kind, df.sparkSession, parameters.k)
+        if payment is not FREE and isinstance(domain, DataFrame):  # else it has been counted
+            check_enough(items.count(), parameters.k)
         counts = events.dropna().groupBy(ITEM).agg(sql.count_distinct("person").alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         return items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
@@ -194,7 +196,7 @@ def _collected(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa
         [StructField(ITEM, rows.schema[ITEM].dataType), StructField(VALUE, StringType())]
     )
     # In one order, in which an attempt at a partition finds them again.
-    ordered = rows.sortWithinPartitions(ITEM)
+    ordered = rows if streams is None else rows.sortWithinPartitions(ITEM)
     return ordered.mapInArrow(at_a_partition(parameters, streams), schema).toArrow()
 
 
