@@ -387,6 +387,24 @@ def test_verify_finds_what_was_changed_and_gives_receipts(folder: Path, ledger: 
     assert is_one_sentence(edited.err)
 
 
+def test_a_copy_is_whole_and_is_no_other_file(folder: Path, ledger: Ledger) -> None:
+    released(folder, *CHARGED)
+    assert told(folder, "copy", "budget.db", "copy.db") == (0, "Written: copy.db\n", "")
+    copy = Ledger(folder / "copy.db")
+    assert copy.verify(ledger.verify().receipt) == ledger.verify()
+    assert copy.history() == ledger.history()
+    assert copy.charge("visits", 1, mechanism="x").left == 1
+    assert ledger.budget("visits").left == 2
+    kept = told(folder, "copy", "budget.db", "copy.db")
+    assert kept.code == 1
+    assert kept.err.endswith("exists already and is kept; give another name, or --overwrite.\n")
+    itself = told(folder, "copy", "budget.db", "budget.db", "--overwrite")
+    assert itself.err.endswith("budget.db is what is read; give another name.\n")
+    assert told(folder, "copy", "budget.db", "budget.db-journal").code == 1
+    assert told(folder, "copy", "visits.csv", "other.db").code == 1
+    assert not (folder / "other.db").exists()
+
+
 def test_charge_is_for_what_others_release(folder: Path, ledger: Ledger) -> None:
     asked = ("charge", "budget.db", "--dataset", "visits", "--mechanism", "mean age, by OpenDP")
     ended = told(folder, *asked, "--epsilon", "1/2", "--note", "table 2")
@@ -458,6 +476,7 @@ def test_the_help_and_its_examples_can_be_typed(folder: Path) -> None:
         ["show"],
         ["history"],
         ["export"],
+        ["copy"],
         ["verify"],
     ):
         ended = told(folder, *command, "--help")
@@ -465,7 +484,7 @@ def test_the_help_and_its_examples_can_be_typed(folder: Path) -> None:
         assert f"Usage: topgap budget {' '.join(command)}".strip() in ended.out
     joined = EXAMPLES.replace("\\\n", " ")
     examples = [line for line in joined.splitlines() if line.startswith("topgap ")]
-    assert len(examples) == 8
+    assert len(examples) == 9
     (folder / "result.json").write_text("44.5")
     for example in examples:
         ended = within(folder, *shlex.split(example)[1:])

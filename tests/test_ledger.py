@@ -367,7 +367,7 @@ def test_a_charge_without_a_result_is_never_given_back(path: Path) -> None:
     names = {name for name in dir(Ledger) if not name.startswith("_")}
     assert names == {
         "add_dataset", "budget", "budgets", "charge", "check", "history", "path", "record",
-        "to_dict", "verify",
+        "to_bytes", "to_dict", "verify",
     }  # fmt: skip
 
 

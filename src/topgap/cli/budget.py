@@ -174,6 +174,15 @@ def export(asked: Asked, target: Target) -> None:
     target.write(_json(whole) if form == "json" else _csv(whole["charges"]))
 
 
+def copy(asked: Asked, target: Path, *, overwrite: bool) -> None:
+    """Write the file once more, elsewhere."""
+    files.check_beside_ledger([target], asked.file)
+    read = [glob.escape(str(asked.file))]
+    files.check([target], read, overwrite=overwrite, or_else=", or --overwrite")
+    files.write({target: asked.ledger.to_bytes()}, overwrite=overwrite)
+    print(f"Written: {on_one_line(target)}")
+
+
 def verify(asked: Asked, receipts: Sequence[str]) -> None:
     """See whether it is as it was written."""
     seen = asked.ledger.verify(*receipts)

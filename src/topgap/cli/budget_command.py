@@ -37,6 +37,7 @@ topgap budget record budget.db --charge 2 result.json
 All of it for the files, and whether somebody has changed it:
 
 topgap budget export budget.db -o budget.json
+topgap budget copy budget.db copy-2026-11.db
 topgap budget verify budget.db
 
 Exit codes: 0 done; 1 a ledger or numbers that cannot be used, or too little
@@ -180,6 +181,22 @@ def export(
     """Write all of it for other software, after it has been verified."""
     with one_sentence():
         budget.export(Asked(file), Target(form, output, overwrite, ("json", "csv")))
+
+
+@app.command()
+def copy(
+    file: File,
+    target: Annotated[
+        Path, typer.Argument(metavar="COPY", help="The file to write.", show_default=False)
+    ],
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Make a copy to be kept elsewhere, whole even while others charge.
+
+    It is not for charging: it does not know what the ledger is charged meanwhile.
+    """
+    with one_sentence():
+        budget.copy(Asked(file), target, overwrite=overwrite)
 
 
 @app.command()

@@ -279,6 +279,19 @@ class Ledger:
             "receipt": seen.receipt,
         }
 
+    def to_bytes(self) -> bytes:
+        """The file as it is at this moment, whole: for a copy to be kept elsewhere.
+
+        A copy that another program makes while somebody charges may be torn. Never charge to a
+        copy: it does not know what the ledger is charged meanwhile.
+
+        Raises:
+            LedgerError: The file cannot be read, or was changed.
+        """
+        with self._storage.reading() as connection:
+            verified(connection, self._storage.label, ())
+            return connection.serialize()
+
     def verify(self, *receipts: str) -> Verified:
         """See that nothing was edited, deleted or reordered, and that all sums are right.
 
