@@ -156,9 +156,9 @@ def plan_of_events(module: Any, spark: SparkSession) -> str:
     counted: list[DataFrame] = []
     original = module._collected
 
-    def look(rows: DataFrame, parameters: TopK) -> Any:
+    def look(rows: DataFrame, *more: Any) -> Any:
         counted.append(rows)
-        return original(rows, parameters)
+        return original(rows, *more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_collected", look)
@@ -280,8 +280,8 @@ def fresh_noise(parameters: TopK, _: Streams) -> Any:
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_attempts_that_differ_are_seen(mutant: str, spark: SparkSession, tmp_path: Path) -> None:
     """Of 200 equal answers, two attempts keep the same 6 in the same order once in 10^13 times."""
-    ordered = "ordered = rows.sortWithinPartitions(ITEM)"
-    broken = mutated(mechanism, Mutant(mutant, ordered, "ordered = rows"))
+    ordered = "rows.sortWithinPartitions(ITEM)"
+    broken = mutated(mechanism, Mutant(mutant, ordered, "rows"))
     if mutant == "fresh noise for each attempt":
         broken = mutated(mechanism, Mutant(mutant, ordered, ordered))
         broken.at_a_partition = fresh_noise
@@ -728,6 +728,9 @@ def test_what_cannot_be_planned_charges_nothing(spark: SparkSession, ledger: Led
         top_k_events(frame, 1, 1, person="n", item="what", domain=["a"], **given)
     with pytest.raises(DomainError):
         top_k_events(frame, 1, 1, person="n", item="what", domain=[1, 2], **given)
+    few = spark.createDataFrame([("a",), ("a",)], "item string")
+    with pytest.raises(AnswersError, match="k = 1 winners need at least 2 answers; there"):
+        top_k_events(frame, 1, 1, person="n", item="what", domain=few, **given)
     assert ledger.history() == ()
 
 
