@@ -203,8 +203,8 @@ def is_waiting(pipe: IO[bytes]) -> bool:
 # The command with no patience: every reading is a long one, and every step is shown.
 IMPATIENT = """
 from topgap.cli import main, progress
-from topgap.streams import columns, selection
-progress._AFTER = selection._TOLD_EVERY = 0
+from topgap.streams import columns, rows
+progress._AFTER = rows._TOLD_EVERY = 0
 columns.ROWS = 1
 def told(bar, *what, show=progress.Bar.__call__):
     show(bar, *what)

@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -28,7 +29,7 @@ from checking.command import (
     surroundings,
     topgap,
 )
-from checking.streamed import parquet
+from checking.streamed import parquet, stream_of
 from topgap import Estimates, Ledger, Release, top_k
 from topgap.cli import budget
 from topgap.cli.budget_command import EXAMPLES
@@ -72,7 +73,7 @@ def test_init_sets_a_total_once(folder: Path) -> None:
     assert (made.total, made.who, made.note) == (Fraction(1, 3), "ana", "for the report")
     ended = told(folder, *asked, 5)
     assert ended.code == 1
-    assert ended.err == "topgap: visits has its total already; it is set once.\n"
+    assert ended.err == "topgap: visits has its total already, 1/3; it is set once.\n"
     assert told(folder, "init", "new.db", "--dataset", "stays", "--epsilon", 2).code == 0
     assert [each.total for each in Ledger(folder / "new.db").budgets()] == [Fraction(1, 3), 2]
 
@@ -187,7 +188,7 @@ def test_options_that_need_each_other(folder: Path, arguments: list[str], senten
         (("none.db", "visits"), r"There is no ledger .*none\.db; make one with .*budget init\."),
         (("budget.db", "stays"), r"There is no data set stays in .*budget\.db; there is visits\."),
         (("visits.csv", "visits"), r"visits\.csv is no ledger, or damaged; .*\."),
-        (("budget.db", " x"), r"dataset must be text on one line, without spaces around it\."),
+        (("budget.db", " x"), r"dataset must be text on one line: not empty, .*\."),
     ],
 )
 def test_ledgers_that_cannot_be_charged(
@@ -265,7 +266,7 @@ def test_totals_of_any_size_are_shown(tmp_path: Path) -> None:
     ledger.add_dataset("little", "1e-400")
     shown = told(tmp_path, "show", "budget.db")
     assert shown.code == 0
-    assert "≈1.00000e+400" in shown.out
+    assert "≈1.0000e+400" in shown.out
     assert "≈1e-400" in shown.out
 
 
@@ -274,6 +275,58 @@ def test_results_of_any_kind_are_json_in_csv(folder: Path, ledger: Ledger, resul
     ledger.record(ledger.charge("visits", 1, mechanism="x"), result)
     [row] = csv.DictReader(io.StringIO(told(folder, "history", "budget.db", "--format", "csv").out))
     assert (row["result"] if isinstance(result, str) else json.loads(row["result"])) == result
+
+
+def test_an_error_after_the_charge_says_that_it_has_cost(folder: Path, ledger: Ledger) -> None:
+    """Of a stream that is read once, a bad row is seen when its noise is drawn."""
+    table = pa.table({"what": ["a", "b", "c", "d"], "people": [5, None, 7, 9]})
+    ended = topgap("release", "-", *ROWS, *CHARGED, folder=folder, given=stream_of(table))
+    assert ended.code == 1
+    first, second = ended.err.splitlines()[-2:]
+    assert "missing" in first
+    assert second == (
+        "topgap: ε = 1 was charged to visits before, as entry 2 of the ledger, and stays spent."
+    )
+    assert ledger.budget("visits").without_result == 1
+
+
+def test_an_error_before_the_charge_says_that_it_has_not(folder: Path, ledger: Ledger) -> None:
+    ended = released(folder, *CHARGED, "--allow-empty", "--person", "nobody")
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == "topgap: Nothing was charged."
+    assert ledger.budget("visits").charges == 0
+
+
+def test_a_release_that_cannot_be_written_is_told_to_be_in_the_ledger(
+    folder: Path, ledger: Ledger
+) -> None:
+    ended = released(folder, *CHARGED, "-o", "/dev/full", "--format", "json")
+    assert ended.code == 1
+    lines = ended.err.splitlines()[-3:]
+    assert lines[0] == "topgap: /dev/full cannot be written: No space left on device."
+    assert lines[1].startswith("topgap: Charged to visits: ε = 1, which leaves 2. Receipt 2:")
+    assert lines[2].startswith("topgap: The release is in the ledger: topgap budget history")
+    assert Release.from_json(ledger.history()[0].result or "").items == ("flu", "cold")
+
+
+def test_the_ledger_notes_what_was_released_from(folder: Path, ledger: Ledger) -> None:
+    released(folder, *CHARGED)
+    [charge] = ledger.history()
+    told_of = {name: charge.parameters[name] for name in ("sources", "person", "item", "domain")}
+    assert told_of == {
+        "sources": ["visits.csv"], "person": "who", "item": "what", "domain": "domain.txt",
+    }  # fmt: skip
+    assert "count" not in charge.parameters
+
+
+def test_only_the_last_of_many_charges_without_a_result_are_shown(
+    folder: Path, ledger: Ledger
+) -> None:
+    for _ in range(12):
+        ledger.charge("visits", "1/10", mechanism="by hand")
+    lines = told(folder, "show", "budget.db").out.splitlines()
+    assert sum("by hand" in line for line in lines) == 10
+    assert lines[-1] == "… and 2 before them; topgap budget history lists all."
 
 
 def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None:
@@ -285,15 +338,15 @@ def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[:4] == [
-        "data set    total  spent  left  charges  spent of the total",
-        "visits          3      1     2        1  ██████░░░░░░░░░░░░░░  33%",
-        "stays 2026    1/7    1/7     0        1  ████████████████████ 100%",
-        "none            1      0     1        0  ░░░░░░░░░░░░░░░░░░░░   0%",
+        "data set       total     spent  left  charges  spent of the total",
+        "visits             3         1     2        1  ██████░░░░░░░░░░░░░░  33%",
+        "stays 2026  ≈0.14286  ≈0.14286     0        1  ████████████████████ 100%",
+        "none               1         0     1        0  ░░░░░░░░░░░░░░░░░░░░   0%",
     ]
     assert lines[5].startswith("Without a result: what they were charged for has crashed")
     assert len(lines) == 8
     assert re.fullmatch(
-        r" +6  20\S+ \S+ +stays 2026  1/7     0  a mean  ana  none", lines[7].rstrip()
+        r" +6  20\S+ \S+ +stays 2026  ≈0.14286     0  a mean  ana  none", lines[7].rstrip()
     )
     ended = told(folder, "show", "budget.db", "--dataset", "visits")
     assert len(ended.out.splitlines()) == 2
@@ -324,8 +377,8 @@ def test_the_bar_is_full_only_if_nothing_is_left(tmp_path: Path, spent: str, bar
 def test_numbers_too_long_for_a_table_are_told_about(folder: Path, ledger: Ledger) -> None:
     ledger.charge("visits", "1/12345678901", mechanism="x")
     shown = told(folder, "show", "budget.db").out
-    assert "≈8.10000e-11" in shown
-    assert "≈3.00000 " in shown
+    assert "≈8.1000e-11" in shown
+    assert "≈3.0000 " in shown
     read = json.loads(told(folder, "show", "budget.db", "--format", "json").out)
     assert read["datasets"][0]["spent"] == "1/12345678901"
 
@@ -337,7 +390,8 @@ def test_history_lists_the_charges(folder: Path, ledger: Ledger) -> None:
     lines = told(folder, "history", "budget.db").out.splitlines()
     assert len(lines) == 3
     assert re.search(
-        r"2  20.*visits +1 +2  topgap release, k = 2  bo +recorded  two\\nlines", lines[1]
+        r"2  20.*visits +1 +2  topgap release, k = 2, item = what  bo +recorded  two\\nlines",
+        lines[1],
     )
     assert re.search(r"4  20.*visits +0\.5 +1\.5  a mean +ana  none", lines[2])
     read = json.loads(told(folder, "history", "budget.db", "--format", "json").out)
@@ -432,7 +486,7 @@ def test_a_result_can_be_recorded_later_and_once(folder: Path, ledger: Ledger) -
     refusals = {
         (2, "mean.json"): "Charge 2 has its result already; it is recorded once.",
         (1, "mean.json"): "budget.db has no charge 1.",
-        (3, "other.json"): "Charge 3 is of ε = 1, and the result cost 2.",
+        (3, "other.json"): "Charge 3 is of ε = 1, and the result cost more: 2.",
         (3, "bad.json"): "bad.json is no JSON.",
         (3, "none.json"): "none.json cannot be read: No such file or directory.",
     }

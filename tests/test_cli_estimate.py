@@ -94,9 +94,9 @@ def test_the_noise_that_is_told_of_is_the_noise_that_is_drawn(
     drawn: dict[str, Any] = {}
     real = {**vars(measurement)}
 
-    def selected(parameters: TopK, *others: Any) -> Any:
+    def selected(parameters: TopK, *others: Any, **more: Any) -> Any:
         drawn["selection"] = parameters
-        return real["selected"](parameters, *others)
+        return real["selected"](parameters, *others, **more)
 
     def laplace(rate: Fraction, count: int) -> Any:
         drawn["rate"], drawn["count"] = rate, count

@@ -980,17 +980,19 @@ _CHARGE = """        self.charge = self._ledger.charge(
 """
 Look = Callable[[Path], None]
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
-    (payment, Mutant("charges after the draw", f"{_CHARGE}        made = draw()\n",
-                     f"        made = draw()\n{_CHARGE}"), look_at_order),
+    (payment, Mutant("charges after the draw", f"{_CHARGE}        made = self._drawn(draw)\n",
+                     f"        made = self._drawn(draw)\n{_CHARGE}"), look_at_order),
     (payment, Mutant("does not check first", "        ledger.check(dataset, epsilon)\n", ""),
      look_at_refusals),
     (payment, Mutant("charges what was free when it looked", "self._ledger.charge(\n",
-                     "type(self._ledger)(self._ledger.path).history() or self._ledger.charge(\n"),
+                     "(type(self._ledger)(self._ledger.path).history() or (None,))[-1] or "
+                     "self._ledger.charge(\n"),
      look_at_others),
     (payment, Mutant("records nothing", "self._ledger.record(self.charge, made)", "pass"),
      look_at_results),
-    (payment, Mutant("records before the draw", "        made = draw()\n",
-                     "        self._ledger.record(self.charge, None)\n        made = draw()\n"),
+    (payment, Mutant("records before the draw", "        made = self._drawn(draw)\n",
+                     "        self._ledger.record(self.charge, 0)\n"
+                     "        made = self._drawn(draw)\n"),
      look_at_order),
     (payment, Mutant("loses what it cannot record", "except Exception as error:",
                      "except ZeroDivisionError as error:"), look_at_warnings),
@@ -1016,7 +1018,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                        "    given(parameters, answers, items, threads)\n    payment = paid_by("),
      look_at_refusals),
     (estimates_calls, Mutant("charges for the selection alone",
-                             "return paid_by(ledger, dataset, mechanism, whole, **parts)",
+                             "return paid_by(ledger, dataset, mechanism, whole, **parts, **more)",
                              "return paid_by(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
     (estimates_calls, Mutant("draws before it pays",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from topgap.errors import LedgerWarning, ParameterError, TopgapError
 from topgap.parameters import TopK
+from topgap.text import on_one_line, written
 
 if TYPE_CHECKING:
     from topgap.ledger import Charge, Ledger
@@ -83,7 +84,7 @@ class Charged:
         self.charge = self._ledger.charge(
             self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
         )
-        made = draw()
+        made = self._drawn(draw)
         try:
             self._ledger.record(self.charge, made)
         except Exception as error:
@@ -95,6 +96,18 @@ class Charged:
             warning.result = made
             warnings.warn(warning, stacklevel=_level_of_the_user())
         return made
+
+    def _drawn(self, draw: Callable[[], _Made]) -> _Made:
+        """What is drawn; an error that comes now is told to have cost something."""
+        try:
+            return draw()
+        except BaseException as error:
+            if self.charge is not None:
+                error.add_note(
+                    f"ε = {written(self._epsilon)} was charged to {on_one_line(self._dataset)} "
+                    f"before, as entry {self.charge.number} of the ledger, and stays spent."
+                )
+            raise
 
 
 def _level_of_the_user() -> int:

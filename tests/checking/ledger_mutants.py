@@ -27,10 +27,10 @@ _PAY = """\
         self.charge = self._ledger.charge(
             self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
         )
-        made = draw()
+        made = self._drawn(draw)
 """
 _PAY_LATER = """\
-        made = draw()
+        made = self._drawn(draw)
         self.charge = self._ledger.charge(
             self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
         )

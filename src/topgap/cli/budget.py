@@ -29,11 +29,12 @@ from topgap.text import on_one_line, written
 Form = Literal["table", "json", "csv"]
 
 _BAR = 20
+_MOST_SHOWN = 10  # charges without a result
 _LONGEST = 12  # characters of an exact number in a table; files have all of them
 _WITHOUT_RESULT = (
     "Without a result: what they were charged for has crashed, is still at work, or recorded "
     "nothing. Nobody knows whether something was released, so they are spent and cannot be given "
-    "back."
+    "back; a result that is known can be kept with topgap budget record."
 )
 
 
@@ -79,7 +80,9 @@ class Target:
             return self.form or self.forms[0]
         form = self.form or form_of(self.output)
         if form not in self.forms:
-            raise typer.BadParameter("the name of --output tells no format; give --format.")
+            raise typer.BadParameter(
+                f"the name of --output tells no format; give --format {' or '.join(self.forms)}."
+            )
         files.check_beside_ledger([self.output], asked.file)
         read = [glob.escape(str(asked.file))]
         files.check([self.output], read, overwrite=self.overwrite, or_else=", or --overwrite")
@@ -96,6 +99,7 @@ class Target:
             standard_output.write(content)
         else:
             files.write({self.output: content}, overwrite=self.overwrite)
+            print(f"Written: {on_one_line(self.output)}")
 
 
 def init(asked: Asked, dataset: str, epsilon: str) -> None:
@@ -118,7 +122,7 @@ def record(asked: Asked, charge: int, result: Path) -> None:
     Raises:
         SourceError: The result cannot be read, or is no JSON.
     """
-    label = on_one_line(result)
+    label = "Standard input" if str(result) == "-" else on_one_line(result)
     if str(result) == "-" and sys.stdin is None:
         raise SourceError("Standard input is closed.")
     try:
@@ -185,7 +189,7 @@ def copy(asked: Asked, target: Path, *, overwrite: bool) -> None:
 
 def verify(asked: Asked, receipts: Sequence[str]) -> None:
     """See whether it is as it was written."""
-    seen = asked.ledger.verify(*receipts)
+    seen = asked.ledger.verify(*(each.removeprefix("Receipt").strip() for each in receipts))
     entries = "1 entry" if seen.entries == 1 else f"{seen.entries:,} entries"
     print(
         f"{on_one_line(asked.file)} is as it was written: {entries}, each after the one before "
@@ -211,7 +215,11 @@ def _budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
     parts = [as_text(head, rows, left=(0, 5)) if rows else "There is no data set yet."]
     orphans = [each for each in charges if each.result is None]
     if orphans:
-        parts += [f"\n{_WITHOUT_RESULT}", _charges(orphans).rstrip("\n")]
+        parts += [f"\n{_WITHOUT_RESULT}", _charges(orphans[-_MOST_SHOWN:]).rstrip("\n")]
+    if len(orphans) > _MOST_SHOWN:
+        parts.append(
+            f"… and {len(orphans) - _MOST_SHOWN:,} before them; topgap budget history lists all."
+        )
     return "\n".join(parts) + "\n"
 
 
@@ -239,17 +247,18 @@ def _charges(charges: Sequence[Charge]) -> str:
 
 
 def _what(charge: Charge) -> str:
-    """The mechanism, with k if it has one."""
-    k = charge.parameters.get("k")
-    return on_one_line(charge.mechanism) + ("" if k is None else f", k = {on_one_line(k)}")
+    """The mechanism, with k and the column of the items if it has them."""
+    told = {name: charge.parameters.get(name) for name in ("k", "item")}
+    more = [f", {name} = {on_one_line(value)}" for name, value in told.items() if value is not None]
+    return on_one_line(charge.mechanism) + "".join(more)
 
 
 def _short(number: Fraction) -> str:
-    """Exact, or if that is too long for a table, about."""
+    """A decimal: exact, or if that is too long for a table, about."""
     exact = written(number)
-    if len(exact) <= _LONGEST:
+    if len(exact) <= _LONGEST and "/" not in exact:
         return exact
-    return f"≈{Decimal(number.numerator) / Decimal(number.denominator):.6g}"
+    return f"≈{Decimal(number.numerator) / Decimal(number.denominator):.5g}"
 
 
 def _json(value: object) -> str:

@@ -22,9 +22,11 @@ def one_sentence() -> Iterator[None]:
         raise  # what cannot be understood typer explains; and a reader who has gone needs nothing
     except TopgapError as error:
         complain(str(error))
+        _add_notes(error)
         raise typer.Exit(FAILED) from None
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         complain("Interrupted.")
+        _add_notes(error)
         raise typer.Exit(INTERRUPTED) from None
     except OSError as error:
         complain(f"The system refuses: {error.strerror}.")
@@ -37,3 +39,9 @@ def one_sentence() -> Iterator[None]:
         # Its text is not shown: it could hold somebody's data.
         complain(f"This is a defect of topgap ({type(error).__name__}); please report it.")
         raise typer.Exit(FAILED) from None
+
+
+def _add_notes(error: BaseException) -> None:
+    """Say what was noted on the way, such as what has been charged."""
+    for note in getattr(error, "__notes__", ()):
+        complain(note)

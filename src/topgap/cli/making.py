@@ -24,8 +24,10 @@ SHARE = Fraction(1, 2)
 class Making(Protocol):
     """One way to it, with parameters that have been checked."""
 
-    def paid_by(self, ledger: "LedgerLike | None", dataset: str | None) -> Payment:
-        """How it is paid for.
+    def paid_by(
+        self, ledger: "LedgerLike | None", dataset: str | None, described: dict[str, Any]
+    ) -> Payment:
+        """How it is paid for, and what the ledger notes of where it is from.
 
         Raises:
             BudgetExceeded, LedgerError: It could not be charged now.
@@ -44,9 +46,11 @@ class Releasing:
 
     parameters: TopK
 
-    def paid_by(self, ledger: "LedgerLike | None", dataset: str | None) -> Payment:
+    def paid_by(
+        self, ledger: "LedgerLike | None", dataset: str | None, described: dict[str, Any]
+    ) -> Payment:
         """As `Making` says; and so do the others."""
-        return paid_by(ledger, dataset, "topgap release", self.parameters, gaps=True)
+        return paid_by(ledger, dataset, "topgap release", self.parameters, gaps=True, **described)
 
     def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
         """As `Making` says."""
@@ -76,10 +80,13 @@ class Estimating:
         self._shares = Shares.of(parameters, selection_share)
         self._level = read_level(level)
 
-    def paid_by(self, ledger: "LedgerLike | None", dataset: str | None) -> Payment:
+    def paid_by(
+        self, ledger: "LedgerLike | None", dataset: str | None, described: dict[str, Any]
+    ) -> Payment:
         """As `Making` says."""
         mechanism = "topgap release --estimate"
-        return paid_estimates(ledger, dataset, mechanism, self._parameters, self._shares)
+        whole, shares = self._parameters, self._shares
+        return paid_estimates(ledger, dataset, mechanism, whole, shares, **described)
 
     def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
         """As `Making` says."""

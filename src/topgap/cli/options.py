@@ -61,7 +61,7 @@ Who = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Who it is noted to be charged by; the user's name unless given.",
+        help="Who does it, for the ledger to note; the user's name unless given.",
         rich_help_panel=BUDGET,
     ),
 ]

@@ -17,12 +17,12 @@ from topgap.cli.asked import Request
 from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.progress import Bar
 from topgap.cli.publications import Publication
-from topgap.cli.publishing import publish
+from topgap.cli.publishing import charged, publish
 from topgap.counting import FROM_DATA, Domain
-from topgap.errors import DomainError, LedgerWarning, SourceError
+from topgap.errors import DomainError, LedgerWarning, SourceError, TopgapError
 from topgap.estimates.value import LEVEL
 from topgap.parameters import TopK
-from topgap.payment import Payment
+from topgap.payment import Charged, Payment
 from topgap.streams.rows import Rows
 
 
@@ -37,11 +37,24 @@ def release(request: Request) -> None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None:
         standard_output.check()
-    payment = making.paid_by(_ledger(request), request.dataset)
+    payment = making.paid_by(_ledger(request), request.dataset, _described(request))
     gather = _of_all_rows if request.all_rows else _of_a_domain
-    with _warnings_in_a_line():
-        made = gather(request, making, payment)
-    publish(request, made, payment)
+    try:
+        with _warnings_in_a_line():
+            made = gather(request, making, payment)
+    except (TopgapError, KeyboardInterrupt) as error:
+        if isinstance(payment, Charged) and payment.charge is None:
+            error.add_note("Nothing was charged.")
+        raise
+    try:
+        publish(request, made, payment)
+    except (TopgapError, KeyboardInterrupt) as error:
+        if isinstance(payment, Charged) and payment.charge is not None:
+            error.add_note(f"{charged(payment.charge)}")
+            error.add_note(
+                "The release is in the ledger: topgap budget history with --format json has it."
+            )
+        raise
 
 
 def _making(request: Request) -> Making:
@@ -60,6 +73,24 @@ def _making(request: Request) -> Making:
         selection_share=SHARE if share is None else share,
         level=LEVEL if level is None else level,
     )
+
+
+def _described(request: Request) -> dict[str, Any]:
+    """What was released from, as it was typed; for whoever looks at the ledger later."""
+    told = {
+        "sources": request.sources,
+        "table": request.table,
+        "query": request.query,
+        "person": request.person,
+        "item": request.item,
+        "count": request.count,
+        "domain": None if request.domain is None else str(request.domain),
+        "domain_column": request.domain_column,
+        "domain_range": request.domain_range,
+        "domain_from_data": request.domain_from_data or None,
+        "all_rows": request.all_rows or None,
+    }
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _ledger(request: Request) -> Any:

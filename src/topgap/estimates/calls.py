@@ -77,7 +77,12 @@ def top_k_with_estimates(
 
 
 def paid_estimates(
-    ledger: "LedgerLike | None", dataset: str | None, mechanism: str, whole: TopK, shares: Shares
+    ledger: "LedgerLike | None",
+    dataset: str | None,
+    mechanism: str,
+    whole: TopK,
+    shares: Shares,
+    **more: Any,
 ) -> Payment:
     """How estimates with these shares of the whole are paid for.
 
@@ -88,7 +93,7 @@ def paid_estimates(
         "selection_epsilon": str(shares.selection.epsilon),
         "measurement_epsilon": str(shares.measurement_epsilon),
     }
-    return paid_by(ledger, dataset, mechanism, whole, **parts)
+    return paid_by(ledger, dataset, mechanism, whole, **parts, **more)
 
 
 def estimated(

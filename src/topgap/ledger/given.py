@@ -150,7 +150,10 @@ def _read_line(text: Any, name: str) -> str:
     _check_text(text, name, _LONGEST_NAME)
     line = normalize("NFC", text)
     if not line or line != line.strip() or not line.isprintable():
-        raise ParameterError(f"{name} must be text on one line, without spaces around it.")
+        raise ParameterError(
+            f"{name} must be text on one line: not empty, without tabs and the like, and without "
+            f"spaces around it."
+        )
     return line
 
 

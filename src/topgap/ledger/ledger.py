@@ -92,14 +92,18 @@ class Ledger:
             ParameterError, ParameterTypeError: A parameter cannot be used.
         """
         name = given.read_dataset(dataset)
-        total = written(read_parameter(epsilon, "epsilon"))
+        cost = written(read_parameter(epsilon, "epsilon"))
         note = self._noted(note)
         with self._storage.writing(create=True) as connection:
             log = Log(connection, self._storage.label)
             last = log.last()
             for known in log.datasets():
                 if known == name:
-                    raise LedgerError(f"{on_one_line(name)} has its total already; it is set once.")
+                    total = accounts.balance(log, name)[0]
+                    raise LedgerError(
+                        f"{on_one_line(name)} has its total already, {written(total)}; it is set "
+                        f"once."
+                    )
                 if given.nearly(known) == given.nearly(name):
                     raise LedgerError(
                         f"There is a data set {on_one_line(known)} already, nearly by this name; "
@@ -107,7 +111,7 @@ class Ledger:
                     )
             at = self._stamp(last)
             log.append(
-                last, kind="dataset", at=at, dataset=name, epsilon=total, who=self._who, note=note
+                last, kind="dataset", at=at, dataset=name, epsilon=cost, who=self._who, note=note
             )
             return accounts.budget(log, name)
 
@@ -191,12 +195,12 @@ class Ledger:
 
         Args:
             charge: The charge, or its number.
-            result: A `Release` or `Estimates`, or whatever `json.dumps` can write. Items that JSON
-                cannot hold are kept as text.
+            result: A `Release` or `Estimates`, or whatever `json.dumps` can write, which may have
+                such in it. Items that JSON cannot hold are kept as text.
 
         Raises:
-            LedgerError: There is no such charge, it has a result already or a different ε, or the
-                file cannot be written.
+            LedgerError: There is no such charge, it has a result already, the result cost more, or
+                the file cannot be written.
             ParameterTypeError: The result is nothing that can be kept.
         """
         number = charge.number if isinstance(charge, Charge) else charge
@@ -210,9 +214,9 @@ class Ledger:
                 raise LedgerError(f"{self._storage.label} has no charge {number}.")
             if isinstance(charge, Charge) and charge.receipt != log.receipt(number):
                 raise LedgerError(f"{self._storage.label} has another charge {number} than this.")
-            if cost is not None and written(cost) != charged.epsilon:
+            if cost is not None and cost > accounts.number(charged.epsilon):
                 raise LedgerError(
-                    f"Charge {number} is of ε = {charged.epsilon}, and the result cost "
+                    f"Charge {number} is of ε = {charged.epsilon}, and the result cost more: "
                     f"{written(cost)}."
                 )
             if log.result_of(number) is not None:

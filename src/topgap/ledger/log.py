@@ -119,7 +119,9 @@ class Log:
         """
         before = BEGINNING
         query = f"SELECT {_ALL}, hash FROM entries ORDER BY number"
-        for *row, digest in self._connection.execute(query):
+        for expected, (*row, digest) in enumerate(self._connection.execute(query), 1):
+            if row[0] != expected:
+                raise LedgerError(f"{self.label} lacks entry {expected}; {START_FROM_A_COPY}.")
             if not self._is_right(tuple(row), before, digest):
                 raise self.changed(row[0])
             yield entry_of(tuple(row)), digest

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from topgap.errors import ParameterTypeError, ReleaseError
 from topgap.estimates.value import Estimates
+from topgap.ledger.chain import DEEPEST
 from topgap.ledger.given import in_json
 from topgap.release import Release
 
@@ -20,16 +21,23 @@ def recordable(result: object) -> tuple[str, Fraction | None]:
     >>> Release.from_json(kept).items, cost
     (("('flu', 2026)",), Fraction(1, 1))
     """
-    if isinstance(result, Release):
-        return in_json(_writable(result).to_dict(), "result"), result.epsilon
-    if isinstance(result, Estimates):
-        return (
-            in_json(replace(result, release=_writable(result.release)).to_dict(), "result"),
-            result.epsilon,
-        )
     if result is None:
         raise ParameterTypeError("result must be what was released, not None.")
-    return in_json(result, "result"), None
+    cost = result.epsilon if isinstance(result, Release | Estimates) else None
+    return in_json(_plain(result), "result"), cost
+
+
+def _plain(result: object, levels: int = DEEPEST) -> object:
+    """The result with dicts for releases and estimates, also where they are in lists and dicts."""
+    if isinstance(result, Release):
+        return _writable(result).to_dict()
+    if isinstance(result, Estimates):
+        return replace(result, release=_writable(result.release)).to_dict()
+    if isinstance(result, list | tuple) and levels > 0:
+        return [_plain(each, levels - 1) for each in result]
+    if isinstance(result, dict) and levels > 0:
+        return {name: _plain(each, levels - 1) for name, each in result.items()}
+    return result
 
 
 def _writable(release: Release) -> Release:

@@ -32,13 +32,13 @@ else:
     _HAS_LOCKS = True
 
 _Got = TypeVar("_Got")
-_LONGEST_PAUSE = 0.05
+_LONGEST_PAUSE = 0.02
 _SMALLEST = 512  # bytes; SQLite takes a file of one byte for an empty one
 _IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _NO_LEDGER = f"is no ledger, or damaged; if it was one, {START_FROM_A_COPY}"
 _REASONS = {
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
-    sqlite3.SQLITE_READONLY: "cannot be written: it is read-only",
+    sqlite3.SQLITE_READONLY: "cannot be written: it or its directory is read-only",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: it or its directory may not be used so",
     sqlite3.SQLITE_PERM: "cannot be opened: the system does not permit it",
     sqlite3.SQLITE_IOERR: "cannot be used: the system reports an input or output error",
@@ -51,21 +51,24 @@ _REASONS = {
 class _Open:
     """Is there for as long as a file is open, whatever interrupts what follows."""
 
+    is_locked = False
     _directory: Sequence[int] = ()  # as long as it has none of its own
 
     def lock(self, directory: str) -> None:
-        """Lock the directory, if that can be done.
+        """Lock the directory, if its file system has such locks; if not, SQLite's must do.
 
         Raises:
             BlockingIOError: Another has it.
+            OSError: The directory cannot be opened.
         """
         if not self._directory:
             self._directory = [os.open(directory, os.O_RDONLY)]
         try:
             flock(self._directory[0], LOCK_EX | LOCK_NB)
+            self.is_locked = True
         except BlockingIOError:
             raise
-        except OSError:  # a file system without such locks, where SQLite's must do
+        except OSError:
             pass
 
     def close(self) -> None:
@@ -116,7 +119,7 @@ class Storage:
         """
         self._check_existence()
         with self._told(), closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
-            with self._alone(), self._connected("rw") as connection:
+            with self._alone(writes=False), self._connected("rw") as connection:
                 self._patiently(lambda: self._begin_to_read(connection))
                 found = schema.version(connection, self.label)
                 connection.backup(copy)
@@ -142,8 +145,8 @@ class Storage:
         mode = "rwc" if create else "rw"
         with (
             self._told(),
-            self._alone(),
-            self._no_empty_file_left(),
+            self._alone(writes=True) as opened,
+            self._no_empty_file_left(opened),
             self._connected(mode) as connection,
         ):
             self._check_names()
@@ -192,7 +195,7 @@ class Storage:
             )
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self, *, writes: bool) -> Iterator[_Open]:
         """Have the file for oneself, but for what others do with it than topgap."""
         if _inherited:
             raise LedgerError(
@@ -202,13 +205,13 @@ class Storage:
         opened = _Open()
         try:
             _open.add(opened)
-            self._lock_directory(opened)
-            yield
+            self._lock_directory(opened, writes=writes)
+            yield opened
         finally:
             opened.close()
             _open.discard(opened)
 
-    def _lock_directory(self, opened: _Open) -> None:
+    def _lock_directory(self, opened: _Open, *, writes: bool) -> None:
         if not _HAS_LOCKS:
             return
         directory = os.path.dirname(os.path.realpath(self.path))
@@ -216,17 +219,21 @@ class Storage:
             self._patiently(lambda: opened.lock(directory))
         except (FileNotFoundError, NotADirectoryError):
             raise LedgerError(f"{self.label} cannot be opened: there is no directory.") from None
-        except OSError:  # it may be used but not be looked into; SQLite's locks must do
-            pass
+        except OSError as error:
+            if writes:  # SQLite would go on without a word
+                raise LedgerError(
+                    f"{self.label} cannot be written: its directory cannot be opened "
+                    f"({error.strerror}), and without that a power cut could undo a charge."
+                ) from None
 
     @contextmanager
-    def _no_empty_file_left(self) -> Iterator[None]:
+    def _no_empty_file_left(self, opened: _Open) -> Iterator[None]:
         existed = os.path.exists(self.path)
         try:
             yield
         except BaseException:
             with suppress(OSError):
-                if not existed and self.path.stat().st_size == 0:
+                if opened.is_locked and not existed and self.path.stat().st_size == 0:
                     self.path.unlink()
             raise
 
@@ -262,8 +269,7 @@ class Storage:
 
     def _patiently(self, do: Callable[[], _Got]) -> _Got:
         """Do it as soon as others let us."""
-        deadline = time.monotonic() + self._wait
-        pause = 0.001
+        begun = time.monotonic()
         while True:
             try:
                 return do()
@@ -272,13 +278,14 @@ class Storage:
             except sqlite3.OperationalError as error:
                 if _code(error) not in _IN_USE:
                     raise
-            if time.monotonic() >= deadline:
+            waited = time.monotonic() - begun
+            if waited >= self._wait:
                 raise LedgerError(
                     f"{self.label} has been in use by others for {self._wait:g} seconds; try again."
                 )
-            # Of different lengths, or those who wait would come all at once.
-            time.sleep(random.uniform(0, pause))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            # Of different lengths, or those who wait would come all at once; and shorter for those
+            # who have waited longer, so that nobody waits for ever.
+            time.sleep(random.uniform(0, _LONGEST_PAUSE / (1 + 10 * waited)))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -292,6 +299,11 @@ class Storage:
         if os.path.isdir(self.path):
             return LedgerError(f"{self.label} is a directory; name a file.")
         code = _code(error)
+        if code == sqlite3.SQLITE_READONLY and os.path.exists(f"{self.path}-journal"):
+            return LedgerError(
+                f"{self.label} was left by a crash in the middle of a charge; it is put right when "
+                f"somebody uses it who may write to it and to its directory."
+            )
         if code is None:  # such as text that is none
             code = sqlite3.SQLITE_CORRUPT
         unknown = f"cannot be used: SQLite reports {getattr(error, 'sqlite_errorname', 'an error')}"

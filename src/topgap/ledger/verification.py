@@ -38,16 +38,19 @@ def verified(connection: sqlite3.Connection, label: str, receipts: Iterable[str]
     if expected:
         missing = min(expected)
         raise LedgerError(f"{label} has no entry {missing}, of which there is a receipt.")
+    if schema.definitions(connection) != {*schema.STATEMENTS}:
+        raise LedgerError(
+            f"{label} has lost some of the tables, indices and triggers that topgap makes, or got "
+            f"others; its entries are as they were written."
+        )
     return Verified(rules.entries, receipt(rules.entries, last))
 
 
 def _check_file(connection: sqlite3.Connection, log: Log) -> None:
-    """That its pages are sound, and that it has our tables and nothing else."""
+    """That its pages are sound."""
     findings = connection.execute("PRAGMA integrity_check(1)").fetchall()
     if findings != [("ok",)]:
         raise LedgerError(f"{log.label} is damaged; {START_FROM_A_COPY}.")
-    if schema.definitions(connection) != {*schema.STATEMENTS}:
-        raise LedgerError(f"{log.label} has other tables than topgap makes.")
 
 
 class _Rules:
@@ -67,8 +70,7 @@ class _Rules:
         Raises:
             LedgerError: It cannot.
         """
-        follows = entry.number == self.entries + 1 and entry.at >= self._at
-        if not follows or not self._is_right(entry):
+        if entry.at < self._at or not self._is_right(entry):
             raise self._log.changed(entry.number)
         self.entries += 1
         self._at = entry.at
@@ -94,5 +96,7 @@ def _number(text: str) -> int:
     """The number of the entry that a receipt is of."""
     match = _RECEIPT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        raise ParameterError("A receipt is the number of an entry, a colon and its hash.")
+        raise ParameterError(
+            "A receipt is the number of an entry, a colon and its hash of 64 digits, all of them."
+        )
     return int(match[1])
