@@ -70,6 +70,7 @@ class Charged:
         self._mechanism = mechanism
         self._parameters = parameters
         self.charge: Charge | None = None
+        self.is_recorded = False
 
     def of(self, draw: Callable[[], _Made]) -> _Made:
         """Charge, draw, and record what was drawn.
@@ -87,6 +88,7 @@ class Charged:
         made = self._drawn(draw)
         try:
             self._ledger.record(self.charge, made)
+            self.is_recorded = True
         except Exception as error:
             why = str(error) if isinstance(error, TopgapError) else f"{type(error).__name__}."
             warning = LedgerWarning(

@@ -19,7 +19,7 @@ from topgap.cli.progress import Bar
 from topgap.cli.publications import Publication
 from topgap.cli.publishing import charged, publish
 from topgap.counting import FROM_DATA, Domain
-from topgap.errors import DomainError, LedgerWarning, SourceError, TopgapError
+from topgap.errors import DomainError, LedgerError, LedgerWarning, SourceError, TopgapError
 from topgap.estimates.value import LEVEL
 from topgap.parameters import TopK
 from topgap.payment import Charged, Payment
@@ -39,22 +39,8 @@ def release(request: Request) -> None:
         standard_output.check()
     payment = making.paid_by(_ledger(request), request.dataset, _described(request))
     gather = _of_all_rows if request.all_rows else _of_a_domain
-    try:
-        with _warnings_in_a_line():
-            made = gather(request, making, payment)
-    except (TopgapError, KeyboardInterrupt) as error:
-        if isinstance(payment, Charged) and payment.charge is None:
-            error.add_note("Nothing was charged.")
-        raise
-    try:
-        publish(request, made, payment)
-    except (TopgapError, KeyboardInterrupt) as error:
-        if isinstance(payment, Charged) and payment.charge is not None:
-            error.add_note(f"{charged(payment.charge)}")
-            error.add_note(
-                "The release is in the ledger: topgap budget history with --format json has it."
-            )
-        raise
+    with _what_it_has_cost(payment), _warnings_in_a_line():
+        publish(request, gather(request, making, payment), payment)
 
 
 def _making(request: Request) -> Making:
@@ -111,6 +97,25 @@ def _read(request: Request) -> list[str]:
     others = [str(each) for each in (request.domain, request.ledger) if each is not None]
     inside = [os.path.join(glob.escape(each), "*") for each in request.sources]
     return [*request.sources, *inside, *others]
+
+
+@contextmanager
+def _what_it_has_cost(payment: Payment) -> Iterator[None]:
+    """Note it on an error, if it is known."""
+    try:
+        yield
+    except LedgerError:  # which says it, if that is known
+        raise
+    except (TopgapError, KeyboardInterrupt) as error:
+        if isinstance(payment, Charged):
+            if payment.charge is not None and payment.is_recorded:
+                error.add_note(charged(payment.charge))
+                error.add_note(
+                    "The release is in the ledger: topgap budget history with --format json has it."
+                )
+            elif payment.charge is None and isinstance(error, TopgapError):
+                error.add_note("Nothing was charged.")
+        raise
 
 
 @contextmanager
