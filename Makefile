@@ -49,8 +49,8 @@ coverage: .venv/installed-dev ## measure how often confidence intervals cover (h
 	@$(BIN)/python benchmarks/coverage.py || { echo "make coverage: FAILED"; exit 1; }
 	@echo "make coverage: done"
 
-soak: .venv/installed-dev ## kill, crowd and fail the ledger, and cut its power, for a quarter of an hour
-	@echo "== soak: the tests of the ledger's crashes, on all cores (a quarter of an hour)"
+soak: .venv/installed-dev ## kill, crowd and fail the ledger, and cut its power, for ten minutes
+	@echo "== soak: the tests of the ledger's crashes, on all cores (ten minutes)"
 	@TOPGAP_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal \
 		tests/test_ledger_kills.py tests/test_ledger_writers.py \
 		tests/test_ledger_faults.py tests/test_ledger_power.py \

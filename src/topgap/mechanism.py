@@ -108,6 +108,8 @@ def release(
 ) -> Release:
     """`top_k` with parameters that have been read."""
     gaps = read_flag(gaps, "gaps")
+    if ledger is None and dataset is None:  # the usual way, and without a detour
+        return selected(parameters, given(parameters, answers, items, threads), gaps)
     payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
     return paid_release(parameters, answers, items, gaps, threads, payment)
 
