@@ -13,7 +13,7 @@ import select
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -164,19 +164,22 @@ class Scene:
 
     def kill_some(self, processes: int) -> None:
         """Let some processes work, kill each, and look what is left."""
-        began = time.monotonic()
         at_once = random.random() < 0.5
-        moment = random.uniform(0, self.span)
-        alive: dict[int, tuple[float, str]] = {}
+        names = {}
         for _ in range(processes):
             self._workers += 1
-            name = f"{self._workers}"
             process = os.fork()
             if process == 0:
                 random.seed()
-                Worker(name, self.path, self._writer).work()
-            began = time.monotonic() if not at_once else began
-            alive[process] = began + (moment if at_once else random.uniform(0, self.span)), name
+                Worker(f"{self._workers}", self.path, self._writer).work()
+            names[process] = f"{self._workers}"
+        if random.random() < 0.9:  # else some are killed when they have hardly begun
+            self._await_calls(names.values())
+        began, moment = time.monotonic(), random.uniform(0, self.span)
+        alive = {
+            process: (began + (moment if at_once else random.uniform(0, self.span)), name)
+            for process, name in names.items()
+        }
         killed = []
         for process, (end, name) in sorted(alive.items(), key=lambda each: each[1][0]):
             while (left := end - time.monotonic()) > 0:
@@ -209,6 +212,16 @@ class Scene:
             self.wrong.append("not all can be spent")
         os.close(self._reader)
         os.close(self._writer)
+
+    def _await_calls(self, names: Iterable[str]) -> None:
+        """Wait until all have begun with a call, but not for long."""
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            begun = {call.split(".")[0] for call in self.told}
+            if begun.issuperset(names):
+                return
+            select.select([self._reader], [], [], 0.01)
+            self._listen()
 
     def _await(self, process: int) -> None:
         _, status = os.waitpid(process, 0)
