@@ -1013,8 +1013,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                        "made = selected(parameters, data, gaps); return payment.of(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
-                       "    gaps = read_flag(gaps, \"gaps\")\n    payment = paid_by(",
-                       "    gaps = read_flag(gaps, \"gaps\")\n"
+                       "    payment = paid_by(",
                        "    given(parameters, answers, items, threads)\n    payment = paid_by("),
      look_at_refusals),
     (estimates_calls, Mutant("charges for the selection alone",
