@@ -13,7 +13,7 @@ from datetime import date
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import topgap
+from checking import interruptions
 from checking.ledgers import is_found, put_in_place, quick_folder, refused
 from checking.mutants import Mutant, mutated
 from checking.selectors import FAR
@@ -314,30 +315,14 @@ def test_what_ends_between_charge_and_result_leaves_a_charge(
     assert entries(path) == 4
 
 
+def is_counted(code: CodeType) -> bool:
+    """Whether it pays; but what Python calls at an object's end goes on when it is interrupted."""
+    return code.co_filename.startswith(PAYING) and code.co_name != "close"
+
+
 def interrupted(at: int, call: Callable[[], object]) -> bool:
     """Whether the call was interrupted, at this of the lines that pay for it."""
-    lines = 0
-
-    def look(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal lines
-        code = frame.f_code
-        # What Python itself calls at an object's end is not interrupted: it would say so and go on.
-        if not code.co_filename.startswith(PAYING) or code.co_name == "close":
-            return None
-        lines += event == "line"
-        if event == "line" and lines == at:
-            raise KeyboardInterrupt
-        return look
-
-    before = sys.gettrace()
-    sys.settrace(look)
-    try:
-        call()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
+    return interruptions.interrupted(at, call, is_counted)
 
 
 def test_an_interruption_at_any_line_leaves_a_true_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1026,7 +1011,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                              "    return payment.of(lambda: made)"), look_at_order),
     (selector, Mutant("draws before it pays", "        payment.of(draw)\n",
                       "        made = draw()\n        payment.of(lambda: made)\n"), look_at_order),
-    (selector, Mutant("forgets that it was charged", "self._charged = _account(ledger, dataset)",
+    (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
                       "elif _account(ledger, dataset) not in (None, self._charged):",

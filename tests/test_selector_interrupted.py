@@ -1,15 +1,14 @@
 """A selector that is interrupted, by a signal or a fork: whole, or not to be used any more."""
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import pytest
 
+from checking import interruptions
 from checking.selectors import FAR, ONE, holding
 from topgap import ItemsError, Selector, SelectorError, TopK, pools, selector
 
@@ -17,26 +16,7 @@ from topgap import ItemsError, Selector, SelectorError, TopK, pools, selector
 def interrupted(at: int, call: Callable[[], object]) -> bool:
     """Whether the call was interrupted, at this of the lines of the selector and its pools."""
     files = {selector.__file__, pools.__file__}
-    lines = 0
-
-    def look(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal lines
-        if frame.f_code.co_filename not in files:
-            return None
-        lines += event == "line"
-        if event == "line" and lines == at:
-            raise KeyboardInterrupt
-        return look
-
-    before = sys.gettrace()
-    sys.settrace(look)
-    try:
-        call()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
+    return interruptions.interrupted(at, call, lambda code: code.co_filename in files)
 
 
 def test_an_interrupted_part_is_added_or_not_or_nothing_is_released() -> None:

@@ -248,7 +248,7 @@ class Selector:
 
         Raises:
             AnswersError: There are not more answers than winners; more can be added.
-            SelectorError: It has been merged into another, or released without a ledger.
+            SelectorError: It has been merged into another, or released and not by this ledger.
             BudgetExceeded, LedgerError: The ledger has less left, or cannot be written. Nothing is
                 released on an error, and nothing charged unless the winners were being drawn.
         """
@@ -267,11 +267,12 @@ class Selector:
 
     def _pay_and_draw(self, gaps: bool, ledger: "LedgerLike | None", dataset: str | None) -> None:
         payment = paid_by(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
+        charged = _account(ledger, dataset)
         self._check_ready()
 
         def draw() -> Release:
+            self._charged = charged
             self._draw_winners()
-            self._charged = _account(ledger, dataset)
             self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
 
