@@ -1,0 +1,26 @@
+"""Does a release function keep its promise? Anyone can look, at ours or at their own.
+
+    audit(function, …)                          against the exact law, and against ε: an Audit
+    audit()                                     topgap itself, and what is broken on purpose
+    Neighbours(answers, neighbour, parameters)  what it is audited on
+
+An audit makes up its data, and what it tells is of the mechanism; it shows what is broken, and
+never proves that something is not.
+"""
+
+from topgap.auditing.calls import audit
+from topgap.auditing.cases import AuditError, Neighbours, ReleaseFunction
+from topgap.auditing.findings import Audited, Bound, LawCheck, Misfit
+from topgap.auditing.value import Audit
+
+__all__ = [
+    "Audit",
+    "AuditError",
+    "Audited",
+    "Bound",
+    "LawCheck",
+    "Misfit",
+    "Neighbours",
+    "ReleaseFunction",
+    "audit",
+]

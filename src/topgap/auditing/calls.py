@@ -1,0 +1,180 @@
+"""What a user calls: `audit`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+
+from topgap.auditing import laws, privacy
+from topgap.auditing.cases import Neighbours, ReleaseFunction, read_cases
+from topgap.auditing.features import Tally
+from topgap.auditing.findings import Audited, Bound, LawCheck
+from topgap.auditing.mechanisms import Mechanism, broken, ours
+from topgap.auditing.neighbourhood import FULL, QUICK
+from topgap.auditing.sampling import Task, sample
+from topgap.auditing.value import Audit
+from topgap.errors import ParameterError, ParameterTypeError
+from topgap.exact import Number, read_flag, read_parameter, read_whole
+
+Progress = Callable[[str, float | None], None]
+"""Is told what is being done, and which share of it is done."""
+
+FAILURE = "1e-9"
+_RELEASES = {False: 10_000_000, True: 400_000}
+_RELEASES_OF_YOURS = {False: 400_000, True: 40_000}
+_RELEASES_OF_BROKEN = 40_000
+_LEAST = 1_000
+_LEARNT_OF = 5  # one in so many releases serves to choose events
+
+
+def audit(
+    function: ReleaseFunction | None = None,
+    *,
+    cases: Iterable[Neighbours] | None = None,
+    releases: int | None = None,
+    failure: Number = FAILURE,
+    gaps: bool = True,
+    law: bool = True,
+    quick: bool = False,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Audit:
+    """Hold a release function against the exact law and against its promise of ε.
+
+    Without a function, topgap itself is audited in all its forms, and mechanisms that are broken on
+    purpose, which must all be found.
+
+    Two things are looked at. *The law*: how often each outcome comes, against its exact
+    probability. *Privacy*: how well two neighbouring data sets can be told apart by an event that
+    was chosen on other releases; Clopper–Pearson bounds make that a lower bound of ε. A function
+    with another law may still be private, so the two are told apart.
+
+    Args:
+        function: Is called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
+            `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction or float, or k
+            indices if `gaps` is False.
+        cases: The neighbours to audit it on; a grid of small ones unless given.
+        releases: How many releases are made: of the function, or of all our own together.
+        failure: If everything is right, the audit says otherwise with at most this probability.
+        gaps: Whether the function gives gaps.
+        law: Whether it must have the law of topgap, too.
+        quick: Whether fewer releases are made on fewer cases.
+        processes: How many processes make releases. With more than 1, a script that calls this
+            must do so under `if __name__ == "__main__"`; a function that other processes could not
+            import runs in this one.
+        progress: Is told from time to time what is being done, and which share of it is done.
+
+    Returns:
+        What was found; `as_expected` says whether all is as it should be.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
+        AuditError: The function raised an error, which is this one's cause.
+        ReleaseError: The function returned what is no release.
+
+    >>> from topgap import TopK
+    >>> pair = Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1, resolution=1))
+    >>> noiseless = audit(lambda answers, p: [(0, answers[0])], cases=[pair], releases=2_000)
+    >>> noiseless.as_expected, noiseless.mechanisms[0].privacy_violated
+    (False, True)
+    """
+    promised = read_parameter(failure, "failure")
+    if promised >= 1:
+        raise ParameterError("failure must be a probability below 1, such as 1e-9.")
+    law, quick = read_flag(law, "law"), read_flag(quick, "quick")
+    if releases is not None:
+        releases = read_whole(releases, "releases", least=_LEAST)
+    processes = read_whole(processes, "processes", least=1)
+    if function is None:
+        if cases is not None or not read_flag(gaps, "gaps") or not law:
+            raise ParameterError("cases, gaps and law are for a function of yours; give one.")
+        mechanisms = (*ours(releases or _RELEASES[quick], quick=quick), *_broken())
+    else:
+        if not callable(function):
+            raise ParameterTypeError(
+                f"function must take answers and parameters, not be {type(function).__name__}."
+            )
+        looked_at = (QUICK if quick else FULL) if cases is None else read_cases(cases)
+        number = releases or _RELEASES_OF_YOURS[quick]
+        name = str(getattr(function, "__qualname__", type(function).__name__))
+        mechanisms = (
+            Mechanism(name, "A function of yours.", function, read_flag(gaps, "gaps"),
+                      looked_at, number, law=law),
+        )  # fmt: skip
+    return audited(mechanisms, promised, processes, progress)
+
+
+def audited(
+    mechanisms: Sequence[Mechanism],
+    failure: Fraction,
+    processes: int,
+    progress: Progress | None = None,
+) -> Audit:
+    """Audit all these; all their tails share the failure probability in equal parts."""
+    tails = sum(_tails(each) for each in mechanisms)
+    level = failure / tails
+    tasks = [task for number, each in enumerate(mechanisms) for task in _tasks(number, each)]
+    done, all_of = 0, sum(task.releases for task in tasks)
+
+    def told(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress("making releases", done / all_of)
+
+    tallies = sample(tasks, processes, told)
+    found = []
+    for number, each in enumerate(mechanisms):
+        if progress is not None:
+            progress("judging them", number / len(mechanisms))
+        found.append(_judged(number, each, tallies, level))
+    return Audit(tuple(found), failure, tails)
+
+
+def _broken() -> tuple[Mechanism, ...]:
+    return broken(_RELEASES_OF_BROKEN)
+
+
+def _tails(mechanism: Mechanism) -> int:
+    gaps = mechanism.gaps
+    return sum(
+        privacy.tails(case, gaps=gaps) + (laws.tails(case, gaps=gaps) if mechanism.law else 0)
+        for case in mechanism.cases
+    )
+
+
+def _tasks(number: int, mechanism: Mechanism) -> list[Task]:
+    """On each side of each case, releases to choose events by, and others to measure them by."""
+    each_side = max(_LEARNT_OF, mechanism.releases // (2 * len(mechanism.cases)))
+    learnt = each_side // _LEARNT_OF
+    return [
+        Task(
+            (number, at, side, part),
+            mechanism.release, answers, case.parameters, mechanism.gaps, laws.cap(case), releases,
+        )
+        for at, case in enumerate(mechanism.cases)
+        for side, answers in enumerate(case.sides)
+        for part, releases in enumerate((learnt, each_side - learnt))
+    ]  # fmt: skip
+
+
+def _judged(
+    number: int, mechanism: Mechanism, tallies: dict[tuple[int, ...], Tally], level: Fraction
+) -> Audited:
+    checks: list[LawCheck] = []
+    bounds: list[Bound] = []
+    releases = 0
+    gaps = mechanism.gaps
+    for at, case in enumerate(mechanism.cases):
+        learnt, measured = ([tallies[number, at, side, part] for side in (0, 1)] for part in (0, 1))
+        both = [a + b for a, b in zip(learnt, measured, strict=True)]
+        releases += sum(each.releases for each in both)
+        bounds += privacy.bounds(case, learnt, measured, level, gaps=gaps)
+        if mechanism.law:
+            checks += laws.check(case, both, level, gaps=gaps)
+    return Audited(
+        name=mechanism.name,
+        what=mechanism.what,
+        should_be=mechanism.should_be,
+        releases=releases,
+        laws=tuple(checks),
+        bounds=tuple(bounds),
+    )

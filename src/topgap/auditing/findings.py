@@ -1,0 +1,220 @@
+"""What was found: for one law, for one bound of ε, for one mechanism."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from topgap.auditing.cases import Neighbours
+
+ShouldBe = Literal["private", "broken"]
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """An outcome that came too often or too rarely for the law.
+
+    Attributes:
+        outcome: The outcome, in words.
+        count: How often it came.
+        low: A lower bound of its probability, rounded.
+        high: An upper bound of it, rounded.
+    """
+
+    outcome: str
+    count: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LawCheck:
+    """The frequencies of outcomes on one data set, held against the exact law.
+
+    Attributes:
+        answers: The data set.
+        case: The case that it is a side of.
+        releases: How many outcomes there were.
+        cells: How many probabilities were looked at; 0 where the law is too much to compute, and
+            then just impossible outcomes are looked for.
+        misfits: The outcomes that the law does not explain.
+    """
+
+    answers: tuple[int, ...]
+    case: Neighbours
+    releases: int
+    cells: int
+    misfits: tuple[Misfit, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "answers": list(self.answers),
+            "parameters": self.case.parameters.to_dict(),
+            "releases": self.releases,
+            "cells": self.cells,
+            "misfits": [vars(each) for each in self.misfits],
+        }
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound of ε, from how often one event came on two neighbouring data sets.
+
+    Attributes:
+        case: The neighbours and the parameters.
+        likelier_on: On which of both the event was expected more often, 0 or 1.
+        feature: What an observer looks at.
+        event: The event, in words.
+        count: How often it came there.
+        releases: Of how many releases.
+        other_count: How often it came on the other.
+        other_releases: Of how many releases.
+        probability_at_least: A lower bound of its probability there, rounded.
+        other_at_most: An upper bound of its probability on the other, rounded.
+        epsilon: ε is at least this, rounded down; 0 if nothing is shown.
+        violated: Whether that is more than was promised, decided exactly.
+    """
+
+    case: Neighbours
+    likelier_on: int
+    feature: str
+    event: str
+    count: int
+    releases: int
+    other_count: int
+    other_releases: int
+    probability_at_least: float
+    other_at_most: float
+    epsilon: float
+    violated: bool
+
+    @property
+    def promised(self) -> Fraction:
+        """The ε that was promised."""
+        return self.case.parameters.epsilon
+
+    @property
+    def share(self) -> float:
+        """The bound as a share of what was promised."""
+        return float(Fraction(self.epsilon) / self.promised)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        here, there = self.case.sides[:: -1 if self.likelier_on else 1]
+        return {
+            "answers": list(here),
+            "neighbour": list(there),
+            "parameters": self.case.parameters.to_dict(),
+            "feature": self.feature,
+            "event": self.event,
+            "count": self.count,
+            "releases": self.releases,
+            "neighbour_count": self.other_count,
+            "neighbour_releases": self.other_releases,
+            "probability_at_least": self.probability_at_least,
+            "neighbour_probability_at_most": self.other_at_most,
+            "epsilon_at_least": self.epsilon,
+            "promised": str(self.promised),
+            "violated": self.violated,
+        }
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What was found of one mechanism.
+
+    Attributes:
+        name: Its name.
+        what: What it is, in a sentence.
+        should_be: What it must turn out to be: "private", or "broken" on purpose.
+        releases: How many releases were made.
+        laws: The law on each data set; empty if only privacy was looked at.
+        bounds: The lower bounds of ε: for each case, feature and direction.
+    """
+
+    name: str
+    what: str
+    should_be: ShouldBe
+    releases: int
+    laws: tuple[LawCheck, ...]
+    bounds: tuple[Bound, ...]
+
+    @property
+    def law_violated(self) -> bool:
+        """Whether outcomes came that the law does not explain."""
+        return any(each.misfits for each in self.laws)
+
+    @property
+    def privacy_violated(self) -> bool:
+        """Whether more than the promised ε was shown."""
+        return any(each.violated for each in self.bounds)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.law_violated or self.privacy_violated)
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether it is clean and private, or found and broken."""
+        return self.is_clean == (self.should_be == "private")
+
+    @property
+    def most_telling(self) -> Bound:
+        """The bound that is the largest part of its promise."""
+        return max(self.bounds, key=lambda each: each.share)
+
+    @property
+    def promised(self) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest ε that was promised."""
+        all_promised = [each.promised for each in self.bounds]
+        return min(all_promised), max(all_promised)
+
+    def evidence(self) -> Sequence[str]:
+        """What speaks against it, in sentences: the worst of the law and of privacy."""
+        said = []
+        misfits = [(law, misfit) for law in self.laws for misfit in law.misfits]
+        if misfits:
+            said.append(_said_misfit(*misfits[0]))
+        if self.privacy_violated:
+            said.append(_said_bound(self.most_telling))
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "should_be": self.should_be,
+            "releases": self.releases,
+            "law": None if not self.laws else "violated" if self.law_violated else "kept",
+            "privacy": "violated" if self.privacy_violated else "no violation shown",
+            "as_expected": self.as_expected,
+            "evidence": list(self.evidence()),
+            "laws": [each.to_dict() for each in self.laws],
+            "bounds": [each.to_dict() for each in self.bounds],
+        }
+
+
+def _said_misfit(law: LawCheck, misfit: Misfit) -> str:
+    chance = f"{misfit.high:.4g}"
+    return (
+        f"Law: on {_said_answers(law.answers)} with {law.case.parameters}, {misfit.outcome} came "
+        f"{misfit.count:,} times in {law.releases:,}; its probability is {chance}."
+    )
+
+
+def _said_bound(bound: Bound) -> str:
+    here, there = bound.case.sides[:: -1 if bound.likelier_on else 1]
+    return (
+        f"Privacy: with {bound.case.parameters}, {bound.event} came {bound.count:,} times in "
+        f"{bound.releases:,} on {_said_answers(here)} and {bound.other_count:,} times in "
+        f"{bound.other_releases:,} on its neighbour {_said_answers(there)}: ε is at least "
+        f"{bound.epsilon:.4g}."
+    )
+
+
+def _said_answers(answers: Sequence[int]) -> str:
+    said = ", ".join(map(str, answers[:8]))
+    return f"({said}{', …' * (len(answers) > 8)})"

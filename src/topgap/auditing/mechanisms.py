@@ -1,0 +1,144 @@
+"""What the audit's own suite looks at: topgap in all its forms, and what is broken on purpose."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topgap import reference
+from topgap.auditing.cases import Neighbours, ReleaseFunction
+from topgap.auditing.findings import ShouldBe
+from topgap.auditing.neighbourhood import FULL, QUICK
+from topgap.mechanism import top_k
+from topgap.parameters import TopK
+from topgap.release import Release
+from topgap.selector import Selector
+
+
+class Mechanism(NamedTuple):
+    """A function to be audited.
+
+    Attributes:
+        name: Its name.
+        what: What it is, in a sentence.
+        release: The function.
+        gaps: Whether it gives gaps.
+        cases: What it is audited on.
+        releases: How many releases are made in all.
+        should_be: What it must turn out to be.
+        law: Whether it is held against the law, too.
+    """
+
+    name: str
+    what: str
+    release: ReleaseFunction
+    gaps: bool
+    cases: tuple[Neighbours, ...]
+    releases: int
+    should_be: ShouldBe = "private"
+    law: bool = True
+
+
+class Own(NamedTuple):
+    """One of our own: with the part of all releases that is made by it, and every how many cases.
+
+    The slow ones get little, and nearly all goes to what users call.
+    """
+
+    name: str
+    what: str
+    release: ReleaseFunction
+    share: Fraction
+    every: int = 1
+    gaps: bool = True
+    k: int | None = None
+
+
+def ours(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
+    """Our own mechanisms, with so many releases in all, and a few more of the reference."""
+    cases = QUICK if quick else FULL
+    made = []
+    for own in OWN:
+        fitting = [each for each in cases if own.k in (None, each.parameters.k)]
+        chosen = tuple(fitting[:: own.every])
+        number = int(own.share * releases)
+        made.append(Mechanism(own.name, own.what, own.release, own.gaps, chosen, number))
+    return tuple(made)
+
+
+def broken(releases: int) -> tuple[Mechanism, ...]:
+    """What is broken on purpose, each on the cases that show it, with so many releases each."""
+    from topgap.auditing.broken import BROKEN  # which nobody needs who audits a function of theirs
+
+    return tuple(
+        Mechanism(each.name, each.what, each.release, True, each.shown_on, releases, "broken")
+        for each in BROKEN
+    )
+
+
+@lru_cache(maxsize=1024)
+def _array(answers: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """As most users have them; the kernel reads it where it lies."""
+    return np.array(answers, dtype=np.int64)
+
+
+@lru_cache(maxsize=1024)
+def _given(parameters: TopK) -> dict[str, Any]:
+    given = parameters.to_dict()  # text, which is exact, and looked up faster than fractions
+    del given["k"]
+    return given
+
+
+def _top_k(answers: Sequence[int], parameters: TopK) -> Release:
+    return top_k(_array(answers), parameters.k, **_given(parameters))
+
+
+def _top_k_without_gaps(answers: Sequence[int], parameters: TopK) -> Release:
+    return top_k(_array(answers), parameters.k, gaps=False, **_given(parameters))
+
+
+def _merged(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
+    """The second half is added first, so that the order of parts is not that of the items."""
+    half = len(answers) // 2
+    first, second = Selector(parameters), Selector(parameters)
+    second.add(_array(answers[half:]), items=range(half, len(answers)))
+    first.add(_array(answers[:half]), items=range(half))
+    second.merge(first)
+    release = second.release()
+    return list(zip(release.items, release.gaps or (), strict=True))
+
+
+def _reference(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
+    return reference.gap_top_k(answers, parameters)
+
+
+def _reference_pruned(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
+    return reference.gap_top_k_pruned(answers, parameters)
+
+
+def _reference_without_gaps(answers: Sequence[int], parameters: TopK) -> list[int]:
+    return reference.top_k(answers, parameters)
+
+
+def _reference_max(answers: Sequence[int], parameters: TopK) -> list[int]:
+    return [reference.noisy_max(answers, parameters)]
+
+
+_SLOW = Fraction(1, 250)
+
+# A further way to release is one more line here, with a function above. The shares of what is not
+# _SLOW add up to 1.
+OWN = (
+    Own("topgap.top_k", "What users call.", _top_k, Fraction(70, 100)),
+    Own("topgap.top_k, gaps=False", "The winners alone.", _top_k_without_gaps,
+        Fraction(25, 100), every=2, gaps=False),
+    Own("Selector", "Two parts, merged.", _merged, Fraction(5, 100), every=3),
+    Own("reference.gap_top_k", "Algorithm 4 of the paper.", _reference, _SLOW, every=8),
+    Own("reference.gap_top_k_pruned", "The same with pruning.", _reference_pruned, _SLOW, every=8),
+    Own("reference.top_k", "Winners alone, by the paper.", _reference_without_gaps, _SLOW,
+        every=8, gaps=False),
+    Own("reference.noisy_max", "One winner, by the paper.", _reference_max, _SLOW,
+        every=4, gaps=False, k=1),
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""What an audited function returned, in one form; and whether the law allows it at all."""
+
+from fractions import Fraction
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topgap.errors import ReleaseError
+from topgap.exact import is_whole
+from topgap.parameters import TopK
+from topgap.release import Release
+
+FORMS = "return a topgap.Release, k pairs (index, gap) or, with gaps=False, k indices"
+
+
+class OffGrid(NamedTuple):
+    """A gap that is no multiple of the resolution.
+
+    Attributes:
+        steps: Such a multiple below it.
+        lowest_bit: The exponent of its lowest bit that is set; None if it is no binary fraction.
+    """
+
+    steps: int
+    lowest_bit: int | None
+
+
+Gap = int | OffGrid
+"""A gap as a number of steps of the resolution, if it is one."""
+
+
+class Outcome(NamedTuple):
+    """What was released: the winners' indices, and their gaps if there are any."""
+
+    indices: tuple[int, ...]
+    gaps: tuple[Gap, ...] | None
+
+
+def read(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
+    """Read what an audited function returned.
+
+    A float is taken for the multiple of the resolution that it is the nearest float to, if there is
+    one: 0.3 for 3/10. Each multiple is taken for one float and no other, so nothing is lost.
+
+    Args:
+        returned: A `topgap.Release`, k pairs (index, gap) or k indices, in a list, tuple or array.
+        parameters: What it was called with.
+        gaps: Whether there must be gaps.
+
+    Raises:
+        ReleaseError: It is something else.
+
+    >>> read([(2, 0.3), (0, 0.25)], TopK(k=2, epsilon=1), gaps=True)
+    Outcome(indices=(2, 0), gaps=(3, OffGrid(steps=2, lowest_bit=-2)))
+    >>> read([2, 0], TopK(k=2, epsilon=1), gaps=False)
+    Outcome(indices=(2, 0), gaps=None)
+    """
+    if isinstance(returned, Release):
+        return _read_release(returned, parameters, gaps=gaps)
+    if isinstance(returned, np.ndarray):
+        returned = returned.tolist()
+    if not isinstance(returned, list | tuple):
+        raise ReleaseError(f"The function returned {type(returned).__name__}; {FORMS}.")
+    if len(returned) != parameters.k:
+        raise ReleaseError(f"The function returned {len(returned)} winners of k; {FORMS}.")
+    if not gaps:
+        return Outcome(tuple(map(_index, returned)), None)
+    if not all(isinstance(each, list | tuple) and len(each) == 2 for each in returned):
+        raise ReleaseError(f"The function did not return pairs; {FORMS}.")
+    indices = tuple(_index(index) for index, _ in returned)
+    return Outcome(indices, tuple(_gap(gap, parameters.resolution) for _, gap in returned))
+
+
+def impossible(outcome: Outcome, items: int) -> str | None:
+    """Why this has probability 0 whatever the answers are; None if it has not.
+
+    >>> impossible(Outcome((1, 1), (3, 0)), 4)
+    'an item named twice'
+    """
+    if not all(0 <= index < items for index in outcome.indices):
+        return "an item that does not exist"
+    if len({*outcome.indices}) < len(outcome.indices):
+        return "an item named twice"
+    for gap in outcome.gaps or ():
+        if isinstance(gap, OffGrid):
+            return "a gap that is no multiple of the resolution"
+        if gap < 0:
+            return "a negative gap"
+    return None
+
+
+def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
+    indices, units = tuple(release.indices.tolist()), release.gap_units
+    if (units is not None) != gaps or len(indices) != parameters.k:
+        raise ReleaseError(f"The function returned a release of another kind; {FORMS}.")
+    if units is None:
+        return Outcome(indices, None)
+    if release.parameters.resolution == parameters.resolution:
+        return Outcome(indices, tuple(units.tolist()))
+    finer = release.parameters.resolution
+    return Outcome(indices, tuple(_gap(u * finer, parameters.resolution) for u in units.tolist()))
+
+
+def _index(index: Any) -> int:
+    if not is_whole(index):
+        raise ReleaseError(f"An index is a whole number, not {type(index).__name__}; {FORMS}.")
+    return int(index)
+
+
+def _gap(gap: Any, resolution: Fraction) -> Gap:
+    if is_whole(gap):
+        exact = Fraction(int(gap))
+    elif isinstance(gap, Fraction):
+        exact = gap
+    elif isinstance(gap, float | np.floating):
+        if not isfinite(gap):
+            raise ReleaseError("A gap must be finite.")
+        exact = Fraction(*gap.as_integer_ratio())
+        nearest = round(exact / resolution)
+        if _is_float(nearest * resolution, gap):
+            return nearest
+    else:
+        raise ReleaseError(f"A gap is an int, Fraction or float, not {type(gap).__name__}.")
+    steps = exact / resolution
+    if steps.denominator == 1:
+        return steps.numerator
+    return OffGrid(steps.numerator // steps.denominator, _lowest_bit(exact))
+
+
+def _is_float(number: Fraction, gap: Any) -> bool:
+    """Whether this is the float that is nearest to the number."""
+    try:
+        return bool(type(gap)(float(number)) == gap)
+    except OverflowError:
+        return False
+
+
+def _lowest_bit(number: Fraction) -> int | None:
+    numerator, denominator = number.numerator, number.denominator
+    if denominator & (denominator - 1):
+        return None
+    return (numerator & -numerator).bit_length() - denominator.bit_length()

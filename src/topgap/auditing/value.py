@@ -1,0 +1,179 @@
+"""What an audit found, as text, as JSON and as a plot: `Audit`."""
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from topgap.auditing.findings import Audited
+from topgap.grid import as_html, as_text
+from topgap.text import written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMAT = "topgap.audit/1"
+_HEAD = ["audited", "releases", "law", "ε promised", "ε shown", "of promised", "verdict"]
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """What `topgap.audit` found.
+
+    Attributes:
+        mechanisms: What was found of each mechanism.
+        failure: If everything is right, the audit says otherwise with at most this probability.
+        tails: Into how many equal parts that was divided: one for each tail of a binomial law
+            that was looked at, for a probability of the law or for a bound of ε.
+    """
+
+    mechanisms: tuple[Audited, ...]
+    failure: Fraction
+    tails: int
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether all is as it should be: what is private is clean, and what is broken is found."""
+        return all(each.as_expected for each in self.mechanisms)
+
+    @property
+    def releases(self) -> int:
+        """How many releases were made in all."""
+        return sum(each.releases for each in self.mechanisms)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in a dict: all bounds and events, exact numbers as text."""
+        return {
+            "format": FORMAT,
+            "as_expected": self.as_expected,
+            "releases": self.releases,
+            "failure": str(self.failure),
+            "tails": self.tails,
+            "mechanisms": [each.to_dict() for each in self.mechanisms],
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The dict of `to_dict` as JSON.
+
+        Args:
+            indent: Spaces by which inner lines are indented; None for a single line.
+        """
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """The bounds of ε against the promise; see `topgap.auditing.plot`.
+
+        Args:
+            ax: Matplotlib axes to draw on; new ones in a new figure unless given.
+
+        Raises:
+            MissingExtraError: Matplotlib is not installed.
+        """
+        from topgap.auditing.plot import plot
+
+        return plot(self, ax)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """A table with a line for each mechanism, and what it means."""
+        return "\n".join([as_text(_HEAD, self._rows(), left=(0, 2, 6)), "", *self._notes()])
+
+    def _repr_html_(self) -> str:
+        notes = "<br>".join(map(escape, self._notes()))
+        return f"{as_html(_HEAD, self._rows())}<p>{notes}</p>"
+
+    def _rows(self) -> list[list[str]]:
+        return [_row(each) for each in self.mechanisms]
+
+    def _notes(self) -> list[str]:
+        each = float(self.failure / self.tails)
+        return [
+            *_explained(self.mechanisms),
+            f"If everything is right, an audit says otherwise with probability at most "
+            f"{float(self.failure):.2g}: {self.tails:,} tails, {each:.2g} each.",
+            *[
+                f"{one.name}: {sentence}"
+                for one in self.mechanisms
+                if one.should_be == "private"
+                for sentence in one.evidence()
+            ],
+            *_conclusion(self.mechanisms),
+        ]
+
+    def __repr__(self) -> str:
+        verdict = "all as it should be" if self.as_expected else "not as it should be"
+        return f"<Audit of {self.releases:,} releases: {verdict}>"
+
+
+def _row(audited: Audited) -> list[str]:
+    least, most = map(short, audited.promised)
+    law = "not looked at" if not audited.laws else "violated" if audited.law_violated else "kept"
+    best = audited.most_telling
+    return [
+        audited.name,
+        f"{audited.releases:,}",
+        law,
+        least if least == most else f"{least} to {most}",
+        f"≥ {best.epsilon:.3g} of {short(best.promised)}",
+        percent(best.share),
+        verdict(audited),
+    ]
+
+
+def _explained(mechanisms: tuple[Audited, ...]) -> list[str]:
+    said = []
+    if any(each.laws for each in mechanisms):
+        said.append("law: how often each outcome came, against its exact probability.")
+    said.append(
+        "ε shown: so much at least an observer can learn about one person, and no more than the "
+        "promised ε is allowed; the case that comes nearest to it."
+    )
+    return said
+
+
+def _conclusion(mechanisms: tuple[Audited, ...]) -> list[str]:
+    private = [each for each in mechanisms if each.should_be == "private"]
+    broken = [each for each in mechanisms if each.should_be == "broken"]
+    violated = [each.name for each in private if not each.as_expected]
+    missed = [each.name for each in broken if not each.as_expected]
+    said = []
+    if violated:
+        said.append(f"VIOLATED: {', '.join(violated)}.")
+    if missed:
+        said.append(f"BROKEN BUT NOT FOUND: {', '.join(missed)}.")
+    if said:
+        return said
+    clean = f"no violation in {sum(each.releases for each in private):,} releases"
+    found = f"; {len(broken)} of {len(broken)} broken on purpose were found" if broken else ""
+    return [f"All is as it should be: {clean}{found}."]
+
+
+def verdict(audited: Audited) -> str:
+    """What was found, in a few words."""
+    if audited.should_be == "broken":
+        return "broken, and found" if audited.as_expected else "BROKEN, NOT FOUND"
+    return "clean" if audited.as_expected else "VIOLATED"
+
+
+def short(number: Fraction) -> str:
+    """An ε in few characters.
+
+    >>> short(Fraction(1, 10)), short(Fraction(1, 3)), short(Fraction(10**30 + 1, 10**30))
+    ('0.1', '1/3', '1')
+    """
+    exactly = written(number)
+    return exactly if len(exactly) <= 8 else f"{float(number):.4g}"
+
+
+def percent(share: float) -> str:
+    """A share of what was promised, rounded down up to 100%: only what is more looks like more.
+
+    >>> percent(0.9999), percent(1.001), percent(31.2), percent(1e7)
+    ('99%', '101%', '3,120%', '>9,999%')
+    """
+    if share <= 1:
+        return f"{int(100 * share)}%"
+    return f"{max(101, round(100 * share)):,}%" if share < 100 else ">9,999%"
