@@ -9,6 +9,7 @@ import pytest
 from checking.kernel import Probe
 from checking.kernel_law import (
     CANDIDATES,
+    EVEN,
     GEOMETRIC,
     HEADS,
     LAPLACE,
@@ -20,7 +21,7 @@ from checking.kernel_law import (
 )
 from checking.mutants import Mutant
 
-CASES = [*HEADS, *GEOMETRIC, *LAPLACE, *TAPES, *SCRIPTS, *PARTS, *CANDIDATES]
+CASES = [*HEADS, *GEOMETRIC, *LAPLACE, *TAPES, *SCRIPTS, *PARTS, *EVEN, *CANDIDATES]
 
 
 @pytest.fixture(scope="module")
@@ -131,11 +132,36 @@ MUTANTS = [
          "((pair[0].value >> refinement) - (pair[1].value >> refinement))"
          ".saturating_sub(remainder_is_smaller)", SCRIPTS),
         ("ranking.rs", "the last is never moved",
-         "for last in (1..candidates.len()).rev() {",
-         "for last in (1..candidates.len() - 1).rev() {",
+         "for last in (1..items.len()).rev() {",
+         "for last in (1..items.len() - 1).rev() {",
          SCRIPTS),
         ("ranking.rs", "Sattolo's shuffle",
          "draws.below(last as u64 + 1)?", "draws.below(last as u64)?", SCRIPTS),
+        # Constant work.
+        ("even.rs", "an order that is not drawn", "shuffle(&mut order, draws)?;", "", EVEN),
+        ("even.rs", "the item at a place for that of the order",
+         "answers.units[index]", "answers.units[place + 0 * index]", EVEN),
+        ("even.rs", "ties broken the other way round, and gaps not",
+         "let comes_later = u8::from(self.rank < other.rank);",
+         "let comes_later = u8::from(self.rank > other.rank);", EVEN),
+        ("even.rs", "ties left as they lie",
+         "Choice::from(is_lower | (is_level & comes_later))",
+         "Choice::from(is_lower | (is_level & comes_later & 0))", EVEN),
+        ("even.rs", "values below zero taken for above",
+         "value.cast_unsigned() ^ (1 << 127)", "value.unsigned_abs() ^ (1 << 127)", EVEN),
+        ("even.rs", "the last group lost if it is not full",
+         "self.group.resize(self.size(), Entry::NONE);\n        self.take_group();", "", EVEN),
+        ("even.rs", "a group that takes the place of the best",
+         "best.order(new);", "*best = *new;", EVEN),
+        ("even.rs", "the largest with the largest compared",
+         "self.group.iter_mut().rev()", "self.group.iter_mut()", EVEN),
+        ("even.rs", "a group that is not sorted", "sort(&mut self.group);", "", EVEN),
+        ("even.rs", "the best not sorted", "merge(&mut self.best);", "", EVEN),
+        ("even.rs", "room for the winners alone",
+         "let mut largest = Largest::new(k + 1);", "let mut largest = Largest::new(k);", EVEN),
+        ("even.rs", "no noise",
+         "largest.offer(Entry::new(value, place));",
+         "largest.offer(Entry::new(value - noise, place));", EVEN),
         # The draws.
         ("draws.rs", "a remainder instead of a rejection",
          "if number < bound {\n                return Ok(number);\n            }",

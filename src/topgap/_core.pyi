@@ -28,6 +28,11 @@ class Kernel:
         are as many as fit.
         """
 
+    def release_evenly(
+        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], in_steps: bool
+    ) -> tuple[bytes, bytes | list[int]]:
+        """The same release, by the same work whatever the answers are."""
+
     def candidates(
         self,
         answers: np.ndarray[tuple[int], np.dtype[np.int64]],

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap.answers import check_enough, floored, in_int64, read
+from topgap.errors import AnswersError, ParameterError
 from topgap.exact import Number, read_flag, read_threads
 from topgap.items import choose_names, look_up
 from topgap.parameters import TopK
@@ -25,6 +26,7 @@ def top_k(
     items: object = None,
     gaps: bool = True,
     threads: int | None = None,
+    constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
 ) -> Release:
@@ -51,6 +53,11 @@ def top_k(
         gaps: Whether the gaps are released; they cost no privacy.
         threads: How many look at the answers at once; all cores, if there are many answers, unless
             given. It changes the speed and never the law.
+        constant_work: Whether the work is to be the same for any answers, for when others can
+            measure how long a release takes: every item draws its noise, and who wins is found by
+            comparisons that are fixed beforehand. It is many times slower, runs in one thread, and
+            has the same law. Give an int64 array: other kinds are converted first, and that may
+            take longer for some answers than for others.
         ledger: The budget ledger, a `topgap.Ledger` or the path of one, that adds up the ε of all
             releases. It is charged before the first random bit is drawn, and gets the result.
         dataset: The data set in it that the answers are from.
@@ -72,7 +79,7 @@ def top_k(
     ('ash', 'oak')
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps, threads, ledger, dataset)
+    return release(parameters, answers, items, gaps, threads, constant_work, ledger, dataset)
 
 
 def noisy_max(
@@ -85,6 +92,7 @@ def noisy_max(
     items: object = None,
     gaps: bool = True,
     threads: int | None = None,
+    constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
 ) -> Release:
@@ -94,7 +102,7 @@ def noisy_max(
     array([1])
     """
     parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps, threads, ledger, dataset)
+    return release(parameters, answers, items, gaps, threads, constant_work, ledger, dataset)
 
 
 def release(
@@ -103,27 +111,22 @@ def release(
     items: object,
     gaps: bool,
     threads: int | None,
+    constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
 ) -> Release:
     """`top_k` with parameters that have been read."""
     gaps = read_flag(gaps, "gaps")
     if ledger is None and dataset is None:  # the usual way, and without a detour
-        return selected(parameters, given(parameters, answers, items, threads), gaps)
+        data = given(parameters, answers, items, threads, constant_work)
+        return selected(parameters, data, gaps)
     payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
-    return paid_release(parameters, answers, items, gaps, threads, payment)
+    data = given(parameters, answers, items, threads, constant_work)
+    return paid_release(parameters, data, gaps, payment)
 
 
-def paid_release(
-    parameters: TopK,
-    answers: object,
-    items: object,
-    gaps: bool,
-    threads: int | None,
-    payment: Payment,
-) -> Release:
-    """The same, paid for in this way when the answers have been looked at."""
-    data = given(parameters, answers, items, threads)
+def paid_release(parameters: TopK, data: "Given", gaps: bool, payment: Payment) -> Release:
+    """The release of what was `given`, paid for in this way."""
     return payment.of(lambda: selected(parameters, data, gaps))
 
 
@@ -135,17 +138,28 @@ class Given(NamedTuple):
         taken: The same as the kernel takes them; None if they are too large for it.
         names: Their names, or None.
         threads: How many threads are to look at them.
+        constant_work: Whether the work is to be the same whatever they are.
     """
 
     numbers: Any
     taken: Any
     names: Any
     threads: int
+    constant_work: bool
 
 
-def given(parameters: TopK, answers: object, items: object, threads: int | None) -> Given:
+def given(
+    parameters: TopK,
+    answers: object,
+    items: object,
+    threads: int | None,
+    constant_work: bool = False,
+) -> Given:
     """Take out what was handed in, and check all of it."""
     threads = read_threads(threads)
+    constant_work = read_flag(constant_work, "constant_work")
+    if constant_work:
+        _check_constant_work(parameters, threads)
     numbers, names = read(answers)
     check_enough(len(numbers), parameters.k)
     names = choose_names(answers, names, items, len(numbers))
@@ -153,7 +167,22 @@ def given(parameters: TopK, answers: object, items: object, threads: int | None)
     taken = in_int64(numbers, steps_per_unit)
     if taken is None:
         floored(numbers, steps_per_unit)  # which sees whether all are finite numbers
-    return Given(numbers, taken, names, threads)
+        if constant_work:
+            raise AnswersError(
+                "constant_work needs answers that fit 64 bits in steps of the resolution; take a "
+                "coarser resolution, or leave constant_work out."
+            )
+    return Given(numbers, taken, names, threads, constant_work)
+
+
+def _check_constant_work(parameters: TopK, threads: int) -> None:
+    if threads > 1:
+        raise ParameterError("constant_work runs in one thread; leave threads out.")
+    if parameters.kernel is None:
+        raise ParameterError(
+            "constant_work needs noise that the kernel's integers can hold; take a larger epsilon "
+            "or a coarser resolution, or leave constant_work out."
+        )
 
 
 def selected(parameters: TopK, data: Given, gaps: bool) -> Release:
@@ -170,6 +199,8 @@ def _select(data: Given, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
     kernel = parameters.kernel
     if kernel is not None and data.taken is not None:
         counted, in_steps, _ = data.taken
+        if data.constant_work:
+            return kernel.release_evenly(counted, in_steps)
         return kernel.release(counted, in_steps, data.threads)
     # Numbers too large for the kernel: the reference has the same law, and takes its time.
     winners = gap_top_k_pruned(data.numbers, parameters)

@@ -114,6 +114,7 @@ class TopK:
         *,
         gaps: bool = True,
         threads: int | None = None,
+        constant_work: bool = False,
         ledger: "LedgerLike | None" = None,
         dataset: str | None = None,
     ) -> "Release":
@@ -126,6 +127,7 @@ class TopK:
             items: Their names, in the same order; see `topgap.top_k`.
             gaps: Whether the gaps are released; they cost no privacy.
             threads: How many look at the answers at once; see `topgap.top_k`.
+            constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
             ledger: The budget ledger to charge; see `topgap.top_k`.
             dataset: The data set in it.
 
@@ -133,7 +135,7 @@ class TopK:
         >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
         ('ash', 'oak')
         """
-        return _mechanism()(self, answers, items, gaps, threads, ledger, dataset)
+        return _mechanism()(self, answers, items, gaps, threads, constant_work, ledger, dataset)
 
     def to_dict(self) -> dict[str, Any]:
         """The parameters as JSON can hold them, fractions as text.

@@ -20,8 +20,7 @@ from checking.faults import FAULTS, Action, Fault, Faults
 from checking.killed import Told
 from checking.ledger_mutants import break_ledger
 from topgap import ledger as package
-from topgap import payment
-from topgap.mechanism import paid_release
+from topgap import mechanism, payment
 
 VISITS = {"start": 51_260, "search": 20_110, "help": 960, "legal": 12}
 COST = Fraction(1, 3)
@@ -210,7 +209,9 @@ class Play:
         parameters = topgap.TopK(2, COST)
         paid = payment.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
         told = Told(lambda _, made: self._tell(drawn=made), paid)
-        made = paid_release(parameters, VISITS, None, True, None, told)
+        made = mechanism.paid_release(
+            parameters, mechanism.given(parameters, VISITS, None, None), True, told
+        )
         self._tell(released=made.to_dict())
 
     def charge(self, known: Any) -> None:

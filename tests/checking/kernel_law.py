@@ -151,13 +151,15 @@ class Select:
     smallest: Fraction = Fraction(1, 2**26)
     tape: bool = False
     parts: int = 1
+    evenly: bool = False
 
     @property
     def kind(self) -> str:
-        return "kernel, bit by bit" if self.tape else "kernel, draw by draw"
+        what = "kernel, constant work" if self.evenly else "kernel"
+        return f"{what}, bit by bit" if self.tape else f"{what}, draw by draw"
 
     def walk(self, probe: Probe) -> Walk[Selection]:
-        return self._walk(probe, "")
+        return self._walk(probe, " evenly=1" if self.evenly else "")
 
     def _walk(self, probe: Probe, more: str) -> Walk[Selection]:
         rate = self.parameters.rate
@@ -349,6 +351,31 @@ PARTS: list[Case] = [
         for plan in (Plan(2, 1, 1), Plan(3, 2, 1))
         for parts in (2, 3)
         if plan.threshold == parts
+    ),
+]
+
+EVEN: list[Case] = [
+    # k from 1 to n − 1, groups that are full and not; sorted, reversed and mixed; with ties.
+    *(
+        Select(units, _exact(k, 8 * k, monotonic), None, refinement, evenly=True)
+        for units in ((1, 1), (2, 0, 1), (3, 2, 1, 0), (0, 1, 2, 3), (1, 1, 1, 1), (0, 2, 2, 0))
+        for k in range(1, len(units))
+        for monotonic, refinement in ((False, 0), (True, 1))
+    ),
+    # Five and six items, an enormous answer, and one below zero.
+    *(
+        Select(units, _exact(k, 16 * k), smallest=Fraction(1, 2**28), evenly=True)
+        for units in ((0, 1, 0, 1, 2), (900, 0, -1, 1, 0), (1, 0, 1, 0, 1, 0))
+        for k in (1, 2)
+    ),
+    # Several steps in a unit, and digits below the grid.
+    Select((1, 2, 1), _exact(1, 16, resolution="1/3"), None, 1, evenly=True),
+    Select((1, 0), _exact(1, "3/4"), grid=0, evenly=True),
+    # From the bits.
+    *(
+        Select(units, _exact(1, 4), None, refinement, grid, width, tape=True, evenly=True)
+        for units in ((2, 1), (1, 1))
+        for refinement, grid, width in ((0, 0, 1), (1, 1, 2))
     ),
 ]
 

@@ -23,8 +23,7 @@ import topgap
 from checking.apart import given
 from checking.ledger_mutants import break_ledger
 from topgap import ledger as package
-from topgap import payment
-from topgap.mechanism import paid_release
+from topgap import mechanism, payment
 from topgap.payment import Payment
 
 PROCESSES = 4
@@ -107,7 +106,8 @@ class Worker:
         """It is outside before it is recorded."""
         parameters = topgap.TopK(2, cost)
         paid = payment.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
-        made = paid_release(parameters, VISITS, None, True, None, Told(self._tell, paid))
+        data = mechanism.given(parameters, VISITS, None, None)
+        made = mechanism.paid_release(parameters, data, True, Told(self._tell, paid))
         self._tell("released", made.to_dict())
 
     def _charge(self, known: Any, cost: Fraction) -> None:

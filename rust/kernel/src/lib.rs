@@ -8,11 +8,12 @@
 //! - `candidates`: the items that do, by `skips` over those that hardly can, and `geometric` noise;
 //! - `ranking`: their order, and the gaps.
 //!
-//! Answers that come in parts go as far as `candidates`, and are ranked elsewhere.
+//! Answers that come in parts go as far as `candidates`, and are ranked elsewhere. `even` goes a way
+//! of its own, by the same work for any answers.
 //!
-//! A `crew` does the work, alone or in threads. What these need at random they take from `draws`, which makes it from the bits of a `source`:
-//! `geometric` decides by `rate` and `logarithm` in 64 bits, or else by `enclosures` in as many as
-//! it takes.
+//! A `crew` does the work, alone or in threads. What these need at random they take from `draws`,
+//! which makes it from the bits of a `source`: `geometric` decides by `rate` and `logarithm` in 64
+//! bits, or else by `enclosures` in as many as it takes.
 //!
 //! Noise that a number carries by itself, such as an answer that is released, is symmetric:
 //! `laplace`, from the same `geometric`.
@@ -24,6 +25,7 @@ mod candidates;
 pub mod crew;
 pub mod draws;
 pub mod enclosures;
+pub mod even;
 pub mod floats;
 pub mod geometric;
 pub mod guess;

@@ -48,30 +48,40 @@ pub fn rank<D: Draws>(
         shuffle(&mut candidates, draws)?;
         ranked = downwards(&candidates, k + 1, draws)?;
     }
-    let indices = ranked[..k].iter().map(|ranked| candidates[ranked.place].index).collect();
+    Ok(published(&ranked, refinement, |place| candidates[place].index))
+}
+
+/// What is told of the winners and the runner-up: who the winners are, and all gaps.
+pub(crate) fn published(
+    ranked: &[Ranked],
+    refinement: u32,
+    index_at: impl Fn(usize) -> usize,
+) -> Selection {
+    let (_, winners) = ranked.split_last().expect("winners and a runner-up");
+    let indices = winners.iter().map(|winner| index_at(winner.place)).collect();
     let gaps = ranked.windows(2).map(|pair| {
         let remainder_is_smaller = u128::from(pair[0].place > pair[1].place);
         (pair[0].value - pair[1].value - remainder_is_smaller) >> refinement
     });
-    Ok(Selection { indices, gaps: gaps.collect() })
+    Selection { indices, gaps: gaps.collect() }
 }
 
 /// A uniform order (Fisher and Yates).
-fn shuffle<D: Draws>(candidates: &mut [Candidate], draws: &mut D) -> Result<(), D::Stop> {
-    for last in (1..candidates.len()).rev() {
+pub(crate) fn shuffle<T, D: Draws>(items: &mut [T], draws: &mut D) -> Result<(), D::Stop> {
+    for last in (1..items.len()).rev() {
         if last.is_multiple_of(STRETCH) {
             draws.checkpoint()?;
         }
         let other = draws.below(last as u64 + 1)?;
-        candidates.swap(last, usize::try_from(other).expect("an index"));
+        items.swap(last, usize::try_from(other).expect("an index"));
     }
     Ok(())
 }
 
-/// A candidate's value, and its place among the candidates.
-struct Ranked {
-    value: u128,
-    place: usize,
+/// A value, and its place among others: of two equal ones, the first has the larger remainder.
+pub(crate) struct Ranked {
+    pub(crate) value: u128,
+    pub(crate) place: usize,
 }
 
 /// The first `count` candidates, from the largest value down; of equal values, as they lie.

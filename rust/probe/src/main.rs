@@ -14,6 +14,7 @@ use topgap_kernel::answers::Answers;
 use topgap_kernel::crew::{Alone, Crew};
 use topgap_kernel::draws::Draws;
 use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
+use topgap_kernel::even::select_evenly;
 use topgap_kernel::floats::floor_to_steps;
 use topgap_kernel::geometric::geometric;
 use topgap_kernel::guess::Plan;
@@ -23,7 +24,7 @@ use topgap_kernel::rate::Rate;
 use topgap_kernel::skips::first_head;
 use topgap_kernel::{noisy, select};
 
-use crate::script::Noise;
+use crate::script::{Noise, Record};
 use crate::tape::{Tape, Words, walk};
 
 fn main() -> io::Result<()> {
@@ -43,6 +44,7 @@ fn main() -> io::Result<()> {
             "noise" => noise(&given),
             "select" => walk_select(&given),
             "scripts" => walk_scripts(&given),
+            "draws" => draws_of_select(&given),
             _ => panic!("no such command"),
         };
         writeln!(output, "{answer}")?;
@@ -137,6 +139,14 @@ fn walk_scripts(given: &Given) -> String {
     written(&script::walk(&noise, given.number("smallest"), |script| release.run(script)))
 }
 
+/// The draws that one run asks for.
+fn draws_of_select(given: &Given) -> String {
+    let units = given.numbers("units");
+    let mut record = Record::default();
+    Release::new(given, &units).run(&mut record).expect("which never stops");
+    record.draws.join(" ")
+}
+
 /// One run of the whole kernel, or as far as the candidates.
 struct Release<'a> {
     answers: Answers<'a>,
@@ -144,6 +154,8 @@ struct Release<'a> {
     rate: Rate,
     plan: Option<Plan>,
     parts: usize,
+    /// Whether the work is to be the same for any answers.
+    evenly: bool,
     /// Whether only candidates are asked for.
     candidates: bool,
     /// What they must reach, in values, if anything.
@@ -163,6 +175,7 @@ impl<'a> Release<'a> {
             rate: given.rate(),
             plan,
             parts: given.number("parts"),
+            evenly: given.0.contains_key("evenly"),
             candidates: given.0.contains_key("floor"),
             floor: given.0.get("floor").and_then(|floor| floor.parse().ok()),
         }
@@ -173,7 +186,11 @@ impl<'a> Release<'a> {
         if self.candidates {
             return self.candidates(&mut crew);
         }
-        let selection = select(self.answers, self.k, &self.rate, self.plan, &mut crew)?;
+        let selection = if self.evenly {
+            select_evenly(self.answers, self.k, &self.rate, crew.draws)?
+        } else {
+            select(self.answers, self.k, &self.rate, self.plan, &mut crew)?
+        };
         Ok(format!("{};{}", joined(&selection.indices), joined(&selection.gaps)))
     }
 

@@ -64,6 +64,42 @@ impl Draws for Script<'_> {
     }
 }
 
+/// Writes down which draws are asked for, and gives the same results whoever asks.
+#[derive(Default)]
+pub struct Record {
+    /// One word for each draw.
+    pub draws: Vec<String>,
+}
+
+impl Draws for Record {
+    type Stop = ();
+
+    fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<u128, ()> {
+        self.draws.push(format!("geometric{zeros}"));
+        Ok(self.draws.len() as u128 % 7)
+    }
+
+    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, ()> {
+        self.draws.push(format!("head{from}-{end}-{octaves}"));
+        Ok(None)
+    }
+
+    fn all_zero(&mut self, count: u32) -> Result<bool, ()> {
+        self.draws.push(format!("zero{count}"));
+        Ok(false)
+    }
+
+    fn below(&mut self, bound: u64) -> Result<u64, ()> {
+        self.draws.push(format!("below{bound}"));
+        Ok(self.draws.len() as u64 % bound)
+    }
+
+    fn checkpoint(&mut self) -> Result<(), ()> {
+        self.draws.push("checkpoint".into());
+        Ok(())
+    }
+}
+
 /// The law of geometric noise, in units of 2^−60, rounded down.
 pub struct Noise {
     /// The chance that it reaches grid steps 0, 1, 2, …

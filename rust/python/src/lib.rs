@@ -13,8 +13,10 @@ use pyo3::types::PyBytes;
 use topgap_kernel::answers::Answers;
 use topgap_kernel::crew::{Alone, Threads};
 use topgap_kernel::enclosures::Ratio;
+use topgap_kernel::even::select_evenly;
 use topgap_kernel::floats::{self, FloatProblem};
 use topgap_kernel::laplace::laplace;
+use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::{GRID, Rate};
 use topgap_kernel::source::{Cipher, Key, NoEntropy, Source};
 use topgap_kernel::{Noisy, noisy, select};
@@ -113,11 +115,8 @@ impl Kernel {
         in_steps: bool,
         threads: usize,
     ) -> PyResult<Released<'py>> {
-        let answers = self.answers(&answers, in_steps)?;
+        let answers = self.more_than_k(&answers, in_steps)?;
         let count = answers.units.len();
-        if self.k == 0 || count <= self.k {
-            return Err(PyValueError::new_err("There must be more answers than winners."));
-        }
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
             if threads == 1 {
@@ -128,14 +127,21 @@ impl Kernel {
                 select(answers, self.k, &self.rate, None, &mut in_threads(threads)?)
             }
         })?;
-        let indices = selection.indices.iter().map(|&index| index as u64);
-        let gaps: Result<Vec<i64>, _> =
-            selection.gaps.iter().map(|&gap| i64::try_from(gap)).collect();
-        let gaps = match gaps {
-            Ok(gaps) => in_bytes(py, gaps.into_iter().map(i64::to_ne_bytes))?.into_any(),
-            Err(_) => selection.gaps.into_pyobject(py)?,
-        };
-        Ok((in_bytes(py, indices.map(u64::to_ne_bytes))?, gaps))
+        released(py, selection)
+    }
+
+    /// The same release, by the same work whatever the answers are.
+    fn release_evenly<'py>(
+        &self,
+        py: Python<'py>,
+        answers: PyReadonlyArray1<'py, i64>,
+        in_steps: bool,
+    ) -> PyResult<Released<'py>> {
+        let answers = self.more_than_k(&answers, in_steps)?;
+        let selection = detached(py, answers.units.len(), || {
+            select_evenly(answers, self.k, &self.rate, &mut fresh(check_signals)?)
+        })?;
+        released(py, selection)
     }
 
     /// Give the answers noise: the indices and values of all items but those that lie below k + 1
@@ -178,6 +184,30 @@ impl Kernel {
         let steps_per_unit = if in_steps { 1 } else { self.steps_per_unit };
         Ok(Answers { units: answers.as_slice()?, steps_per_unit })
     }
+
+    /// Answers of which the top k can be released.
+    fn more_than_k<'a>(
+        &self,
+        answers: &'a PyReadonlyArray1<'_, i64>,
+        in_steps: bool,
+    ) -> PyResult<Answers<'a>> {
+        let answers = self.answers(answers, in_steps)?;
+        if self.k == 0 || answers.units.len() <= self.k {
+            return Err(PyValueError::new_err("There must be more answers than winners."));
+        }
+        Ok(answers)
+    }
+}
+
+/// What may be published, as Python takes it.
+fn released(py: Python<'_>, selection: Selection) -> PyResult<Released<'_>> {
+    let indices = selection.indices.iter().map(|&index| index as u64);
+    let gaps: Result<Vec<i64>, _> = selection.gaps.iter().map(|&gap| i64::try_from(gap)).collect();
+    let gaps = match gaps {
+        Ok(gaps) => in_bytes(py, gaps.into_iter().map(i64::to_ne_bytes))?.into_any(),
+        Err(_) => selection.gaps.into_pyobject(py)?,
+    };
+    Ok((in_bytes(py, indices.map(u64::to_ne_bytes))?, gaps))
 }
 
 /// Discrete Laplace noise of a rate, prepared once: x whole steps with a chance proportional to

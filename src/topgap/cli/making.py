@@ -10,7 +10,7 @@ from topgap.estimates.calls import estimated, paid_estimates
 from topgap.estimates.value import LEVEL, read_level
 from topgap.exact import Number
 from topgap.measurement import Shares
-from topgap.mechanism import paid_release
+from topgap.mechanism import given, paid_release
 from topgap.parameters import TopK
 from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.release import Release
@@ -54,7 +54,8 @@ class Releasing:
 
     def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
         """As `Making` says."""
-        return Released(paid_release(self.parameters, counts, None, True, None, payment))
+        data = given(self.parameters, counts, None, None)
+        return Released(paid_release(self.parameters, data, True, payment))
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """As `Making` says."""
@@ -90,7 +91,8 @@ class Estimating:
 
     def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
         """As `Making` says."""
-        return Estimated(estimated(self._shares, counts, None, None, payment), self._level)
+        data = given(self._shares.selection, counts, None, None)
+        return Estimated(estimated(self._shares, data, payment), self._level)
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """As `Making` says."""

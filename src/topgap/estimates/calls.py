@@ -15,7 +15,7 @@ from topgap.estimates.noise import Kind, Noise, laplace_scale
 from topgap.estimates.value import Estimates
 from topgap.exact import Number, ratio, read_parameter
 from topgap.measurement import Shares
-from topgap.mechanism import given
+from topgap.mechanism import Given, given
 from topgap.parameters import TopK
 from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.release import Release
@@ -32,6 +32,7 @@ def top_k_with_estimates(
     monotonic: bool = False,
     items: object = None,
     threads: int | None = None,
+    constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
 ) -> Estimates:
@@ -52,6 +53,7 @@ def top_k_with_estimates(
         monotonic: Whether one person's arrival moves all answers the same way; see `topgap.top_k`.
         items: The items' names; see `topgap.top_k`.
         threads: How many look at the answers at once; see `topgap.top_k`.
+        constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
         ledger: The budget ledger to charge with all of ε; see `topgap.top_k`.
         dataset: The data set in it.
 
@@ -73,7 +75,8 @@ def top_k_with_estimates(
     whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
     shares = Shares.of(whole, selection_share)
     payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
-    return estimated(shares, answers, items, threads, payment)
+    data = given(shares.selection, answers, items, threads, constant_work)
+    return estimated(shares, data, payment)
 
 
 def paid_estimates(
@@ -96,11 +99,8 @@ def paid_estimates(
     return paid_by(ledger, dataset, mechanism, whole, **parts, **more)
 
 
-def estimated(
-    shares: Shares, answers: object, items: object, threads: int | None, payment: Payment
-) -> Estimates:
-    """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
-    data = given(shares.selection, answers, items, threads)
+def estimated(shares: Shares, data: Given, payment: Payment) -> Estimates:
+    """The estimates of what was given, with these shares of ε, paid for in this way."""
     return estimated_by(shares, lambda: shares.select_and_measure(data), payment)
 
 

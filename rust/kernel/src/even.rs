@@ -1,0 +1,161 @@
+//! The same work whatever the answers are, for those whose running time others can see.
+//!
+//! Every item draws its noise, all of it; an order of the items is drawn beforehand, whether or not
+//! any of them tie; and the largest are found by comparisons at places that are fixed beforehand,
+//! each of which moves or keeps its two items without a branch. What varies with the run is how many
+//! random bits the draws take, and these know nothing of the answers.
+
+use subtle::{Choice, ConditionallySelectable};
+
+use crate::answers::Answers;
+use crate::draws::Draws;
+use crate::ranking::{Ranked, Selection, published, shuffle};
+use crate::rate::Rate;
+
+/// Items looked at between two checkpoints, at least.
+const STRETCH: usize = 1 << 12;
+
+/// What `select` does, by the same work for any answers. There must be more than k, and k ≥ 1.
+///
+/// # Errors
+/// When there are no more draws or a checkpoint asks to stop.
+///
+/// # Panics
+/// When a noisy answer has more than 127 bits.
+pub fn select_evenly<D: Draws>(
+    answers: Answers,
+    k: usize,
+    rate: &Rate,
+    draws: &mut D,
+) -> Result<Selection, D::Stop> {
+    let values_per_unit = i128::from(rate.values_per_unit(answers.steps_per_unit));
+    // The order in which items come stands for that of their remainders, the largest first.
+    let mut order: Vec<usize> = (0..answers.units.len()).collect();
+    shuffle(&mut order, draws)?;
+    let mut largest = Largest::new(k + 1);
+    let stretch = STRETCH.next_multiple_of(largest.size());
+    for (items, first) in order.chunks(stretch).zip((0..).step_by(stretch)) {
+        for (&index, place) in items.iter().zip(first..) {
+            let noise = i128::try_from(draws.geometric(rate, 0)?);
+            let noise = noise.expect("noise of fewer than 128 bits");
+            let value = i128::from(answers.units[index]) * values_per_unit + noise;
+            largest.offer(Entry::new(value, place));
+        }
+        draws.checkpoint()?;
+    }
+    let ranked: Vec<Ranked> = largest.finish().iter().take(k + 1).map(Entry::ranked).collect();
+    Ok(published(&ranked, rate.refinement(), |place| order[place]))
+}
+
+/// An item's noisy answer and its place in the order: the first of equals is the larger.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The value, counted from the least that there is.
+    height: u128,
+    /// Places, counted from the end.
+    rank: u64,
+}
+
+impl Entry {
+    /// Below every item's entry.
+    const NONE: Self = Self { height: 0, rank: 0 };
+
+    fn new(value: i128, place: usize) -> Self {
+        Self { height: value.cast_unsigned() ^ (1 << 127), rank: u64::MAX - place as u64 }
+    }
+
+    fn ranked(&self) -> Ranked {
+        let place = usize::try_from(u64::MAX - self.rank).expect("an index");
+        Ranked { value: self.height, place }
+    }
+
+    /// Put the larger of two first.
+    #[inline(always)]
+    fn order(&mut self, other: &mut Self) {
+        // All three are computed in any case.
+        let is_lower = u8::from(self.height < other.height);
+        let is_level = u8::from(self.height == other.height);
+        let comes_later = u8::from(self.rank < other.rank);
+        let exchange = Choice::from(is_lower | (is_level & comes_later));
+        u128::conditional_swap(&mut self.height, &mut other.height, exchange);
+        u64::conditional_swap(&mut self.rank, &mut other.rank, exchange);
+    }
+}
+
+/// The largest of all entries offered so far, found in groups of a power of two by Batcher's
+/// bitonic networks: which places are compared depends on nothing but the number of entries.
+struct Largest {
+    /// From the largest down.
+    best: Vec<Entry>,
+    /// Those that have come since, in the order in which they came.
+    group: Vec<Entry>,
+}
+
+impl Largest {
+    /// For `count` of the largest, and maybe more.
+    fn new(count: usize) -> Self {
+        let size = count.next_power_of_two();
+        Self { best: vec![Entry::NONE; size], group: Vec::with_capacity(size) }
+    }
+
+    fn size(&self) -> usize {
+        self.best.len()
+    }
+
+    fn offer(&mut self, entry: Entry) {
+        self.group.push(entry);
+        if self.group.len() == self.size() {
+            self.take_group();
+        }
+    }
+
+    fn finish(mut self) -> Vec<Entry> {
+        self.group.resize(self.size(), Entry::NONE);
+        self.take_group();
+        self.best
+    }
+
+    /// Of the best so far and a group, keep the larger half.
+    ///
+    /// Both fall; of the i-th of the one and the i-th from the end of the other, the larger is kept.
+    /// These are the larger half, and rise and fall at most once each, so merging sorts them.
+    fn take_group(&mut self) {
+        sort(&mut self.group);
+        for (best, new) in self.best.iter_mut().zip(self.group.iter_mut().rev()) {
+            best.order(new);
+        }
+        merge(&mut self.best);
+        self.group.clear();
+    }
+}
+
+/// Sort a power of two of entries, from the largest down.
+fn sort(entries: &mut [Entry]) {
+    let mut size = 2;
+    while size <= entries.len() {
+        for run in entries.chunks_exact_mut(size) {
+            // The second half the other way round, as it is compared with the first.
+            let (first, second) = run.split_at_mut(size / 2);
+            for (one, other) in first.iter_mut().zip(second.iter_mut().rev()) {
+                one.order(other);
+            }
+            merge(first);
+            merge(second);
+        }
+        size *= 2;
+    }
+}
+
+/// Sort a power of two of entries that, read in a circle, fall and rise once, from the largest down.
+fn merge(entries: &mut [Entry]) {
+    let mut half = entries.len() / 2;
+    while half > 0 {
+        for run in entries.chunks_exact_mut(2 * half) {
+            let (first, second) = run.split_at_mut(half);
+            for (one, other) in first.iter_mut().zip(second) {
+                one.order(other);
+            }
+        }
+        half /= 2;
+    }
+}
