@@ -3,8 +3,9 @@
 `make timing` runs it. Of two data sets one is taken at random, copied to the same place, and
 released from; the whole call is timed. If the two take equally long, t is about normal: dudect
 calls |t| > 4.5 a leak. Interruptions make times noisy, so t is also taken of those times that
-lie below each of a hundred percentiles of all, and the largest is reported. `--releases` sets how
-many releases each line has.
+lie below each of a hundred percentiles of all, and the largest is reported. Where there is a leak,
+the last figure is how many releases of either it takes, about, to see it: as many as make |t| 4.5.
+`--releases` sets how many releases each line has.
 """
 
 import argparse
@@ -93,7 +94,9 @@ def report(pair: Pair, releases: int, constant_work: bool) -> None:
     ]
     largest = max(cropped, key=lambda each: abs(each[1]))
     median = np.median(times) / 1000
-    found = "leak" if max(abs(t), abs(largest[1])) > LEAK else "no leak found"
+    most = max(abs(t), abs(largest[1]))
+    needed = len(times) * (LEAK / most) ** 2 if most > LEAK else 0
+    found = f"leak, seen in {needed:,.0f}" if needed else "no leak found"
     way = "constant work" if constant_work else "usual"
     print(
         f"  {way:14}{median:9.1f} µs{difference:11.1f} ns{t:10.1f}"
