@@ -10,6 +10,7 @@
     topgap.streams                        ready counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
     topgap.opendp                         the same as a Measurement of OpenDP
+    audit(function, …)                    any release function, held against the law and ε: an Audit
     Ledger(path)                          adds up the ε of all releases, and refuses what is over
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
@@ -53,12 +54,14 @@ from topgap.release import Release
 from topgap.selector import Selector
 
 if TYPE_CHECKING:
-    from topgap import counting, datasets, opendp, report, spark, streams
+    from topgap import auditing, counting, datasets, opendp, report, spark, streams
+    from topgap.auditing import Audit, audit
     from topgap.ledger import Ledger
 
 __all__ = [
     "AnswersError",
     "AnswersTypeError",
+    "Audit",
     "BudgetExceeded",
     "DomainError",
     "Estimates",
@@ -82,6 +85,8 @@ __all__ = [
     "TopK",
     "TopgapError",
     "__version__",
+    "audit",
+    "auditing",
     "counting",
     "datasets",
     "estimate",
@@ -103,6 +108,8 @@ def __getattr__(name: str) -> Any:
     """Load what not everyone needs when it is asked for."""
     if name == "Ledger":
         return import_module("topgap.ledger").Ledger
-    if name in {"counting", "datasets", "opendp", "report", "spark", "streams"}:
+    if name in {"Audit", "audit"}:
+        return getattr(import_module("topgap.auditing"), name)
+    if name in {"auditing", "counting", "datasets", "opendp", "report", "spark", "streams"}:
         return import_module(f"topgap.{name}")
     raise AttributeError(f"module 'topgap' has no attribute '{name}'")

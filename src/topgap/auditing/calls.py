@@ -1,6 +1,7 @@
 """What a user calls: `audit`."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from topgap.auditing import laws, privacy
@@ -20,7 +21,8 @@ Progress = Callable[[str, float | None], None]
 FAILURE = "1e-9"
 _RELEASES = {False: 10_000_000, True: 400_000}
 _RELEASES_OF_YOURS = {False: 400_000, True: 40_000}
-_RELEASES_OF_BROKEN = 40_000
+_RELEASES_OF_BROKEN = 20_000
+_MORE_OF_BROKEN = 10  # times as many, if they are not found at once
 _LEAST = 1_000
 _LEARNT_OF = 5  # one in so many releases serves to choose events
 
@@ -76,9 +78,7 @@ def audit(
     >>> noiseless.as_expected, noiseless.mechanisms[0].privacy_violated
     (False, True)
     """
-    promised = read_parameter(failure, "failure")
-    if promised >= 1:
-        raise ParameterError("failure must be a probability below 1, such as 1e-9.")
+    promised = read_failure(failure)
     law, quick = read_flag(law, "law"), read_flag(quick, "quick")
     if releases is not None:
         releases = read_whole(releases, "releases", least=_LEAST)
@@ -86,7 +86,10 @@ def audit(
     if function is None:
         if cases is not None or not read_flag(gaps, "gaps") or not law:
             raise ParameterError("cases, gaps and law are for a function of yours; give one.")
-        mechanisms = (*ours(releases or _RELEASES[quick], quick=quick), *_broken())
+        mechanisms = (
+            *ours(releases or _RELEASES[quick], quick=quick),
+            *broken(_RELEASES_OF_BROKEN),
+        )
     else:
         if not callable(function):
             raise ParameterTypeError(
@@ -102,6 +105,21 @@ def audit(
     return audited(mechanisms, promised, processes, progress)
 
 
+def read_failure(failure: Number) -> Fraction:
+    """The failure probability, exactly.
+
+    Raises:
+        ParameterError, ParameterTypeError: It is no probability between 0 and 1.
+
+    >>> read_failure("1e-9")
+    Fraction(1, 1000000000)
+    """
+    read = read_parameter(failure, "failure")
+    if read >= 1:
+        raise ParameterError("failure must be a probability below 1, such as 1e-9.")
+    return read
+
+
 def audited(
     mechanisms: Sequence[Mechanism],
     failure: Fraction,
@@ -109,8 +127,28 @@ def audited(
     progress: Progress | None = None,
 ) -> Audit:
     """Audit all these; all their tails share the failure probability in equal parts."""
-    tails = sum(_tails(each) for each in mechanisms)
+    tails = sum(_tails(each) * (1 + _may_go_on(each)) for each in mechanisms)
     level = failure / tails
+    found = _found(mechanisms, level, processes, progress)
+    longer = {
+        number: each._replace(releases=_MORE_OF_BROKEN * each.releases)
+        for number, each in enumerate(mechanisms)
+        if _may_go_on(each) and not found[number].as_expected
+    }
+    again = _found([*longer.values()], level, processes, progress)
+    for number, each in zip(longer, again, strict=True):
+        found[number] = replace(each, releases=found[number].releases + each.releases)
+    return Audit(tuple(found), failure, tails)
+
+
+def _may_go_on(mechanism: Mechanism) -> bool:
+    """What is broken and not found at first is looked at longer: tails of its own are kept."""
+    return mechanism.should_be != "private"
+
+
+def _found(
+    mechanisms: Sequence[Mechanism], level: Fraction, processes: int, progress: Progress | None
+) -> list[Audited]:
     tasks = [task for number, each in enumerate(mechanisms) for task in _tasks(number, each)]
     done, all_of = 0, sum(task.releases for task in tasks)
 
@@ -126,11 +164,7 @@ def audited(
         if progress is not None:
             progress("judging them", number / len(mechanisms))
         found.append(_judged(number, each, tallies, level))
-    return Audit(tuple(found), failure, tails)
-
-
-def _broken() -> tuple[Mechanism, ...]:
-    return broken(_RELEASES_OF_BROKEN)
+    return found
 
 
 def _tails(mechanism: Mechanism) -> int:

@@ -118,7 +118,7 @@ def in_words(feature: str, event: Iterable[Hashable], cap: int) -> str:
         said = [_said_whole(each, cap) for each in sorted(labels)]  # type: ignore[type-var]
     elif feature.startswith("low bits"):
         said = sorted(_said_bits(each) for each in labels)
-        said[0] = f"{feature.removeprefix('low bits of ')} {said[0]}"
+        said[0] = f"{feature.removeprefix('low bits of ')} being {said[0]}"
     else:
         said = _said_sizes(feature.rpartition("of ")[2], labels)
     more = len(said) - _LISTED
@@ -134,13 +134,13 @@ def _said_whole(label: object, cap: int) -> str:
     assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
     indices, gaps = label
     steps = ", ".join(f"{gap} or more" if gap == cap else str(gap) for gap in gaps)
-    return f"{_items(indices)} with gap{'s' * (len(gaps) > 1)} of {steps} steps"
+    return f"{_items(indices)} with gap{'s' * (len(gaps) > 1)} of {steps} {_unit(steps)}"
 
 
 def _said_bits(label: object) -> str:
     match label:
         case ("zero",):
-            return "of 0 steps"
+            return "0"
         case ("on", power):
             return f"an odd multiple of 2^{power} steps"
         case ("off", None):
@@ -166,5 +166,9 @@ def _said_sizes(gap: str, labels: list[Hashable]) -> list[str]:
                 ranges.append((size, _size_end(size)))
         each = ", ".join(str(a) if b == a + 1 else f"{a} to {b - 1}" for a, b in ranges[:_LISTED])
         others = f" and {len(ranges) - _LISTED} ranges more" * (len(ranges) > _LISTED)
-        said.append(f"{_items(indices)} with {gap} of {each}{others} steps")
+        said.append(f"{_items(indices)} with {gap} of {each}{others} {_unit(each)}")
     return said
+
+
+def _unit(steps: str) -> str:
+    return "step" if steps == "1" else "steps"

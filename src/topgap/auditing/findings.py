@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Any, Literal
 
 from topgap.auditing.cases import Neighbours
 
-ShouldBe = Literal["private", "broken"]
+ShouldBe = Literal["private", "not private", "of another law"]
+"""What a mechanism must turn out to be; what is not private is broken on purpose."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,12 @@ class Bound:
     @property
     def share(self) -> float:
         """The bound as a share of what was promised."""
-        return float(Fraction(self.epsilon) / self.promised)
+        if self.epsilon == 0:
+            return 0.0
+        try:
+            return float(Fraction(self.epsilon) / self.promised)
+        except OverflowError:
+            return inf
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -127,7 +134,7 @@ class Audited:
     Attributes:
         name: Its name.
         what: What it is, in a sentence.
-        should_be: What it must turn out to be: "private", or "broken" on purpose.
+        should_be: What it must turn out to be.
         releases: How many releases were made.
         laws: The law on each data set; empty if only privacy was looked at.
         bounds: The lower bounds of ε: for each case, feature and direction.
@@ -157,8 +164,14 @@ class Audited:
 
     @property
     def as_expected(self) -> bool:
-        """Whether it is clean and private, or found and broken."""
-        return self.is_clean == (self.should_be == "private")
+        """Whether it is private and clean, or broken on purpose and found to be broken so."""
+        match self.should_be:
+            case "private":
+                return self.is_clean
+            case "not private":
+                return self.privacy_violated
+            case "of another law":
+                return self.law_violated
 
     @property
     def most_telling(self) -> Bound:
@@ -200,7 +213,7 @@ class Audited:
 def _said_misfit(law: LawCheck, misfit: Misfit) -> str:
     chance = f"{misfit.high:.4g}"
     return (
-        f"Law: on {_said_answers(law.answers)} with {law.case.parameters}, {misfit.outcome} came "
+        f"Law: on {_said_answers(law.answers)} with {_said_parameters(law.case)}, {misfit.outcome} came "
         f"{misfit.count:,} times in {law.releases:,}; its probability is {chance}."
     )
 
@@ -208,10 +221,19 @@ def _said_misfit(law: LawCheck, misfit: Misfit) -> str:
 def _said_bound(bound: Bound) -> str:
     here, there = bound.case.sides[:: -1 if bound.likelier_on else 1]
     return (
-        f"Privacy: with {bound.case.parameters}, {bound.event} came {bound.count:,} times in "
+        f"Privacy: with {_said_parameters(bound.case)}, {bound.event} came {bound.count:,} times in "
         f"{bound.releases:,} on {_said_answers(here)} and {bound.other_count:,} times in "
         f"{bound.other_releases:,} on its neighbour {_said_answers(there)}: ε is at least "
         f"{bound.epsilon:.4g}."
+    )
+
+
+def _said_parameters(case: Neighbours) -> str:
+    p = case.parameters
+    monotonic = ", monotonic" * p.monotonic
+    return (
+        f"k = {p.k}, ε = {p.epsilon}, resolution {p.resolution}, sensitivity {p.sensitivity}"
+        f"{monotonic}"
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations, product
-from math import perm
+from math import perm, sqrt
 from typing import NamedTuple
 
 from topgap.auditing.binomial import tail
@@ -107,14 +107,14 @@ def _check(
 ) -> LawCheck:
     most = cap(case)
     looked_at = cells(answers, case.parameters, most, gaps=gaps)
-    never = [Misfit(f"{why},", times, 0.0, 0.0) for why, times in one.impossible.most_common()]
+    never = [Misfit(why, times, 0.0, 0.0) for why, times in one.impossible.most_common()]
     told_apart = {cell.label for cell in looked_at}
     found = []
     for cell in looked_at:
         count = _count(one.counts[cell.feature], cell, told_apart)
         if _is_misfit(count, one.releases, cell.bounds, level):
             feature = (WHOLE if gaps else ITEMS, ITEMS)[cell.feature]
-            said = _REST if cell.label is None else in_words(feature, [cell.label], most)  # type: ignore[list-item]
+            said = _REST if cell.label is None else in_words(feature, [cell.label], most)
             found.append(Misfit(said, count, float(cell.bounds.low), float(cell.bounds.high)))
     found.sort(key=lambda each: _surprise(each, one.releases), reverse=True)
     return LawCheck(answers, case, one.releases, len(looked_at), (*never, *found))
@@ -122,7 +122,7 @@ def _check(
 
 def _count(counts: Labels, cell: Cell, told_apart: set[object]) -> int:
     if cell.label is not None:
-        return counts[cell.label]  # type: ignore[index]
+        return counts[cell.label]
     return sum(times for label, times in counts.items() if label not in told_apart)
 
 
@@ -136,4 +136,4 @@ def _is_misfit(count: int, releases: int, bounds: Bounds, level: Fraction) -> bo
 def _surprise(misfit: Misfit, releases: int) -> float:
     """About how many standard deviations it is off, to tell the worst first."""
     expected = max(misfit.low * releases, 1e-9)
-    return abs(misfit.count - expected) / expected**0.5
+    return abs(misfit.count - expected) / sqrt(expected)

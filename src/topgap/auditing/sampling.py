@@ -16,7 +16,7 @@ from topgap.auditing.outcomes import Outcome, read
 from topgap.parameters import TopK
 from topgap.text import on_one_line
 
-AT_ONCE = 5_000
+AT_ONCE = 20_000
 """So many releases are made between two looks at what else is to be done."""
 
 Told = Callable[[int], None]

@@ -136,7 +136,7 @@ def _explained(mechanisms: tuple[Audited, ...]) -> list[str]:
 
 def _conclusion(mechanisms: tuple[Audited, ...]) -> list[str]:
     private = [each for each in mechanisms if each.should_be == "private"]
-    broken = [each for each in mechanisms if each.should_be == "broken"]
+    broken = [each for each in mechanisms if each.should_be != "private"]
     violated = [each.name for each in private if not each.as_expected]
     missed = [each.name for each in broken if not each.as_expected]
     said = []
@@ -153,7 +153,7 @@ def _conclusion(mechanisms: tuple[Audited, ...]) -> list[str]:
 
 def verdict(audited: Audited) -> str:
     """What was found, in a few words."""
-    if audited.should_be == "broken":
+    if audited.should_be != "private":
         return "broken, and found" if audited.as_expected else "BROKEN, NOT FOUND"
     return "clean" if audited.as_expected else "VIOLATED"
 

@@ -1,4 +1,4 @@
-"""The command with its parts: `topgap release`, `plan`, `budget` and `demo`."""
+"""The command with its parts: `topgap release`, `plan`, `budget`, `audit` and `demo`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from topgap._core import __version__
-from topgap.cli import budget_command, plan_command, release_command
+from topgap.cli import audit_command, budget_command, plan_command, release_command
 from topgap.cli.complaints import one_sentence
 
 app = typer.Typer(
@@ -41,6 +41,7 @@ def topgap(
 app.command(epilog=release_command.EXAMPLES)(release_command.release)
 app.command(epilog=plan_command.EXAMPLES)(plan_command.plan)
 app.add_typer(budget_command.app)
+app.command(epilog=audit_command.EXAMPLES)(audit_command.audit)
 
 
 @app.command()

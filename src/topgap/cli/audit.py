@@ -1,0 +1,186 @@
+"""`topgap audit`: from what the user asked for to files and standard output."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import typer
+
+from topgap import auditing
+from topgap.auditing import plot as drawing
+from topgap.auditing.calls import read_failure
+from topgap.cli import files, standard_output
+from topgap.cli.complaints import FAILED
+from topgap.cli.forms import form_of
+from topgap.cli.progress import Bar
+from topgap.errors import ParameterError
+from topgap.exact import read_whole
+from topgap.text import on_one_line
+
+Form = Literal["table", "json"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A request for an audit, as `topgap audit --help` explains it."""
+
+    function: str | None
+    gaps: bool
+    privacy_only: bool
+    attack: bool
+    quick: bool
+    releases: int | None
+    failure: str
+    processes: int | None
+    form: Form | None
+    output: Path | None
+    plot: Path | None
+    overwrite: bool
+    quiet: bool
+
+    @property
+    def written_as(self) -> str | None:
+        """The form of the audit; None if nothing tells."""
+        return self.form or form_of(self.output)
+
+    @property
+    def drawn_as(self) -> str:
+        """The form of the plot, as its name tells it."""
+        return "" if self.plot is None else self.plot.suffix.lower().removeprefix(".")
+
+    @property
+    def targets(self) -> list[Path]:
+        """The files to be written."""
+        return [each for each in (self.output, self.plot) if each is not None]
+
+
+class Shown(NamedTuple):
+    """What was found, in the forms in which it can be asked for."""
+
+    as_expected: bool
+    text: str
+    json: str
+    drawn: Callable[[str], bytes]
+
+
+def audit(request: Request) -> None:
+    """Do what was asked; files that could not be written are told of before the work is done.
+
+    Raises:
+        typer.Exit: Not all is as it should be.
+    """
+    _check(request)
+    files.check(request.targets, [], overwrite=request.overwrite, or_else=", or --overwrite")
+    if request.plot is not None:
+        drawing.check_installed()
+    with Bar(shown=not request.quiet) as bar:
+        shown = _attacked(request, bar) if request.attack else _audited(request, bar)
+    _publish(request, shown)
+    if not shown.as_expected:
+        raise typer.Exit(FAILED)
+
+
+def _check(request: Request) -> None:
+    """Refuse what contradicts itself.
+
+    Raises:
+        typer.BadParameter: Something does.
+    """
+    if request.function is None and (request.privacy_only or not request.gaps):
+        raise typer.BadParameter("--privacy-only and --no-gaps are for a --function of yours.")
+    if request.attack and request.function is not None:
+        raise typer.BadParameter("--attack is made on known mechanisms; give no --function.")
+    if len({os.path.realpath(each) for each in request.targets}) < len(request.targets):
+        raise typer.BadParameter("--output and --plot name the same file.")
+    if request.written_as not in ("table", "json"):
+        raise typer.BadParameter("an audit is written as table or json; say which by --format.")
+    if request.plot is not None and request.drawn_as not in drawing.FORMS:
+        raise typer.BadParameter("the name of --plot must end in .png, .svg or .pdf.")
+
+
+def _audited(request: Request, bar: Bar) -> Shown:
+    made = auditing.audit(
+        None if request.function is None else imported(request.function),
+        releases=request.releases,
+        failure=request.failure,
+        gaps=request.gaps,
+        law=not request.privacy_only,
+        quick=request.quick,
+        processes=_processes(request.processes),
+        progress=bar,
+    )
+    return Shown(
+        made.as_expected,
+        made.to_text(),
+        made.to_json(indent=2),
+        lambda form: drawing.drawn(made, form),
+    )
+
+
+def _attacked(request: Request, bar: Bar) -> Shown:
+    from topgap.auditing import attack_report, attacks
+
+    given: dict[str, Any] = {"failure": read_failure(request.failure), "progress": bar}
+    if request.releases is not None:
+        given["releases"] = read_whole(request.releases, "releases", least=1)
+    elif request.quick:
+        given["releases"] = attack_report.QUICK
+    results = attacks.attack(**given)
+    return Shown(
+        all(each.as_expected for each in results),
+        attack_report.as_text(results, given["failure"]),
+        attack_report.as_json(results, given["failure"]),
+        lambda form: attack_report.drawn(results, form),
+    )
+
+
+def imported(name: str) -> Callable[..., object]:
+    """The function that is called so, from what is installed or lies in the working directory.
+
+    Raises:
+        ParameterError: There is none.
+    """
+    module_name, colon, attribute = name.partition(":")
+    label = on_one_line(name)
+    if not colon or not module_name or not attribute:
+        raise ParameterError(f"--function must be module:name, not {label}.")
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except Exception as error:
+        why = on_one_line(error).removesuffix(".")
+        raise ParameterError(
+            f"{on_one_line(module_name)} cannot be imported: {type(error).__name__}: {why}."
+        ) from None
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise ParameterError(
+            f"{on_one_line(module_name)} has no function {on_one_line(attribute)}."
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _processes(asked: int | None) -> int:
+    return os.cpu_count() or 1 if asked is None else asked
+
+
+def _publish(request: Request, shown: Shown) -> None:
+    """Write the files that were asked for, and show the rest."""
+    content = (shown.json if request.written_as == "json" else shown.text).encode() + b"\n"
+    contents: dict[Path, bytes] = {}
+    if request.output is not None:
+        contents[request.output] = content
+    if request.plot is not None:
+        contents[request.plot] = shown.drawn(request.drawn_as)
+    files.write(contents, overwrite=request.overwrite)
+    if not request.quiet and sys.stderr is not None:
+        for target in contents:
+            print(f"Written: {target}", file=sys.stderr)
+    if request.output is None:
+        standard_output.write(content)
