@@ -1,0 +1,200 @@
+"""An attack as a guessing game, and how well it guesses.
+
+A fair coin picks one of two data sets that differ by one person; something is released of it, once;
+an observer who knows both data sets looks at the release and says which it was, or passes. Where ε
+holds, a guess is right with a chance of at most e^ε/(1 + e^ε), whatever the rule: given that the
+rule says D, the odds of D are P[says D | D]/P[says D | D′] ≤ e^ε.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from topgap.auditing.binomial import is_more_than, lower, upper
+from topgap.auditing.broken import floats, rounded_floats
+from topgap.parameters import TopK
+
+Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Released = list[tuple[int, Any]]
+"""Pairs (index, gap), the gap a float or a Fraction."""
+Player = Callable[[Any, TopK], Released]
+Side = Literal[0, 1]
+D: Side = 0
+NEIGHBOUR: Side = 1
+_AT_ONCE = 200
+
+
+def topgap(answers: Numbers, parameters: TopK) -> Released:
+    """What users call."""
+    release = parameters.release(answers)
+    return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
+
+
+FLOATS, ROUNDED, TOPGAP = "floats", "floats, gaps rounded", "topgap"
+TARGETS: dict[str, Player] = {FLOATS: floats, ROUNDED: rounded_floats, TOPGAP: topgap}
+"""What is attacked; the first two are INSECURE."""
+
+
+class Attack(NamedTuple):
+    """Two data sets that differ by one person, and a rule to tell which one was released of.
+
+    Attributes:
+        name: In a few words.
+        what: Why it works, in a sentence.
+        looks_at: The gaps that the observer counts.
+        answers: The data set D.
+        neighbour: The data set D′.
+        parameters: Of the release.
+        unit: The place value of the last bit that floats have here.
+        tells: How many gaps of a release are as one of both data sets would not make them.
+        guess: The data set that any such gap speaks for.
+        otherwise: What is said if there is none; None to pass.
+        breaks: Which of `TARGETS` it gets the better of.
+    """
+
+    name: str
+    what: str
+    looks_at: str
+    answers: Numbers
+    neighbour: Numbers
+    parameters: TopK
+    unit: Fraction
+    tells: Callable[["Attack", str, Released], int]
+    guess: Side
+    otherwise: Side | None
+    breaks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """How well an attack guesses.
+
+    Attributes:
+        name: The attack.
+        what: Why it works.
+        looks_at: The gaps that the observer counts.
+        target: What is attacked, one of `TARGETS`.
+        epsilon: What was promised.
+        releases: How many there were.
+        guesses: For how many of them the observer did not pass.
+        guesses_right: How many of these were right.
+        lower: The chance that a guess is right is at least this, rounded.
+        upper: It is at most this, rounded.
+        allowed: What ε allows: e^ε/(1 + e^ε), rounded.
+        exceeded: Whether it is more than ε allows beyond doubt, decided exactly.
+        should_exceed: Whether the attack is said to break this target.
+        seen: For D and for D′, how many releases had 0, 1, 2, … of the gaps that are looked at.
+    """
+
+    name: str
+    what: str
+    looks_at: str
+    target: str
+    epsilon: Fraction
+    releases: int
+    guesses: int
+    guesses_right: int
+    lower: float
+    upper: float
+    allowed: float
+    exceeded: bool
+    should_exceed: bool
+    seen: tuple[tuple[int, ...], tuple[int, ...]]
+
+    @property
+    def share(self) -> float | None:
+        """The share of the guesses that are right, or None if there are none."""
+        return self.guesses_right / self.guesses if self.guesses else None
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether what is said to break broke, and nothing else."""
+        return self.exceeded == self.should_exceed
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "attack": self.name,
+            "what": self.what,
+            "target": self.target,
+            "epsilon": str(self.epsilon),
+            "releases": self.releases,
+            "guesses": self.guesses,
+            "guesses_right": self.guesses_right,
+            "right_at_least": self.lower,
+            "right_at_most": self.upper,
+            "allowed": self.allowed,
+            "exceeded": self.exceeded,
+            "should_exceed": self.should_exceed,
+            "as_expected": self.as_expected,
+            "looks_at": self.looks_at,
+            "seen": {"D": list(self.seen[D]), "neighbour": list(self.seen[NEIGHBOUR])},
+        }
+
+
+def play(
+    attack: Attack,
+    target: str,
+    releases: int,
+    level: Fraction,
+    *,
+    player: Player | None = None,
+    tell: Callable[[float], None] | None = None,
+) -> AttackResult:
+    """Play one game.
+
+    Args:
+        attack: The data sets and the rule.
+        target: What is attacked, by its name in `TARGETS`.
+        releases: How many releases there are.
+        level: Each of the two bounds is wrong with at most this probability.
+        player: What releases, if it is not the one of that name.
+        tell: Is told from time to time which share is done.
+    """
+    release = player or TARGETS[target]
+    sides = attack.answers, attack.neighbour
+    seen = np.zeros((2, attack.parameters.k + 1), dtype=np.int64)
+    for number in range(releases):
+        if tell is not None and number % _AT_ONCE == 0:
+            tell(number / releases)
+        side = secrets.randbits(1)
+        seen[side, attack.tells(attack, target, release(sides[side], attack.parameters))] += 1
+    guesses, right = _guessed(attack, seen)
+    low, high = Fraction(0), Fraction(1)
+    if guesses:
+        low, high = lower(guesses, right, level), upper(guesses, right, level)
+    epsilon = attack.parameters.epsilon
+    return AttackResult(
+        attack.name,
+        attack.what,
+        attack.looks_at,
+        target,
+        epsilon,
+        releases,
+        guesses,
+        right,
+        float(low),
+        float(high),
+        1 / (1 + exp(-float(epsilon))),
+        is_more_than(low, 1 - low, epsilon),
+        target in attack.breaks,
+        (tuple(seen[D].tolist()), tuple(seen[NEIGHBOUR].tolist())),
+    )
+
+
+def _guessed(attack: Attack, seen: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """How many guesses there are, and how many are right.
+
+    Given their number, each is right with the same chance, independently: so the bounds hold.
+    """
+    guesses, right = int(seen[:, 1:].sum()), int(seen[attack.guess, 1:].sum())
+    if attack.otherwise is not None:
+        guesses += int(seen[:, 0].sum())
+        right += int(seen[attack.otherwise, 0])
+    return guesses, right
