@@ -15,7 +15,7 @@ FORMAT = "topgap.attack/1"
 _HEAD = ["attack", "on", "ε", "guesses right", "allowed", "verdict"]
 
 
-def as_text_of(results: "Sequence[AttackResult]", failure: Fraction) -> str:
+def to_text(results: "Sequence[AttackResult]", failure: Fraction) -> str:
     """A table with a line for each attack on each target, and what it means."""
     rows = [
         [
@@ -28,9 +28,7 @@ def as_text_of(results: "Sequence[AttackResult]", failure: Fraction) -> str:
         ]
         for each in results
     ]
-    ending = (
-        "All is as it should be." if all(r.as_expected for r in results) else "NOT AS EXPECTED."
-    )
+    expected = all(each.as_expected for each in results)
     return "\n".join(
         [
             as_text(_HEAD, rows, left=(0, 1, 5)),
@@ -39,12 +37,12 @@ def as_text_of(results: "Sequence[AttackResult]", failure: Fraction) -> str:
             "allowed: ε promises that nobody guesses right more often than that, in the long run; "
             "tossing a coin makes 50%.",
             f"A verdict is wrong with probability at most {float(failure):.2g} in all.",
-            ending,
+            "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE.",
         ]
     )
 
 
-def as_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:
+def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:
     """The same as JSON."""
     return json.dumps(to_dict(results, failure), ensure_ascii=False, indent=2)
 

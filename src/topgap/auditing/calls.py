@@ -23,7 +23,7 @@ _RELEASES = {False: 10_000_000, True: 400_000}
 _RELEASES_OF_YOURS = {False: 400_000, True: 40_000}
 _RELEASES_OF_BROKEN = 20_000
 _MORE_OF_BROKEN = 10  # times as many, if they are not found at once
-_LEAST = 1_000
+LEAST = 1_000
 _LEARNT_OF = 5  # one in so many releases serves to choose events
 
 
@@ -81,15 +81,13 @@ def audit(
     promised = read_failure(failure)
     law, quick = read_flag(law, "law"), read_flag(quick, "quick")
     if releases is not None:
-        releases = read_whole(releases, "releases", least=_LEAST)
+        releases = read_whole(releases, "releases", least=LEAST)
     processes = read_whole(processes, "processes", least=1)
     if function is None:
         if cases is not None or not read_flag(gaps, "gaps") or not law:
             raise ParameterError("cases, gaps and law are for a function of yours; give one.")
-        mechanisms = (
-            *ours(releases or _RELEASES[quick], quick=quick),
-            *broken(_RELEASES_OF_BROKEN),
-        )
+        own = ours(releases or _RELEASES[quick], quick=quick)
+        mechanisms: Sequence[Mechanism] = (*own, *broken(_RELEASES_OF_BROKEN))
     else:
         if not callable(function):
             raise ParameterTypeError(

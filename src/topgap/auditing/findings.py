@@ -211,20 +211,20 @@ class Audited:
 
 
 def _said_misfit(law: LawCheck, misfit: Misfit) -> str:
-    chance = f"{misfit.high:.4g}"
     return (
-        f"Law: on {_said_answers(law.answers)} with {_said_parameters(law.case)}, {misfit.outcome} came "
-        f"{misfit.count:,} times in {law.releases:,}; its probability is {chance}."
+        f"Law: on {_said_answers(law.answers)} with {_said_parameters(law.case)}, "
+        f"{misfit.outcome} came {misfit.count:,} times in {law.releases:,}; "
+        f"its probability is {misfit.high:.4g}."
     )
 
 
 def _said_bound(bound: Bound) -> str:
     here, there = bound.case.sides[:: -1 if bound.likelier_on else 1]
     return (
-        f"Privacy: with {_said_parameters(bound.case)}, {bound.event} came {bound.count:,} times in "
-        f"{bound.releases:,} on {_said_answers(here)} and {bound.other_count:,} times in "
-        f"{bound.other_releases:,} on its neighbour {_said_answers(there)}: ε is at least "
-        f"{bound.epsilon:.4g}."
+        f"Privacy: with {_said_parameters(bound.case)}, {bound.event} came "
+        f"{bound.count:,} times in {bound.releases:,} on {_said_answers(here)} and "
+        f"{bound.other_count:,} times in {bound.other_releases:,} on its neighbour "
+        f"{_said_answers(there)}: ε is at least {bound.epsilon:.4g}."
     )
 
 

@@ -21,6 +21,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "of another law": {"color": "#7a7a7a", "marker": "+", "label": "broken in its law alone"},
 }
 _LEAST, _MOST = 0.003, 100.0  # what is beyond is drawn there: a logarithmic axis has no 0
+_TICKS = {_LEAST: "none", 0.01: "0.01", 0.1: "0.1", 1: "1", 10: "10", _MOST: "100 or more"}
 
 
 def plot(audit: Audit, ax: "Axes | None" = None) -> "Axes":
@@ -98,9 +99,10 @@ def _draw(audit: Audit, ax: "Axes") -> None:
     ax.axvline(1, color="#222222", linewidth=1.2, label="what was promised")
     ax.set_xscale("log")
     ax.set_xlim(_LEAST * 0.8, _MOST * 1.25)
+    ax.set_xticks(*zip(*_TICKS.items(), strict=True))
     ax.set_yticks(range(len(audit.mechanisms)), [_said(each) for each in audit.mechanisms])
     ax.invert_yaxis()
-    ax.set_xlabel("ε shown, as a multiple of the ε promised (at the ends: none, or over 100)")
+    ax.set_xlabel("ε shown, as a multiple of the ε promised")
     ax.set_title(f"Audit of {audit.releases:,} releases")
     ax.grid(color="#d5dbe1", linewidth=0.6)
     ax.set_axisbelow(True)

@@ -12,7 +12,7 @@ import typer
 
 from topgap import auditing
 from topgap.auditing import plot as drawing
-from topgap.auditing.calls import read_failure
+from topgap.auditing.calls import LEAST, read_failure
 from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
@@ -22,6 +22,8 @@ from topgap.exact import read_whole
 from topgap.text import on_one_line
 
 Form = Literal["table", "json"]
+ATTACK, QUICK_ATTACK = 100_000, 20_000
+"""How many releases an attack is made on, unless asked otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,19 +124,17 @@ def _audited(request: Request, bar: Bar) -> Shown:
 
 
 def _attacked(request: Request, bar: Bar) -> Shown:
-    from topgap.auditing import attack_report, attacks
+    from topgap.auditing import attack_plot, attack_report, attacks
 
-    given: dict[str, Any] = {"failure": read_failure(request.failure), "progress": bar}
-    if request.releases is not None:
-        given["releases"] = read_whole(request.releases, "releases", least=1)
-    elif request.quick:
-        given["releases"] = attack_report.QUICK
-    results = attacks.attack(**given)
+    failure = read_failure(request.failure)
+    usual = QUICK_ATTACK if request.quick else ATTACK
+    number = usual if request.releases is None else request.releases
+    results = attacks.attack(read_whole(number, "releases", least=LEAST), failure, bar)
     return Shown(
         all(each.as_expected for each in results),
-        attack_report.as_text(results, given["failure"]),
-        attack_report.as_json(results, given["failure"]),
-        lambda form: attack_report.drawn(results, form),
+        attack_report.to_text(results, failure),
+        attack_report.to_json(results, failure),
+        lambda form: attack_plot.drawn(results, form),
     )
 
 
