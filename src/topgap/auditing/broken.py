@@ -184,11 +184,11 @@ _BOTH_WAYS = TopK(1, 1, resolution=1)
 _PAIR = Neighbours((0, 0), (0, 1), _ONE)
 _TRIPLE = Neighbours((0, 0, 0), (1, 0, 0), _ONE)
 
-# A diagnosis of 1,024 patients, one of whom leaves: see attacks.py.
+# A diagnosis of 1,024 patients, one of whom leaves: see attacks/last_bits.py.
 _DIAGNOSES = Neighbours(
     (1090, 1062, 1031, 1023, 640), (1090, 1062, 1031, 1024, 640), TopK(3, 1, monotonic=True)
 )
-# Noise of 2^53 and more is an even number: the smallest case of what attacks.py plays with more.
+# Noise of 2^53 and more is an even number: the smallest case of attacks/last_bits.py.
 _EVEN = Neighbours(
     (2 - 2**53, 2 - 2**53),
     (2 - 2**53, 1 - 2**53),
