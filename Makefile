@@ -49,12 +49,14 @@ coverage: .venv/installed-dev ## measure how often confidence intervals cover (h
 	@$(BIN)/python benchmarks/coverage.py || { echo "make coverage: FAILED"; exit 1; }
 	@echo "make coverage: done"
 
-soak: .venv/installed-dev ## kill, crowd and fail the ledger, and cut its power, for ten minutes
+soak: .venv/installed-dev ## kill, crowd and fail the ledger, cut its power, and release 10^8 times (half an hour)
 	@echo "== soak: the tests of the ledger's crashes, on all cores (ten minutes)"
 	@TOPGAP_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal \
 		tests/test_ledger_kills.py tests/test_ledger_writers.py \
 		tests/test_ledger_faults.py tests/test_ledger_power.py \
 		|| { echo "make soak: FAILED"; exit 1; }
+	@echo "== soak: a hundred million releases, on all cores (a quarter of an hour)"
+	@PYTHONPATH=tests $(BIN)/python -m checking.soaked 100000000 || { echo "make soak: FAILED"; exit 1; }
 	@echo "make soak: done"
 
 clean: ## remove the environment and all that was built
