@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from topgap.auditing.value import short
 from topgap.grid import as_text
@@ -12,63 +12,53 @@ if TYPE_CHECKING:
     from topgap.auditing.attacks import AttackResult
 
 FORMAT = "topgap.attack/1"
-_HEAD = ["attack", "on", "ε", "guesses right", "allowed", "verdict"]
+_HEAD = ["attack", "on", "ε", "releases", "guesses", "right", "beyond doubt", "allowed", "verdict"]
 
 
 def to_text(results: "Sequence[AttackResult]", failure: Fraction) -> str:
     """A table with a line for each attack on each target, and what it means."""
-    rows = [
-        [
-            each.name,
-            each.target,
-            short(Fraction(each.epsilon)),
-            f"{100 * each.guesses_right:.2f}%",
-            f"{100 * each.allowed:.2f}%",
-            _verdict(each),
-        ]
-        for each in results
-    ]
     expected = all(each.as_expected for each in results)
     return "\n".join(
         [
-            as_text(_HEAD, rows, left=(0, 1, 5)),
+            as_text(_HEAD, [*map(_row, results)], left=(0, 1, 8)),
             "",
             *dict.fromkeys(f"{each.name}: {each.what}" for each in results),
-            "allowed: ε promises that nobody guesses right more often than that, in the long run; "
-            "tossing a coin makes 50%.",
-            f"A verdict is wrong with probability at most {float(failure):.2g} in all.",
+            "A coin picks one of two data sets that differ by one person, and an observer guesses "
+            "from the release which it was, or passes.",
+            "allowed: what ε allows the observer to get right, in the long run; a coin gets 50%.",
+            f"beyond doubt: the range of that; all of them hold but with probability "
+            f"{float(failure):.2g}.",
             "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE.",
         ]
     )
 
 
 def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:
-    """The same as JSON."""
-    return json.dumps(to_dict(results, failure), ensure_ascii=False, indent=2)
-
-
-def to_dict(results: "Sequence[AttackResult]", failure: Fraction) -> dict[str, Any]:
-    """The same in a dict."""
-    return {
+    """The same as JSON, with all that was counted."""
+    content = {
         "format": FORMAT,
         "as_expected": all(each.as_expected for each in results),
         "failure": str(failure),
-        "attacks": [
-            {
-                "name": each.name,
-                "what": each.what,
-                "target": each.target,
-                "epsilon": str(each.epsilon),
-                "guesses_right": float(each.guesses_right),
-                "allowed": float(each.allowed),
-                "as_expected": each.as_expected,
-            }
-            for each in results
-        ],
+        "attacks": [each.to_dict() for each in results],
     }
+    return json.dumps(content, ensure_ascii=False, indent=2)
+
+
+def _row(result: "AttackResult") -> list[str]:
+    share = result.share
+    return [
+        result.name,
+        result.target,
+        short(result.epsilon),
+        f"{result.releases:,}",
+        f"{result.guesses:,}",
+        "–" if share is None else f"{share:.2%}",
+        f"{result.lower:.2%} to {result.upper:.2%}",
+        f"{result.allowed:.2%}",
+        _verdict(result),
+    ]
 
 
 def _verdict(result: "AttackResult") -> str:
-    more = result.guesses_right > result.allowed
-    said = "gives people away" if more else "keeps its promise"
+    said = "gives people away" if result.exceeded else "no more than allowed"
     return said if result.as_expected else f"{said}: NOT AS EXPECTED"

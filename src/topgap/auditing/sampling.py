@@ -4,10 +4,11 @@ import multiprocessing
 import pickle
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import islice
 from typing import NamedTuple
 
 from topgap.auditing.cases import AuditError, ReleaseFunction
@@ -16,7 +17,7 @@ from topgap.auditing.outcomes import Outcome, read
 from topgap.parameters import TopK
 from topgap.text import on_one_line
 
-AT_ONCE = 20_000
+AT_ONCE = 10_000
 """So many releases are made between two looks at what else is to be done."""
 
 Told = Callable[[int], None]
@@ -42,11 +43,6 @@ class Task(NamedTuple):
     gaps: bool
     cap: int
     releases: int
-
-    def parts(self) -> Iterator["Task"]:
-        """The same in parts, none of which takes long."""
-        for start in range(0, self.releases, AT_ONCE):
-            yield self._replace(releases=min(AT_ONCE, self.releases - start))
 
 
 def run(task: Task) -> Tally:
@@ -78,24 +74,36 @@ def sample(tasks: Sequence[Task], processes: int, told: Told) -> dict[tuple[int,
         told: Is told how many releases have been made since it was told last.
     """
     tallies: dict[tuple[int, ...], Tally] = {}
+    movable = {id(task.release): processes > 1 and _is_movable(task.release) for task in tasks}
+    elsewhere = _parts(task for task in tasks if movable[id(task.release)])
+    here = _parts(task for task in tasks if not movable[id(task.release)])
 
     def take(task: Task, one: Tally) -> None:
         tallies[task.place] = tallies[task.place] + one if task.place in tallies else one
         told(task.releases)
 
-    parts = [part for task in tasks for part in task.parts()]
-    movable = {id(task.release): _is_movable(task.release) for task in tasks if processes > 1}
-    elsewhere = [part for part in parts if movable.get(id(part.release))]
-    here = [part for part in parts if not movable.get(id(part.release))]
-    with _pool(min(processes, len(elsewhere))) as submit:
-        left = {submit(part): part for part in elsewhere}
+    with _pool(processes if any(movable.values()) else 0) as submit:
+        under_way = {submit(part): part for part in islice(elsewhere, 4 * processes)}
+
+        def collect(seconds: float) -> None:
+            done, _ = wait(under_way, timeout=seconds, return_when=FIRST_COMPLETED)
+            for future in done:
+                take(under_way.pop(future), _result(future))
+                under_way.update((submit(part), part) for part in islice(elsewhere, 1))
+
         for part in here:
             take(part, run(part))
-        while left:
-            done, _ = wait(left, timeout=1, return_when=FIRST_COMPLETED)
-            for future in done:
-                take(left.pop(future), _result(future))
+            collect(0)
+        while under_way:
+            collect(1)
     return tallies
+
+
+def _parts(tasks: Iterable[Task]) -> Iterator[Task]:
+    """The same in parts, none of which takes long."""
+    for task in tasks:
+        for start in range(0, task.releases, AT_ONCE):
+            yield task._replace(releases=min(AT_ONCE, task.releases - start))
 
 
 def _is_movable(release: ReleaseFunction) -> bool:
@@ -132,6 +140,7 @@ def _pool(processes: int) -> Iterator[Callable[[Task], "Future[Tally]"]]:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
+            process.join()
         raise
     executor.shutdown()
 

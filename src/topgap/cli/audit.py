@@ -22,7 +22,7 @@ from topgap.exact import read_whole
 from topgap.text import on_one_line
 
 Form = Literal["table", "json"]
-ATTACK, QUICK_ATTACK = 100_000, 20_000
+ATTACK, QUICK_ATTACK = 20_000, 4_000
 """How many releases an attack is made on, unless asked otherwise."""
 
 
