@@ -74,21 +74,19 @@ class Wrong(NamedTuple):
 
     Attributes:
         ties: How ties are broken.
-        corrected: Whether a gap between values that differ is lowered by one in a random order
+        corrected: Whether a gap between values that differ is corrected by a uniform order of all
             that is drawn for this alone.
-        one_order: Whether that is one order of all, and not a coin for each gap.
     """
 
     ties: Ties
     corrected: bool = False
-    one_order: bool = True
 
     def chance(self, answers: Answers, outcome: Outcome, x: Fraction) -> Fraction:
         """The chance of exactly this outcome."""
         if not self.corrected:
             return plain(answers, outcome, x, self.ties)
         total = Fraction(0)
-        for lowered, weight in _lowerings(len(outcome), self.one_order):
+        for lowered, weight in _lowerings(len(outcome)):
             choices = [_before(gap, low) for (_, gap), low in zip(outcome, lowered, strict=True)]
             for gaps in product(*choices):
                 wins = tuple((w, gap) for (w, _), gap in zip(outcome, gaps, strict=True))
@@ -158,13 +156,10 @@ def _times(one: Terms, other: Terms) -> Terms:
     return total
 
 
-def _lowerings(k: int, one_order: bool) -> Iterator[tuple[tuple[bool, ...], Fraction]]:
-    if one_order:
-        for order in permutations(range(k + 1)):
-            yield tuple(order[i] < order[i + 1] for i in range(k)), Fraction(1, factorial(k + 1))
-    else:
-        for coins in product([False, True], repeat=k):
-            yield coins, Fraction(1, 2**k)
+def _lowerings(k: int) -> Iterator[tuple[tuple[bool, ...], Fraction]]:
+    """For each uniform order of the winners and the runner-up, which gaps it lowers."""
+    for order in permutations(range(k + 1)):
+        yield tuple(order[i] < order[i + 1] for i in range(k)), Fraction(1, factorial(k + 1))
 
 
 def _before(gap: int, lowered: bool) -> list[int]:
