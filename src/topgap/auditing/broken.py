@@ -183,6 +183,7 @@ _TWO = TopK(2, 1, resolution=1, monotonic=True)
 _BOTH_WAYS = TopK(1, 1, resolution=1)
 _PAIR = Neighbours((0, 0), (0, 1), _ONE)
 _TRIPLE = Neighbours((0, 0, 0), (1, 0, 0), _ONE)
+_FIVE = Neighbours((0,) * 5, (1, 0, 0, 0, 0), TopK(1, 2, resolution=1, monotonic=True))
 
 # A diagnosis of 1,024 patients, one of whom leaves: see attacks/last_bits.py.
 _DIAGNOSES = Neighbours(
@@ -246,7 +247,7 @@ BROKEN: tuple[Broken, ...] = (
         "one order for ties, one for gaps",
         "Ties refined among the tied alone, and a new uniform order for the gaps.",
         two_orders,
-        (_TRIPLE, Neighbours((0, 0, 0), (0, 0, 1), _TWO)),
+        (_FIVE,),
         "law",
     ),
     Broken(
