@@ -51,7 +51,8 @@ pub struct Enclosure {
 ///   changes sides;
 /// - the terms fall and alternate, so what is left out is at most the last term; the last upper
 ///   bound is 1, so one unit on either side covers it;
-/// - squaring bounds of at most 1 that are w units apart leaves them at most 2w + 2 apart.
+/// - squaring bounds that are w units apart and together at most 2 leaves them at most 2w + 2
+///   apart; for tiny x the upper one may exceed 1, by less than the lower falls short of it.
 ///
 /// A term is below 1/256 of the one before, so its bounds lie less than 3 units apart, and there
 /// are fewer than p terms: the bounds of the sum lie less than 4p units apart. After h squarings
