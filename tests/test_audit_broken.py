@@ -90,17 +90,20 @@ def test_ties_by_true_order_lose_twice_epsilon() -> None:
         assert first_wins / first_wins_still == x**-2
 
 
-def neighbours(items: int, *, monotonic: bool) -> Iterator[tuple[Answers, Answers]]:
+def neighbours(
+    items: int, *, monotonic: bool, largest: int = 1
+) -> Iterator[tuple[Answers, Answers]]:
     moves = [0, 1] if monotonic else [-1, 0, 1]
-    for answers in product([0, 1], repeat=items):
+    for answers in product(range(largest + 1), repeat=items):
         for each in product(moves, repeat=items):
             yield answers, tuple(a + move for a, move in zip(answers, each, strict=True))
 
 
-def largest_excess(wrong: Wrong, items: int, k: int, x: Fraction, *, monotonic: bool) -> Fraction:
+def largest_excess(
+    wrong: Wrong, items: int, k: int, x: Fraction, *, monotonic: bool, largest: int = 1
+) -> Fraction:
     """The largest ratio of two neighbours' chances, divided by e^ε."""
-    sides = 1 if monotonic else 2
-    bound = x ** -(sides * k)
+    bound = x ** -(k if monotonic else 2 * k)
     cells = list(outcomes(items, k, 2))
     known: dict[Answers, list[Fraction]] = {}
 
@@ -112,23 +115,27 @@ def largest_excess(wrong: Wrong, items: int, k: int, x: Fraction, *, monotonic: 
         return known[key]
 
     worst = Fraction(0)
-    for one, other in neighbours(items, monotonic=monotonic):
+    for one, other in neighbours(items, monotonic=monotonic, largest=largest):
         for a, b in zip(chances(one), chances(other), strict=True):
             if max(a, b) > 0:
                 worst = max(worst, max(a, b) / min(a, b) / bound)
     return worst
 
 
-SEARCHED = [(2, 1, True), (2, 1, False), (3, 1, True), (3, 1, False), (3, 2, True)]
-
-
-@pytest.mark.parametrize("wrong", [OPTION_1, TWO_ORDERS], ids=["plain", "two orders"])
-@pytest.mark.parametrize(("items", "k", "monotonic"), SEARCHED)
-def test_uniform_ties_break_the_law_and_not_epsilon(
-    wrong: Wrong, items: int, k: int, monotonic: bool
+@pytest.mark.parametrize("x", [Fraction(1, 10), HALF, Fraction(9, 10)], ids=str)
+@pytest.mark.parametrize("monotonic", [True, False])
+@pytest.mark.parametrize(("items", "k"), [(2, 1), (3, 1), (3, 2)])
+def test_no_neighbours_were_found_on_which_option_1_breaks_epsilon(
+    items: int, k: int, monotonic: bool, x: Fraction
 ) -> None:
-    """Exactly, for all neighbours with answers of 0 and 1 and gaps up to 2: no ratio above e^ε."""
-    assert largest_excess(wrong, items, k, HALF, monotonic=monotonic) <= 1
+    """Exactly, for all neighbours of answers from 0 to 2, and all gaps up to 2."""
+    assert largest_excess(OPTION_1, items, k, x, monotonic=monotonic, largest=2) <= 1
+
+
+@pytest.mark.parametrize(("items", "k"), [(2, 1), (3, 1), (3, 2)])
+def test_nor_any_on_which_a_new_order_does(items: int, k: int) -> None:
+    """Exactly, for all monotonic neighbours of answers of 0 and 1, and all gaps up to 2."""
+    assert largest_excess(TWO_ORDERS, items, k, HALF, monotonic=True) <= 1
 
 
 def test_the_search_finds_what_is_there() -> None:
@@ -192,20 +199,21 @@ def test_rounding_to_nearest_is_a_law_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "epsilon", "outcome"),
+    ("name", "outcome"),
     [
-        ("half the noise", 2, ((0, 0),)),
-        ("noise without k", 2, ((0, 0), (1, 0))),
-        ("one-sided scale", 2, ((0, 0),)),
+        ("half the noise", ((0, 0),)),
+        ("noise without k", ((0, 0), (1, 0))),
+        ("one-sided scale", ((0, 0),)),
     ],
 )
-def test_too_little_noise_betrays_a_neighbour(name: str, epsilon: int, outcome: Outcome) -> None:
-    """Noise of half the mean is that of twice ε; its law proves that ε = 1 does not hold."""
+def test_too_little_noise_loses_twice_epsilon(name: str, outcome: Outcome) -> None:
+    """Noise of half the mean is that of twice ε: its law has a ratio of e^2, and ε is 1."""
     (pair,) = next(each.shown_on for each in BROKEN if each.name == name)
-    twice = TopK(pair.parameters.k, epsilon, resolution=1, monotonic=pair.parameters.monotonic)
+    twice = TopK(pair.parameters.k, 2, resolution=1, monotonic=pair.parameters.monotonic)
     likely = true_law(pair.answers, twice, outcome).low
     other = true_law(pair.neighbour, twice, outcome).high
     assert likely * exp_minus(Fraction(1), 128).low > other
+    assert float(likely / other) == pytest.approx(exp(2))
 
 
 # What is shown is what is wrong, and nothing else: each has the law that is computed above.
