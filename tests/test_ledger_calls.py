@@ -988,10 +988,10 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (payment, Mutant("is always free", "if ledger is None and dataset is None:", "if True:"),
      look_at_results),
     (mechanism, Mutant("charges before it looks",
-                       "    data = given(parameters, answers, items, threads)\n"
-                       "    return payment.of(lambda: selected(parameters, data, gaps))",
-                       "    look = lambda: given(parameters, answers, items, threads)\n"
-                       "    return payment.of(lambda: selected(parameters, look(), gaps))"),
+                       "    data = given(parameters, answers, items, threads, constant_work)\n"
+                       "    return paid_release(parameters, data, gaps, payment)",
+                       "    return payment.of(lambda: selected(\n"
+                       "        parameters, given(parameters, answers, items, threads), gaps))"),
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
                        "return payment.of(lambda: selected(parameters, data, gaps))",
