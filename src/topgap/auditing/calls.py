@@ -19,10 +19,10 @@ Progress = Callable[[str, float | None], None]
 """Is told what is being done, and which share of it is done."""
 
 FAILURE = "1e-9"
-_RELEASES = {False: 10_000_000, True: 400_000}
+_RELEASES = {False: 10_000_000, True: 300_000}
 _RELEASES_OF_YOURS = {False: 400_000, True: 40_000}
 _RELEASES_OF_BROKEN = 20_000
-_MORE_OF_BROKEN = 10  # times as many, if they are not found at once
+_ROUNDS = (1, 3, 10)  # so many times as many, as long as they are not found
 LEAST = 1_000
 _LEARNT_OF = 5  # one in so many releases serves to choose events
 
@@ -125,23 +125,24 @@ def audited(
     progress: Progress | None = None,
 ) -> Audit:
     """Audit all these; all their tails share the failure probability in equal parts."""
-    tails = sum(_tails(each) * (1 + _may_go_on(each)) for each in mechanisms)
+    tails = sum(_tails(each) * len(_rounds(each)) for each in mechanisms)
     level = failure / tails
     found = _found(mechanisms, level, processes, progress)
-    longer = {
-        number: each._replace(releases=_MORE_OF_BROKEN * each.releases)
-        for number, each in enumerate(mechanisms)
-        if _may_go_on(each) and not found[number].as_expected
-    }
-    again = _found([*longer.values()], level, processes, progress)
-    for number, each in zip(longer, again, strict=True):
-        found[number] = replace(each, releases=found[number].releases + each.releases)
+    for more in _ROUNDS[1:]:
+        again = {
+            number: each._replace(releases=more * each.releases)
+            for number, each in enumerate(mechanisms)
+            if more in _rounds(each) and not found[number].as_expected
+        }
+        longer = _found([*again.values()], level, processes, progress)
+        for number, each in zip(again, longer, strict=True):
+            found[number] = replace(each, releases=found[number].releases + each.releases)
     return Audit(tuple(found), failure, tails)
 
 
-def _may_go_on(mechanism: Mechanism) -> bool:
-    """What is broken and not found at first is looked at longer: tails of its own are kept."""
-    return mechanism.should_be != "private"
+def _rounds(mechanism: Mechanism) -> Sequence[int]:
+    """What is broken and not found at once is looked at longer; each time has tails of its own."""
+    return _ROUNDS[:1] if mechanism.should_be == "private" else _ROUNDS
 
 
 def _found(

@@ -74,13 +74,17 @@ def _labels(outcome: Outcome, cap: int) -> list[Hashable]:
     indices, gaps = outcome
     if gaps is None:
         return [indices]
-    whole = (indices, tuple(max(-1, min(_steps(gap), cap)) for gap in gaps))
-    sizes = [(indices, _size(_steps(gap))) for gap in gaps]
-    return [whole, indices, *sizes, *map(_low_bits, gaps)]
+    steps = [gap if type(gap) is int else _below(gap) for gap in gaps]
+    whole = (indices, tuple([each if -1 <= each < cap else _capped(each, cap) for each in steps]))
+    return [whole, indices, *[(indices, _size(each)) for each in steps], *map(_low_bits, gaps)]
 
 
-def _steps(gap: Gap) -> int:
+def _below(gap: Gap) -> int:
     return gap.steps if isinstance(gap, OffGrid) else gap
+
+
+def _capped(steps: int, cap: int) -> int:
+    return cap if steps >= cap else -1
 
 
 def _size(steps: int) -> int:

@@ -109,35 +109,33 @@ def _index(index: Any) -> int:
 
 
 def _gap(gap: Any, resolution: Fraction) -> Gap:
+    per_unit = resolution.denominator  # its numerator is 1
     if is_whole(gap):
-        exact = Fraction(int(gap))
-    elif isinstance(gap, Fraction):
-        exact = gap
-    elif isinstance(gap, float | np.floating):
+        return int(gap) * per_unit
+    if isinstance(gap, float | np.floating):
         if not isfinite(gap):
             raise ReleaseError("A gap must be finite.")
-        exact = Fraction(*gap.as_integer_ratio())
-        nearest = round(exact / resolution)
-        if _is_float(nearest * resolution, gap):
+        numerator, denominator = map(int, gap.as_integer_ratio())
+        nearest = (2 * numerator * per_unit + denominator) // (2 * denominator)
+        if _is_float(nearest, per_unit, gap):
             return nearest
+    elif isinstance(gap, Fraction):
+        numerator, denominator = gap.numerator, gap.denominator
     else:
         raise ReleaseError(f"A gap is an int, Fraction or float, not {type(gap).__name__}.")
-    steps = exact / resolution
-    if steps.denominator == 1:
-        return steps.numerator
-    return OffGrid(steps.numerator // steps.denominator, _lowest_bit(exact))
+    steps, rest = divmod(numerator * per_unit, denominator)
+    return OffGrid(steps, _lowest_bit(numerator, denominator)) if rest else steps
 
 
-def _is_float(number: Fraction, gap: Any) -> bool:
-    """Whether this is the float that is nearest to the number."""
+def _is_float(numerator: int, denominator: int, gap: Any) -> bool:
+    """Whether this is the float that is nearest to the quotient, as which Python divides ints."""
     try:
-        return bool(type(gap)(float(number)) == gap)
+        return bool(type(gap)(numerator / denominator) == gap)
     except OverflowError:
         return False
 
 
-def _lowest_bit(number: Fraction) -> int | None:
-    numerator, denominator = number.numerator, number.denominator
+def _lowest_bit(numerator: int, denominator: int) -> int | None:
     if denominator & (denominator - 1):
         return None
     return (numerator & -numerator).bit_length() - denominator.bit_length()
