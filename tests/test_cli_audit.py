@@ -48,6 +48,9 @@ def sleeping(answers, parameters):
     pathlib.Path("asleep").touch()
     time.sleep(600)
 
+def leaving(answers, parameters):
+    raise SystemExit(0)
+
 number = 5
 """
 
@@ -57,6 +60,7 @@ def mine(tmp_path: Path) -> Path:
     """A folder with functions to be audited."""
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "wrong.py").write_text("1 +\n")
+    (tmp_path / "gone.py").write_text("raise SystemExit(0)\n")
     (tmp_path / "empty.py").write_text("import nothing_of_this_name\n")
     return tmp_path
 
@@ -208,6 +212,8 @@ def test_attacks_that_go_otherwise_end_with_1(
     (["--function", "empty:release"], "empty cannot be imported: ModuleNotFoundError: "),
     (["--function", ".mine:release"], ".mine cannot be imported: TypeError: "),
     (["--function", "mine:failing"], r"The audited function raised LookupError: nobody\nis here."),
+    (["--function", "mine:leaving"], "The audited function raised SystemExit: 0."),
+    (["--function", "gone:release"], "gone cannot be imported: SystemExit: 0."),
     (["--function", "mine:names"], "The function did not return pairs; return a topgap.Release"),
     (["--function", "mine:release", "--no-gaps"], "The function returned a release of another"),
     (["--failure", 1], "failure must be a probability below 1, such as 1e-9."),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from topgap.auditing.value import short
+from topgap.auditing.value import paragraphs, short
 from topgap.grid import as_text
 
 if TYPE_CHECKING:
@@ -18,19 +18,17 @@ _HEAD = ["attack", "on", "ε", "releases", "guesses", "right", "beyond doubt", "
 def to_text(results: "Sequence[AttackResult]", failure: Fraction) -> str:
     """A table with a line for each attack on each target, and what it means."""
     expected = all(each.as_expected for each in results)
-    return "\n".join(
-        [
-            as_text(_HEAD, [*map(_row, results)], left=(0, 1, 8)),
-            "",
-            *dict.fromkeys(f"{each.name}: {each.what}" for each in results),
-            "A coin picks one of two data sets that differ by one person, and an observer guesses "
-            "from the release which it was, or passes.",
-            "allowed: what ε allows the observer to get right, in the long run; a coin gets 50%.",
-            f"beyond doubt: the range of that; all of them hold but with probability "
-            f"{float(failure):.2g}.",
-            "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE.",
-        ]
-    )
+    notes = [
+        *dict.fromkeys(f"{each.name}: {each.what}" for each in results),
+        "A coin picks one of two data sets that differ by one person, and an observer guesses "
+        "from the release which it was, or passes.",
+        "allowed: what ε allows the observer to get right, in the long run; a coin gets 50%.",
+        f"beyond doubt: the range of that; all of them hold but with probability "
+        f"{float(failure):.2g}.",
+        "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE.",
+    ]
+    table = as_text(_HEAD, [*map(_row, results)], left=(0, 1, 8))
+    return "\n".join([table, "", *paragraphs(notes)])
 
 
 def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:

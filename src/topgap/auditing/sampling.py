@@ -57,7 +57,7 @@ def run(task: Task) -> Tally:
     for _ in range(task.releases):
         try:
             returned = release(answers, parameters)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # which must not end the audit as if it were done
             raise AuditError(_said(error)) from error
         outcomes[read(returned, parameters, gaps=gaps)] += 1
     return tally(outcomes, len(answers), task.cap)
@@ -173,7 +173,7 @@ def _interrupts_kept() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     text = on_one_line(error)
     said = f"The audited function raised {type(error).__name__}{f': {text}' * bool(text)}"
     return said if said.endswith(".") else f"{said}."

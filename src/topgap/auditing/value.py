@@ -1,9 +1,11 @@
 """What an audit found, as text, as JSON and as a plot: `Audit`."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from topgap.auditing.findings import Audited
@@ -79,7 +81,8 @@ class Audit:
 
     def to_text(self) -> str:
         """A table with a line for each mechanism, and what it means."""
-        return "\n".join([as_text(_HEAD, self._rows(), left=(0, 2, 6)), "", *self._notes()])
+        table = as_text(_HEAD, self._rows(), left=(0, 2, 6))
+        return "\n".join([table, "", *paragraphs(self._notes())])
 
     def _repr_html_(self) -> str:
         notes = "<br>".join(map(escape, self._notes()))
@@ -89,17 +92,23 @@ class Audit:
         return [_row(each) for each in self.mechanisms]
 
     def _notes(self) -> list[str]:
-        each = float(self.failure / self.tails)
+        """What the table means, what was found against what must be private, and the verdict."""
+        law = ["law: did each outcome come as often as its exact probability says?"]
+        against = [
+            f"{each.name}: {sentence}"
+            for each in self.mechanisms
+            if each.should_be == "private"
+            for sentence in each.evidence()
+        ]
         return [
-            *_explained(self.mechanisms),
+            *(law if any(each.laws for each in self.mechanisms) else []),
+            "ε shown: data with and without one person can be told apart so well at least, in the "
+            "case that comes nearest to its promise. More than 100% of it is a broken promise; "
+            "less proves nothing.",
             f"If everything is right, an audit says otherwise with probability at most "
-            f"{float(self.failure):.2g}: {self.tails:,} tails, {each:.2g} each.",
-            *[
-                f"{one.name}: {sentence}"
-                for one in self.mechanisms
-                if one.should_be == "private"
-                for sentence in one.evidence()
-            ],
+            f"{float(self.failure):.2g}, for which {self.tails:,} tails have "
+            f"{float(self.failure / self.tails):.2g} each.",
+            *against,
             *_conclusion(self.mechanisms),
         ]
 
@@ -123,17 +132,6 @@ def _row(audited: Audited) -> list[str]:
     ]
 
 
-def _explained(mechanisms: tuple[Audited, ...]) -> list[str]:
-    said = []
-    if any(each.laws for each in mechanisms):
-        said.append("law: how often each outcome came, against its exact probability.")
-    said.append(
-        "ε shown: so much at least an observer can learn about one person, and no more than the "
-        "promised ε is allowed; the case that comes nearest to it."
-    )
-    return said
-
-
 def _conclusion(mechanisms: tuple[Audited, ...]) -> list[str]:
     private = [each for each in mechanisms if each.should_be == "private"]
     broken = [each for each in mechanisms if each.should_be != "private"]
@@ -149,6 +147,15 @@ def _conclusion(mechanisms: tuple[Audited, ...]) -> list[str]:
     clean = f"no violation in {sum(each.releases for each in private):,} releases"
     found = f"; {len(broken)} of {len(broken)} broken on purpose were found" if broken else ""
     return [f"All is as it should be: {clean}{found}."]
+
+
+def paragraphs(notes: Iterable[str]) -> list[str]:
+    """The notes in lines that are not too long to read."""
+    return [line for note in notes for line in _lines(note)]
+
+
+def _lines(note: str) -> list[str]:
+    return wrap(note, 100, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def verdict(audited: Audited) -> str:

@@ -152,7 +152,7 @@ def imported(name: str) -> Callable[..., object]:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         why = on_one_line(error).removesuffix(".")
         raise ParameterError(
             f"{on_one_line(module_name)} cannot be imported: {type(error).__name__}: {why}."
