@@ -4,7 +4,7 @@
 released from; the whole call is timed. If the two take equally long, t is about normal: dudect
 calls |t| > 4.5 a leak. Interruptions make times noisy, so t is also taken of those times that
 lie below each of a hundred percentiles of all, and the largest is reported. Where there is a leak,
-the last figure is how many releases of either it takes, about, to see it: as many as make |t| 4.5.
+the last figure is how many releases it takes in all, about, to see it: as many as make |t| 4.5.
 `--releases` sets how many releases each line has.
 """
 
@@ -48,7 +48,7 @@ def pairs() -> list[Pair]:
     half = equal.copy()
     half[::2] += 1
     return [
-        Pair(f"{label} and itself", counts, counts),
+        Pair(f"{label} and itself", counts, counts.copy()),
         Pair("neighbours: and one person more, in 40 items", counts, more),
         Pair("neighbours: all equal, and one person more in half of them", equal, half),
         Pair("not neighbours: and all equal", counts, equal),
@@ -92,7 +92,7 @@ def report(pair: Pair, releases: int, constant_work: bool) -> None:
         for kept, few in zip(crops, fewest, strict=True)
         if few >= FEWEST
     ]
-    largest = max(cropped, key=lambda each: abs(each[1]))
+    largest = max(cropped, key=lambda each: abs(each[1]), default=(difference, t))
     median = np.median(times) / 1000
     most = max(abs(t), abs(largest[1]))
     needed = len(times) * (LEAK / most) ** 2 if most > LEAK else 0

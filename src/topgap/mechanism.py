@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap.answers import check_enough, floored, in_int64, read
-from topgap.errors import AnswersError, ParameterError
+from topgap.errors import AnswersTypeError, ParameterError
 from topgap.exact import Number, read_flag, read_threads
 from topgap.items import choose_names, look_up
 from topgap.parameters import TopK
@@ -56,8 +56,7 @@ def top_k(
         constant_work: Whether the work is to be the same for any answers, for when others can
             measure how long a release takes: every item draws its noise, and who wins is found by
             comparisons that are fixed beforehand. It is many times slower, runs in one thread, and
-            has the same law. Give an int64 array: other kinds are converted first, and that may
-            take longer for some answers than for others.
+            has the same law. The answers must be an array of integers.
         ledger: The budget ledger, a `topgap.Ledger` or the path of one, that adds up the ε of all
             releases. It is charged before the first random bit is drawn, and gets the result.
         dataset: The data set in it that the answers are from.
@@ -158,30 +157,31 @@ def given(
     """Take out what was handed in, and check all of it."""
     threads = read_threads(threads)
     constant_work = read_flag(constant_work, "constant_work")
-    if constant_work:
-        _check_constant_work(parameters, threads)
     numbers, names = read(answers)
+    if constant_work:
+        _check_constant_work(parameters, threads, numbers)
     check_enough(len(numbers), parameters.k)
     names = choose_names(answers, names, items, len(numbers))
     steps_per_unit = parameters.resolution.denominator
     taken = in_int64(numbers, steps_per_unit)
     if taken is None:
         floored(numbers, steps_per_unit)  # which sees whether all are finite numbers
-        if constant_work:
-            raise AnswersError(
-                "constant_work needs answers that fit 64 bits in steps of the resolution; take a "
-                "coarser resolution, or leave constant_work out."
-            )
     return Given(numbers, taken, names, threads, constant_work)
 
 
-def _check_constant_work(parameters: TopK, threads: int) -> None:
+def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> None:
+    """Refuse what cannot be done by the same work, by types and parameters and by no answer."""
     if threads > 1:
         raise ParameterError("constant_work runs in one thread; leave threads out.")
     if parameters.kernel is None:
         raise ParameterError(
             "constant_work needs noise that the kernel's integers can hold; take a larger epsilon "
             "or a coarser resolution, or leave constant_work out."
+        )
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
+        raise AnswersTypeError(
+            "constant_work needs an array of integers, such as NumPy's int64, because reading "
+            "others takes longer for some answers than for others; give their names as items."
         )
 
 
