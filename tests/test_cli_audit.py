@@ -159,7 +159,7 @@ def attacked() -> tuple[attacks.AttackResult, ...]:
     return attacks.attack(3_000, CLEAN)
 
 
-@pytest.mark.parametrize("name", ["attack.png", "attack.svg", "attack.pdf"])
+@pytest.mark.parametrize("name", ["attack.png", "attack.svg"])
 @pytest.mark.statistical(false_alarm=CLEAN)
 def test_attacks_have_a_table_and_a_plot(
     tmp_path: Path,
@@ -180,7 +180,7 @@ def test_attacks_have_a_table_and_a_plot(
     assert ended.out.splitlines()[0].split()[:4] == ["attack", "on", "ε", "releases"]
     assert "gives people away" in ended.out
     assert ended.out.endswith("All is as it should be.\n")
-    assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
+    assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm")
 
 
 @pytest.mark.statistical(false_alarm=CLEAN)

@@ -1,5 +1,6 @@
 """Functions to be audited, in a module that other processes can import in a moment."""
 
+import multiprocessing
 import os
 from collections.abc import Sequence
 
@@ -12,8 +13,8 @@ def ours(answers: Sequence[int], parameters: TopK) -> Release:
 
 
 def from_a_process(_: Sequence[int], __: TopK) -> list[tuple[int, int]]:
-    """Tells which process made it, but for its last 20 bits, which it has 1,000,000 times."""
-    return [(0, os.getpid() << 20)]
+    """Has a gap of 7 if it was made in another process than the first."""
+    return [(0, 0 if multiprocessing.parent_process() is None else 7)]
 
 
 def ending(_: Sequence[int], __: TopK) -> None:
