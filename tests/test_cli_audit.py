@@ -223,6 +223,8 @@ def test_attacks_that_go_otherwise_end_with_1(
     (["--processes", 0], "processes must be at least 1."),
     (["-o", "no/where.json"], "no/where.json cannot be written: there is no directory"),
     (["-o", "mine.py", "--format", "json"], "mine.py exists already and is kept"),
+    (["--function", "mine:release", "-o", "mine.py", "--format", "json", "--overwrite"],
+     "mine.py is what is read; give another name."),
 ], ids=lambda each: " ".join(map(str, each)) if isinstance(each, list) else "")  # fmt: skip
 def test_what_cannot_be_done_is_told_in_a_sentence(
     mine: Path, asked: list[object], said: str, monkeypatch: pytest.MonkeyPatch

@@ -137,12 +137,11 @@ def _pool(processes: int) -> Iterator[Callable[[Task], "Future[Tally]"]]:
     try:
         yield submit
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
-            process.join()
         raise
-    executor.shutdown()
+    finally:
+        executor.shutdown(cancel_futures=True)  # which waits until they have ended
 
 
 def _nothing(task: Task) -> "Future[Tally]":

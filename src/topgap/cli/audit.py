@@ -1,5 +1,6 @@
 """`topgap audit`: from what the user asked for to files and standard output."""
 
+import glob
 import importlib
 import os
 import sys
@@ -22,6 +23,7 @@ from topgap.exact import read_whole
 from topgap.text import on_one_line
 
 Form = Literal["table", "json"]
+_OR_ELSE = ", or --overwrite"
 ATTACK, QUICK_ATTACK = 20_000, 4_000
 """How many releases an attack is made on, unless asked otherwise."""
 
@@ -76,7 +78,7 @@ def audit(request: Request) -> None:
         typer.Exit: Not all is as it should be.
     """
     _check(request)
-    files.check(request.targets, [], overwrite=request.overwrite, or_else=", or --overwrite")
+    files.check(request.targets, _read(request), overwrite=request.overwrite, or_else=_OR_ELSE)
     if request.plot is not None:
         drawing.check_installed()
     with Bar(shown=not request.quiet) as bar:
@@ -84,6 +86,12 @@ def audit(request: Request) -> None:
     _publish(request, shown)
     if not shown.as_expected:
         raise typer.Exit(FAILED)
+
+
+def _read(request: Request) -> list[str]:
+    """Where the function is, as a rule: what is audited must not be overwritten."""
+    module = (request.function or "").partition(":")[0].replace(".", os.sep)
+    return [glob.escape(f"{module}.py"), glob.escape(os.path.join(module, "__init__.py"))]
 
 
 def _check(request: Request) -> None:
