@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import proofs
-from checking.code_items import UnreadableError, items_of
+from checking.code_items import REST, UnreadableError, items_of
 from checking.proofs import PAGES, check, see
 
 ROOT = Path(__file__).parents[1]
@@ -77,11 +77,87 @@ CHANGES = {
     "a new function under a condition": (
         f"{PACKAGE}/pools.py", "def cut(", "if True:\n\n    def new(): ...\n\n\ndef cut(",
     ),
-    "a line of a table lost": (
-        "docs/proofs/README.md", "| `rust/kernel/src/guess.rs` | `MANY` |", "| guess | `MANY` |",
+    "another function of the same name imported": (
+        f"{PACKAGE}/mechanism.py", "from topgap.reference.secure import gap_top_k_pruned",
+        "from topgap.reference.insecure_floats import gap_top_k_ideal as gap_top_k_pruned",
+    ),
+    "another class imported": (
+        f"{PACKAGE}/pools.py", "from topgap.reference.samplers import Sampler",
+        "from topgap.reference.insecure_tape import Sampler",
+    ),
+    "another function imported for users": (
+        f"{PACKAGE}/__init__.py", "from topgap.mechanism import noisy_max, top_k",
+        "from topgap.mechanism import noisy_max\nfrom topgap.reference import top_k",
+    ),
+    "an import in a file that need not be proven": (
+        f"{PACKAGE}/streams/rows.py", "from topgap.exact import read_threads",
+        "from topgap.elsewhere import read_threads",
+    ),
+    "an import within a function": (
+        f"{PACKAGE}/parameters.py", "    from topgap.mechanism import release\n\n    return",
+        "    from topgap.reference.insecure_floats import release\n\n    return",
+    ),
+    "another function used": (
+        f"{KERNEL}/draws.rs", "use crate::skips::first_head;", "use crate::guess::first_head;",
+    ),
+    "a module from another file": (
+        f"{KERNEL}/lib.rs", "pub mod draws;", '#[path = "other.rs"]\npub mod draws;',
+    ),
+    "another class for Python": (
+        "rust/python/src/lib.rs", "use super::{Kernel,", "use super::{Other as Kernel,",
+    ),
+    "an attribute of an impl": (
+        "rust/python/src/lib.rs", "#[pymethods]\nimpl Streams {", "impl Streams {",
+    ),
+    "an attribute of the crate": (f"{KERNEL}/lib.rs", "#![forbid(unsafe_code)]\n", ""),
+    "an impl without methods": (
+        f"{KERNEL}/laplace.rs", "fn signed(", "impl Source for Tape {}\n\nfn signed(",
+    ),
+    "a type that no page names": (f"{KERNEL}/geometric.rs", "prefix: BigUint,", "prefix: u64,"),
+    "a method put in from outside": (
+        f"{PACKAGE}/reference/samplers.py", "def given_or_fresh(",
+        "Sampler.uniform = lambda self, n: 0\n\n\ndef given_or_fresh(",
+    ),
+    "an attribute of a constant": (f"{PACKAGE}/selector.py", "class Selector:",
+                                   "TWICE.x = 1\n\n\nclass Selector:"),
+    "a call": (
+        f"{PACKAGE}/reference/samplers.py", "def given_or_fresh(",
+        'setattr(Sampler, "uniform", lambda self, n: 0)\n\n\ndef given_or_fresh(',
+    ),
+    "a loop": (
+        f"{PACKAGE}/reference/samplers.py", "def given_or_fresh(",
+        "for name in NAMES:\n    del name\n\n\ndef given_or_fresh(",
+    ),
+    "something added to a constant": (
+        f"{PACKAGE}/selector.py", "_TAG_BITS = 32", "_TAG_BITS = 32\n_TAG_BITS += 1",
+    ),
+    "the head of a class": (
+        f"{PACKAGE}/reference/samplers.py", "class Sampler:", "class Sampler(metaclass=Other):",
+    ),
+    "a constant of a class": (
+        f"{PACKAGE}/reference/samplers.py", "    def uniform(self",
+        "    shuffle = None\n\n    def uniform(self",
+    ),
+    "an import behind what it replaces": (
+        f"{PACKAGE}/pools.py", "\n\ndef rank(", "\n\nfrom elsewhere import cut\n\n\ndef rank(",
+    ),
+    "a condition": (f"{PACKAGE}/parameters.py", "\nif TYPE_CHECKING:\n", "\nif True:\n"),
+    "a power of two that is none": (
+        f"{KERNEL}/answers.rs", "STRETCH: usize = 1 << 20", "STRETCH: usize = 1_000_000",
+    ),
+    "a constant on which a plan rests": (f"{KERNEL}/guess.rs", "FALL: u64 = 215", "FALL: u64 = 21"),
+    "how a float is read": (f"{PACKAGE}/exact.py", "unique=True", "unique=False"),
+    "how a decimal is read": (
+        f"{PACKAGE}/exact.py", "else Fraction(value)", "else Fraction(float(value))",
+    ),
+    "what needs no proof": (
+        f"{KERNEL}/source.rs", "(self.checkpoint)()", "self.spares = 0; (self.checkpoint)()",
+    ),
+    "a file that needs no proof": (
+        f"{PACKAGE}/reference/insecure_floats.py", "import numpy as np", "import numpy as nq",
     ),
     "a reason without code": (
-        "docs/proofs/README.md", "`rust/kernel/src/guess.rs` | `MANY`", "`guess.rs` | `MANY`",
+        "docs/proofs/README.md", "`rust/kernel/src/answers.rs` | `FEW`", "`answers.rs` | `FEW`",
     ),
     "a page that the index lacks": ("docs/proofs/README.md", "[coins.md](coins.md)", "coins"),
 }  # fmt: skip
@@ -90,6 +166,41 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_is_seen(change: str, complaints_after: Change) -> None:
     assert complaints_after(*CHANGES[change]) != []
+
+
+LINES = {
+    "of a file that must be proven": (
+        "coins.md", "| `rust/kernel/src/skips.rs` | `all_tails` | `", "| skips | `all_tails` | `",
+    ),
+    "of another file": (
+        "parts.md", "| `src/topgap/streams/rows.py` | `Rows.put_in` |",
+        "| `src/topgap/streams/rows.py`| `Rows.put_in` |",
+    ),
+    "without its first bar": (
+        "parts.md", "| `src/topgap/streams/rows.py` | `Rows.put_in` |",
+        "`src/topgap/streams/rows.py` | `Rows.put_in` |",
+    ),
+    "of the index": ("README.md", "| `FEW` | speed", "| FEW | speed"),
+    "of the index without a reason": (
+        "README.md", "| `PATIENCE` | how often to look for Ctrl-C; any number from 1 on is right |",
+        "| `PATIENCE` |",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_a_table_that_cannot_be_read_is_named(
+    line: str, complaints_after: Change
+) -> None:
+    page, old, new = LINES[line]
+    complaints = complaints_after(f"docs/proofs/{page}", old, new)
+    said = f"docs/proofs/{page}: this is no line of its table: "
+    assert [each for each in complaints if each.startswith(said) and new in each] != []
+
+
+def test_a_table_without_its_head_is_missed(complaints_after: Change) -> None:
+    complaints = complaints_after("docs/proofs/coins.md", "| file | item | seen |", "| file |")
+    assert "docs/proofs/coins.md: it does not end with a table of code." in complaints
 
 
 LOOKS = {
@@ -165,9 +276,15 @@ def test_to_say_that_a_page_was_seen_says_it_of_that_page_alone(
 def test_nothing_is_seen_that_is_not_there(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tree / PAGES / "coins.md"
     before = page.read_text(encoding="utf-8")
-    for given in (tree / PAGES, tree / "coins.md", tree / PAGES / "README.md"):
+    for given in (tree / PAGES, tree / "coins.md"):
         assert proofs.main(["--seen", str(given)], tree) == 1
     try:
+        page.write_text(before.replace("`all_tails` | `", "all_tails | `"), encoding="utf-8")
+        with pytest.raises(LookupError, match=r"no line of its table: .* all_tails"):
+            see(tree, page)
+        page.write_text(before.partition("## Code")[0], encoding="utf-8")
+        with pytest.raises(LookupError, match="has no table"):
+            see(tree, page)
         page.write_text(before.replace("`all_tails` | `", "`some_heads` | `"), encoding="utf-8")
         with pytest.raises(LookupError, match="name what stands there now"):
             see(tree, page)
@@ -211,10 +328,50 @@ def test_rust_is_taken_to_pieces() -> None:
     """
     doing = {item.name for item in items_of(source, "rs").values() if item.does}
     assert doing == {
-        "f", "g", "C", "S", "R::with", "T::N", "T::without", "inner::h", "made!", "called!",
+        "f", "g", "C", "S", "R::with", "T::N", "T::without", "inner::h", "made!", "called!", REST,
     }  # fmt: skip
     with pytest.raises(UnreadableError, match="let"):
         items_of("let x = 1;", "rs")
     for broken in ("fn f() { ( }", "/* /* */ fn f() {}", "const X: u8 = 1"):
         with pytest.raises(UnreadableError):
             items_of(broken, "rs")
+
+
+PLAIN = "import a\nX = 1\nclass A(B):\n    y = 1\n    def m(self): ...\ndef f(): ...\n"
+
+
+def test_python_is_taken_to_pieces() -> None:
+    doing = {item.name for item in items_of(PLAIN, "py").values() if item.does}
+    assert doing == {"X", "A.m", "f", REST}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import a", "import b"),
+        ("A(B)", "A(C)"),
+        ("A(B)", "A(B, k=1)"),
+        ("y = 1", "y = 2"),
+        ("class", "@made\nclass"),
+        ("X = 1", "X = 1\nf.x = 1"),
+        ("X = 1", "X = 1\nX.x = 1"),
+        ("X = 1", "X = 1\nX += 1"),
+        ("X = 1", "X = 1\nX[0], x = 1, 2"),
+        ("X = 1", "X = 1\nif X: pass"),
+        ("X = 1", "X = 1\nwhile X: pass"),
+        ("X = 1", "X = 1\nmatch X:\n    case _: pass"),
+        ("X = 1", "X = 1\nassert X"),
+        ("X = 1", "X = 1\ndel a"),
+        ("X = 1", "X = 1\nX(1)"),
+        ("import a\nX = 1\n", "X = 1\nimport a\nfrom b import f\n"),
+    ],
+)
+def test_what_is_in_no_function_is_in_the_rest(old: str, new: str) -> None:
+    before, after = items_of(PLAIN, "py"), items_of(PLAIN.replace(old, new, 1), "py")
+    assert before[REST] != after[REST]
+    assert (before["X"], before["A.m"], before["f"]) == (after["X"], after["A.m"], after["f"])
+
+
+def test_what_is_in_a_function_is_not_in_the_rest() -> None:
+    for old, new in (("f(): ...", "f(): a"), ("(self): ...", "(self): a"), ("X = 1", "X = 2")):
+        assert items_of(PLAIN, "py")[REST] == items_of(PLAIN.replace(old, new), "py")[REST]

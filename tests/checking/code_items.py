@@ -3,6 +3,10 @@
 A piece is a function, a method, a constant or a type. Its hash is one of its code alone: comments,
 doc comments and docstrings, white space and line breaks do not count, nor does a comma before a
 closing bracket, which formatters put and remove. All else counts, attributes and decorators too.
+
+What is in no function, method or constant is `REST`, one piece for each file: what it imports, its
+modules, types, the heads of classes and impls, and statements that stand by themselves. So nothing
+in a file is in no piece.
 """
 
 import ast
@@ -12,14 +16,22 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+REST = "(rest)"
+"""What no other piece that does something has of a file."""
+
+ALL = "(all)"
+"""A file as a whole."""
+
 
 class Item(NamedTuple):
     """A piece of code.
 
     Attributes:
-        name: Such as `f`, `CONSTANT`, `Type::method` in Rust and `Class.method` in Python.
+        name: Such as `f`, `CONSTANT`, `Type::method` in Rust and `Class.method` in Python; `REST`
+            or `ALL`.
         digest: Of what it does.
-        does: Whether it does or fixes something; a type, an alias or a signature does not.
+        does: Whether it does or fixes something. A type, an alias or a signature does not by
+            itself, and is in `REST`.
     """
 
     name: str
@@ -42,17 +54,22 @@ def items_of(source: str, language: str) -> dict[str, Item]:
     True
     >>> items == items_of("fn f() -> u8 { 3 }", "rs")
     False
+    >>> [*items_of("use a::b; struct S; fn f() {}", "rs")]
+    ['(rest)', 'S', 'f', '(all)']
     """
     pieces = {"rs": _rust, "py": _python}[language](source)
     code: dict[str, str] = {}
     does: dict[str, bool] = {}
     for name, text, is_doing in pieces:
-        code[name] = code.get(name, "") + text + "\n"
-        does[name] = does.get(name, False) or is_doing
-    return {
-        name: Item(name, sha256(text.encode()).hexdigest()[:12], does[name])
-        for name, text in code.items()
-    }
+        for part in (name,) if is_doing else (name, REST):
+            code[part] = code.get(part, "") + text + "\n"
+            does[part] = does.get(part, False) or is_doing or part == REST
+    items = {name: Item(name, _hashed(text), does[name]) for name, text in code.items()}
+    return items | {ALL: Item(ALL, _hashed(repr(code)), False)}
+
+
+def _hashed(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
 
 
 Pieces = Iterator[tuple[str, str, bool]]
@@ -115,6 +132,7 @@ def _rust_items(tokens: list[str], prefix: str, header: list[str]) -> Pieces:
         while tokens[at] == "#":
             at = _after_group(tokens, at + 2 if tokens[at + 1] == "!" else at + 1)
             if tokens[start + 1] == "!":
+                yield REST, " ".join([*header, *tokens[start:at]]), True
                 start = at  # of the file, not of the item
             if at == len(tokens):
                 return
@@ -123,7 +141,8 @@ def _rust_items(tokens: list[str], prefix: str, header: list[str]) -> Pieces:
         end = _end_of_item(tokens, at)
         text = " ".join([*header, *tokens[start:end]])
         has_body = tokens[end - 1] == "}"
-        inside = tokens[tokens.index("{", at) + 1 : end - 1] if has_body else []
+        body = tokens.index("{", at) if has_body else end
+        inside = tokens[body + 1 : end - 1]
         if kind == "fn":
             yield prefix + name, text, has_body
         elif kind in ("const", "static"):
@@ -132,18 +151,22 @@ def _rust_items(tokens: list[str], prefix: str, header: list[str]) -> Pieces:
             yield prefix + name, text, False
         elif kind == "trait":
             yield prefix + name, text, False
-            does = [item for item in _rust_items(inside, f"{name}::", [kind, name]) if item[2]]
-            yield from does
+            pieces = _rust_items(inside, f"{name}::", [kind, name])
+            yield from (piece for piece in pieces if piece[2] and piece[0] != REST)
         elif kind == "impl":
-            head = tokens[at : tokens.index("{", at)]
+            head = tokens[at:body]
+            yield REST, " ".join([*header, *tokens[start:body]]), True
             yield from _rust_items(inside, f"{prefix}{_implemented(head)}::", head)
         elif kind == "mod":
-            yield from _rust_items(inside, f"{prefix}{name}::", [])
+            yield REST, " ".join([*header, *tokens[start:body]]), True
+            yield from _rust_items(inside, f"{prefix}{name}::", [*header, kind, name])
         elif "!" in tokens[at:end]:
             bang = tokens.index("!", at)
             made = tokens[bang + 1] if kind == "macro_rules" else tokens[bang - 1]
             yield f"{prefix}{made}!", text, True
-        elif kind not in ("use", "extern"):
+        elif kind in ("use", "extern"):
+            yield REST, text, True
+        else:
             raise UnreadableError(f"An item begins with {kind}, which is not known.")
         at = end
 
@@ -209,25 +232,41 @@ def _python(source: str) -> Pieces:
 
 def _python_items(body: list[ast.stmt]) -> Pieces:
     for node in body:
-        if isinstance(node, ast.If | ast.Try | ast.With):
-            handled = [each.body for each in getattr(node, "handlers", [])]
-            for name in ("body", "orelse", "finalbody"):
-                yield from _python_items(getattr(node, name, []))
-            for inside in handled:
-                yield from _python_items(inside)
-        elif isinstance(node, ast.ClassDef):
-            methods = [each for each in node.body if isinstance(each, _FUNCTIONS)]
-            for method in methods:
-                yield f"{node.name}.{method.name}", _dump(method), True
-            node.body = [each for each in node.body if each not in methods]
-            yield node.name, _dump(node), False
-        elif isinstance(node, _FUNCTIONS):
+        if isinstance(node, _FUNCTIONS):
             yield node.name, _dump(node), True
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = [*node.targets] if isinstance(node, ast.Assign) else [node.target]
-            for each in (each for target in targets for each in ast.walk(target)):
-                if isinstance(each, ast.Name):
-                    yield each.id, _dump(node), each.id.strip("_").isupper()
+            yield REST, node.name, True  # its place, for what comes later replaces what was before
+        elif isinstance(node, ast.ClassDef):
+            for method in (each for each in node.body if isinstance(each, _FUNCTIONS)):
+                yield f"{node.name}.{method.name}", _dump(method), True
+            yield node.name, _dump(_with_names_for_methods(node)), False
+        elif names := _assigned(node):
+            for name in names:
+                yield name, _dump(node), name.strip("_").isupper()
+        elif not _is_docstring(node):
+            yield REST, _dump(node), True
+            for inside in ("body", "orelse", "finalbody"):
+                yield from _python_items(getattr(node, inside, []))
+            for handler in getattr(node, "handlers", []):
+                yield from _python_items(handler.body)
+
+
+def _with_names_for_methods(node: ast.ClassDef) -> ast.ClassDef:
+    body = [
+        ast.Expr(ast.Name(each.name)) if isinstance(each, _FUNCTIONS) else each
+        for each in node.body
+    ]
+    fields = {**dict(ast.iter_fields(node)), "body": body}
+    return ast.ClassDef(**fields)
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    """The names that get a value; none if something else gets one, such as an attribute."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return []
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    each = [one for to in targets for one in (to.elts if isinstance(to, ast.Tuple) else [to])]
+    names = [one.id for one in each if isinstance(one, ast.Name)]
+    return names if len(names) == len(each) else []
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
