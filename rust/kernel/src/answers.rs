@@ -56,7 +56,7 @@ impl<'a> Blocks<'a> {
         let mut parts: Vec<_> =
             units.chunks(each << log_size).zip(largest.chunks_mut(each)).collect();
         crew.each(&mut parts, |(units, largest), draws| {
-            let stretch = STRETCH.max(size);
+            let stretch = STRETCH.next_multiple_of(size);
             for (i, units) in units.chunks(stretch).enumerate() {
                 if i > 0 {
                     draws.checkpoint()?;
