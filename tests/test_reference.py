@@ -258,14 +258,14 @@ def test_the_largest_and_its_gap_follow_the_law_among_many(
     answers = [0, 3, 1, 4, 1, 5, 2, 5, 3, 5, 0, 4]
     three, one = TopK(3, 6, resolution=1), TopK(1, 2, resolution=1)
     assert three.rate == one.rate
-    counts = Counter(run(answers, three, refinement=3)[0] for _ in range(15_000))
+    counts = Counter(run(answers, three, refinement=3)[0] for _ in range(8_000))
     outcomes = [(i, Fraction(g)) for i, g in product(range(len(answers)), range(4))]
 
     def bounds(outcome: tuple[int, Fraction], epsilon: str = "2") -> law.Bounds:
         return law.gap_top_k(answers, TopK(1, epsilon, resolution=1), [outcome])
 
     assert misfits(counts, outcomes, bounds, false_alarm / 3) == []
-    # With noise a third less or half as much again, some cell is off by more than 18 standard
+    # With noise a third less or half as much again, some cell is off by more than 13 standard
     # deviations of its count, and the cut lies below 7: missed with probability below 1e-9 each.
     assert misfits(counts, outcomes, partial(bounds, epsilon="3"), false_alarm / 3) != []
     assert misfits(counts, outcomes, partial(bounds, epsilon="4/3"), false_alarm / 3) != []

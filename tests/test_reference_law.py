@@ -74,7 +74,7 @@ CASES = {
     "n=2 tied": Case((0, 0), (0, 0), 1, 2, rate=1, rest=0.015, smallest=3e-5),
     "n=2 apart": Case((0, 2), (0, 2), 1, 2, rate=1, rest=0.002),
     "n=2, rate 2/3, M=3": Case(
-        (1, 0), (1, 0), 1, "4/3", rate="2/3", rest=0.02, smallest=3e-5, refinement=3
+        (1, 0), (1, 0), 1, "4/3", rate="2/3", rest=0.02, smallest=6e-5, refinement=3
     ),
     "n=2, M=10": Case((0, 3), (0, 3), 1, 2, rate=1, rest=0.004, smallest=1e-5, refinement=10),
     "n=3 tied, k=1": Case((5, 5, 5), (5, 5, 5), 1, 2, rate=1, rest=0.07),
