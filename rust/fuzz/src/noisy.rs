@@ -1,0 +1,64 @@
+//! The kernel on a part of the answers: who can still win.
+
+use topgap_kernel::answers::Answers;
+use topgap_kernel::crew::Alone;
+use topgap_kernel::noisy;
+
+use crate::Checked;
+use crate::given::Given;
+use crate::recorded::Recorded;
+use crate::tape::Tape;
+
+/// Find those that can still win, and check whether they can, and the others cannot.
+///
+/// # Errors
+/// When there are too few bytes.
+///
+/// # Panics
+/// When a check fails.
+pub fn check(data: &[u8]) -> Checked {
+    let mut given = Given::new(data);
+    let Some((steps_per_unit, rate)) = given.rate()? else { return Ok(()) };
+    let units = given.units()?;
+    let needed = given.within(1, 3100)? as usize;
+    let parts = given.within(1, 4)? as usize;
+    let width = if given.flag()? { 64 } else { given.within(1, 64)? };
+    let per_unit = i128::from(rate.values_per_unit(steps_per_unit));
+    // As production clamps it.
+    let bound = 1_i128 << 125;
+    let floor = match given.within(0, 3)? {
+        0 => None,
+        1 => Some(given.long()?.cast_signed().clamp(-bound, bound)),
+        _ => {
+            let near =
+                units[given.within(0, u32::try_from(units.len() - 1).expect("few"))? as usize];
+            let offset = given.long()?.cast_signed() >> given.within(8, 127)?;
+            Some(i128::from(near) * per_unit + offset)
+        }
+    };
+    let mut draws = Recorded::new(Tape::new(given.rest(), width));
+    let answers = Answers { units: &units, steps_per_unit };
+    let mut crew = Alone { draws: &mut draws, parts };
+    let Ok(found) = noisy(answers, needed, floor, &rate, None, &mut crew);
+
+    let most_noise = draws.most_noise();
+    let mut is_found = vec![false; units.len()];
+    for each in &found {
+        assert!(!is_found[each.index], "no item is found twice");
+        is_found[each.index] = true;
+        let noise = each.value - i128::from(units[each.index]) * per_unit;
+        assert!((0..=most_noise).contains(&noise), "noise is not negative, and was drawn");
+    }
+    let mut values: Vec<i128> = found.iter().map(|each| each.value).collect();
+    values.sort_unstable_by(|a, b| b.cmp(a));
+    // Who is not found lies below `needed` others, or below the floor.
+    let needed = needed.min(units.len());
+    let bar = values.get(needed - 1).copied();
+    for (index, &unit) in units.iter().enumerate().filter(|each| !is_found[each.0]) {
+        let value = i128::from(unit) * per_unit;
+        let is_beaten =
+            bar.is_some_and(|bar| value < bar) || floor.is_some_and(|floor| value < floor);
+        assert!(is_beaten, "item {index} can win and was not found");
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Draws from a tape that are written down.
+
+use std::convert::Infallible;
+
+use topgap_kernel::draws::Draws;
+use topgap_kernel::rate::Rate;
+
+use crate::tape::Tape;
+
+/// A tape, and what was made of it.
+pub struct Recorded<'a> {
+    tape: Tape<'a>,
+    /// The noise, in the order in which it was drawn.
+    pub noise: Vec<u128>,
+    /// The uniform numbers of the shuffle.
+    pub shuffled: Vec<u64>,
+    /// How often anything else was drawn.
+    pub others: usize,
+}
+
+impl<'a> Recorded<'a> {
+    /// Draws from this tape.
+    #[must_use]
+    pub fn new(tape: Tape<'a>) -> Self {
+        Self { tape, noise: Vec::new(), shuffled: Vec::new(), others: 0 }
+    }
+
+    /// The largest noise that was drawn.
+    ///
+    /// # Panics
+    /// When it has more than 127 bits.
+    #[must_use]
+    pub fn most_noise(&self) -> i128 {
+        let most = self.noise.iter().copied().max().unwrap_or(0);
+        i128::try_from(most).expect("noise of fewer than 128 bits")
+    }
+}
+
+impl Draws for Recorded<'_> {
+    type Stop = Infallible;
+
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, Infallible> {
+        let noise = self.tape.geometric(rate, zeros)?;
+        self.noise.push(noise);
+        Ok(noise)
+    }
+
+    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Infallible> {
+        self.others += usize::from(from < end);
+        let head = self.tape.first_head(from, end, octaves)?;
+        assert!(head.is_none_or(|head| (from..end).contains(&head)), "a head is one of the items");
+        Ok(head)
+    }
+
+    fn all_zero(&mut self, count: u32) -> Result<bool, Infallible> {
+        self.others += 1;
+        self.tape.all_zero(count)
+    }
+
+    fn below(&mut self, bound: u64) -> Result<u64, Infallible> {
+        let number = self.tape.below(bound)?;
+        assert!(number < bound, "a number below the bound");
+        self.shuffled.push(number);
+        Ok(number)
+    }
+
+    fn checkpoint(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}

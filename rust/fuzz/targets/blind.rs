@@ -1,0 +1,41 @@
+//! The same checks without a fuzzer, on bytes that nothing guides: `blind TARGET INPUTS`. The tests
+//! run it on kernels that are broken.
+
+use std::env::args;
+use std::process::exit;
+
+use topgap_fuzz::{
+    Checked, enclosures, evenly, floats, geometric, logarithm, noisy, ranking, select, tape::Tape,
+};
+use topgap_kernel::source::Source;
+
+/// Inputs have at most so many bytes.
+const MOST: u64 = 400;
+
+fn main() {
+    let given: Vec<String> = args().collect();
+    let check: fn(&[u8]) -> Checked = match given.get(1).map(String::as_str) {
+        Some("select") => select::check,
+        Some("evenly") => evenly::check,
+        Some("noisy") => noisy::check,
+        Some("ranking") => ranking::check,
+        Some("geometric") => geometric::check,
+        Some("enclosures") => enclosures::check,
+        Some("logarithm") => logarithm::check,
+        Some("floats") => floats::check,
+        _ => {
+            eprintln!("usage: blind TARGET INPUTS");
+            exit(2)
+        }
+    };
+    let inputs: u64 = given.get(2).and_then(|inputs| inputs.parse().ok()).unwrap_or(10_000);
+    let mut bits = Tape::new(&[], 64);
+    let mut made = 0;
+    for _ in 0..inputs {
+        let Ok(length) = bits.bits(64);
+        let byte = |_| bits.bits(8).map_or(0, |byte| u8::try_from(byte).expect("eight bits"));
+        let data: Vec<u8> = (0..length % MOST).map(byte).collect();
+        made += u64::from(check(&data).is_ok());
+    }
+    println!("{inputs} inputs, {made} of them long enough");
+}

@@ -1,0 +1,7 @@
+//! Fuzzes `select`.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+use topgap_fuzz::select::check;
+
+fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });
