@@ -9,7 +9,7 @@ NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench coverage soak clean
+.PHONY: help demo test check bench coverage soak fuzz clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,8 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust
 	step $(BIN)/stubtest topgap._core; \
 	step cargo fmt --manifest-path rust/Cargo.toml --all --check; \
 	step cargo clippy --locked --manifest-path rust/Cargo.toml --all-targets -- -D warnings; \
+	step cargo fmt --manifest-path rust/fuzz/Cargo.toml --check; \
+	step cargo clippy --manifest-path rust/fuzz/Cargo.toml -- -D warnings; \
 	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
 	@echo "make check: passed"
 
@@ -59,8 +61,25 @@ soak: .venv/installed-dev ## kill, crowd and fail the ledger, cut its power, and
 	@PYTHONPATH=tests $(BIN)/python -m checking.soaked 100000000 || { echo "make soak: FAILED"; exit 1; }
 	@echo "make soak: done"
 
+# Each line runs even if one before it failed, so that one run shows everything.
+fuzz: .venv/installed-dev ## hand everything anything, a million times and more, with sanitizers (an hour)
+	@failed=0; \
+	step() { echo "== fuzz: $$1"; shift; "$$@" || failed=1; }; \
+	step "the kernel, guided by coverage, with AddressSanitizer" rust/fuzz/run kernel; \
+	step "kernels that are broken, which must be found" \
+		env TOPGAP_FUZZ=1 $(BIN)/python -m pytest -q -n 0 tests/test_fuzz_kernel.py; \
+	step "the kernel's threads, with ThreadSanitizer" rust/fuzz/run threads; \
+	step "the kernel in Miri, if there is one" rust/fuzz/run miri; \
+	step "the extension, with AddressSanitizer" rust/fuzz/run extension \
+		tests/test_mechanism.py tests/test_answer_kinds.py tests/test_selector.py \
+		tests/test_measurement.py tests/test_fuzz.py; \
+	step "every public entry point, a million calls" \
+		env PYTHONPATH=tests $(BIN)/python -m checking.fuzzed 1000000; \
+	if [ $$failed = 1 ]; then echo "make fuzz: FAILED"; exit 1; fi
+	@echo "make fuzz: done"
+
 clean: ## remove the environment and all that was built
-	rm -rf .venv rust/target src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv rust/target rust/fuzz/target rust/fuzz/found src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/installed: $(SOURCES) | .venv/bin/python
 	@$(NEED_CARGO)
