@@ -67,7 +67,7 @@ fuzz: .venv/installed-dev ## hand everything anything, a million times and more,
 	step() { echo "== fuzz: $$1"; shift; "$$@" || failed=1; }; \
 	step "the kernel, guided by coverage, with AddressSanitizer" rust/fuzz/run kernel; \
 	step "kernels that are broken, which must be found" \
-		env TOPGAP_FUZZ=1 $(BIN)/python -m pytest -q -n 0 tests/test_fuzz_kernel.py; \
+		$(BIN)/python -m pytest -q -n 0 tests/fuzz_kernel.py; \
 	step "the kernel's threads, with ThreadSanitizer" rust/fuzz/run threads; \
 	step "the kernel in Miri, if there is one" rust/fuzz/run miri; \
 	step "the extension, with AddressSanitizer" rust/fuzz/run extension \

@@ -26,8 +26,6 @@ from topgap.errors import (
     SourceError,
 )
 
-dp.enable_features("contrib", "honest-but-curious")
-
 PARAMETERS = (ParameterError, ParameterTypeError)
 ANSWERS = (AnswersError, AnswersTypeError)
 LEDGER = (*PARAMETERS, LedgerError)
@@ -205,6 +203,7 @@ def measuring(draw: st.DrawFn) -> dict[str, Any]:
 
 def fuzz_opendp(given: dict[str, Any], call: Judge) -> None:
     """Make Measurements, ask them, and chain them."""
+    dp.enable_features("contrib", "honest-but-curious")
     refusals = (*PARAMETERS, ItemsError, AnswersError)
     domain, metric = (each() for each in given["space"])
     measure = given["measure"]()

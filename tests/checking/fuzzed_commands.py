@@ -13,6 +13,7 @@ import topgap
 from checking import hostile_parameters
 from checking.command import is_one_sentence
 from checking.judged import Judge
+from checking.well_formed import look_at
 from topgap import TopK, auditing
 from topgap.errors import ParameterError, ParameterTypeError, ReleaseError
 
@@ -51,35 +52,23 @@ def audited(draw: st.DrawFn) -> dict[str, Any]:
         st.one_of(st.integers(0, 3), st.integers(0, 3), hostile_parameters.ANYTHING), max_size=3
     )
     good = auditing.Neighbours((2, 1, 0), (1, 1, 0), TopK(1, 1, resolution=1))
-    cases = st.one_of(
-        st.just([good]),
-        st.just([good]),
-        st.just([(draw(sides), draw(sides), good.parameters)]),
-        hostile_parameters.ANYTHING,
+    odd_cases = st.one_of(
+        st.just([(draw(sides), draw(sides), good.parameters)]), hostile_parameters.ANYTHING
     )
+    luck = draw(st.integers(0, 11))  # at most one thing is odd
+    odd_releases = st.sampled_from([0, -1, 999, None, "x", 1.5])
+    odd_failures = st.sampled_from([0.5, 1, 2, 0, None, "x", "1e-500"])
+    function = draw(st.sampled_from(functions)) if luck < 3 else _honest
+    flags, no_flags = hostile_parameters.FLAGS, hostile_parameters.NO_FLAGS
     return {
-        "function": draw(st.sampled_from([_honest, _honest, _first, *functions])),
-        "cases": draw(cases),
-        "releases": draw(st.sampled_from([1000] * 8 + [2000, 0, -1, 999, None, "x", 1.5])),
-        "failure": draw(st.sampled_from(["1e-9"] * 8 + [0.5, 1, 2, 0, None, "x", "1e-500"])),
-        "gaps": draw(
-            st.one_of(
-                hostile_parameters.FLAGS,
-                hostile_parameters.FLAGS,
-                hostile_parameters.FLAGS,
-                hostile_parameters.NO_FLAGS,
-            )
-        ),
-        "law": draw(
-            st.one_of(
-                hostile_parameters.FLAGS,
-                hostile_parameters.FLAGS,
-                hostile_parameters.FLAGS,
-                hostile_parameters.NO_FLAGS,
-            )
-        ),
+        "function": function,
+        "cases": draw(odd_cases) if luck == 3 else [good],
+        "releases": draw(odd_releases) if luck == 4 else draw(st.sampled_from([1000, 2000])),
+        "failure": draw(odd_failures) if luck == 5 else "1e-9",
+        "gaps": draw(no_flags if luck == 6 else flags) if luck < 7 else True,
+        "law": draw(no_flags if luck == 7 else flags),
         "quick": True,
-        "processes": draw(st.sampled_from([1] * 8 + [0, -1, None, "x"])),
+        "processes": draw(st.sampled_from([0, -1, None, "x"])) if luck == 8 else 1,
     }
 
 
@@ -92,6 +81,10 @@ def fuzz_audit(given: dict[str, Any], call: Judge) -> None:
     if made is not None:
         assert type(made) is topgap.Audit
         assert type(made.as_expected) is bool
+        look_at(made)
+        for audited_one in made.mechanisms:
+            look_at(audited_one)
+            audited_one.evidence()
         for form in ("to_dict", "to_json", "to_text"):
             assert call(f"topgap.Audit.{form}", (), getattr(made, form))
 

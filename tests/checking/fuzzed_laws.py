@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 import topgap
 from checking import hostile, hostile_parameters
 from checking.judged import Judge
+from checking.well_formed import look_at
 from topgap import TopK, datasets, law, planning, reference
 from topgap.errors import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError
 
@@ -171,7 +172,7 @@ def fuzz_planning(given: dict[str, Any], call: Judge) -> None:
         assert row.names.overlap.value <= made.k
     for form in ("to_dict", "to_json", "to_pandas", "to_polars", "to_arrow", "columns", "to_text"):
         assert call(f"topgap.Plan.{form}", (), getattr(made, form)) is not None
-    assert made.title
+    look_at(made)
     if given["plotted"]:
         call("topgap.Plan.plot", (), made.plot, tuple(Figure().subplots(2, 1)))
 

@@ -1,13 +1,22 @@
 """What a result must be, whatever was handed in."""
 
 import copy
+import inspect
 import pickle
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from topgap import Estimates, Release, ReleaseError, TopK
+
+
+def look_at(value: Any) -> None:
+    """Look at all that a value tells of itself: none of its properties fails."""
+    for name, member in inspect.getmembers(type(value)):
+        if isinstance(member, property | cached_property) and not name.startswith("_"):
+            getattr(value, name)
 
 
 def is_release(release: Any, *, answers: int | None = None, gaps: bool = True) -> None:
@@ -30,6 +39,7 @@ def is_release(release: Any, *, answers: int | None = None, gaps: bool = True) -
         assert all(type(unit) is int and unit >= 0 for unit in units.tolist())
         assert all(gap % parameters.resolution == 0 for gap in release.gaps)
     survives(release)
+    look_at(parameters)
     for shown in (repr(release), str(release), release._repr_html_()):
         assert type(shown) is str
         assert shown
@@ -61,6 +71,7 @@ def is_estimates(made: Any, k: int) -> None:
     """Check that these are estimates: k numbers with errors, and intervals around them."""
     assert type(made) is Estimates
     is_release(made.release)
+    look_at(made)
     assert len(made.measurements) == len(made.estimates) == len(made.standard_errors) == k
     assert all(type(each) is Fraction for each in made.measurements)
     assert all(type(each) is float for each in (*made.estimates, *made.standard_errors))

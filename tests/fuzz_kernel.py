@@ -1,9 +1,8 @@
-"""Kernels that are broken are found by the checks of rust/fuzz; `make fuzz` asks for it.
+"""Kernels that are broken are found by the checks of rust/fuzz: a part of `make fuzz`, for minutes.
 
 They are built with one place changed, without a fuzzer, and get inputs that nothing guides.
 """
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,9 +11,6 @@ import pytest
 
 from checking.kernel import RUST
 from checking.mutants import Mutant
-
-if os.environ.get("TOPGAP_FUZZ") != "1":
-    pytest.skip("make fuzz does it, and takes minutes", allow_module_level=True)
 
 TARGETS = ("select", "evenly", "noisy", "ranking", "geometric", "enclosures", "logarithm", "floats")
 INPUTS = 20_000
