@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from math import exp, inf, isinf, log, sqrt
+from math import exp, inf, isinf, isnan, log, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -361,6 +361,7 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate(released(), [1, 2], variance=1), EstimatesError, "the 3 winners, not 2"),
     (lambda: estimate(released(), [], variance=1), EstimatesError, "3 winners, not 0"),
     (lambda: estimate(released(), 5, variance=1), EstimatesError, "as a list, not int"),
+    (lambda: estimate(released(), np.array(5), variance=1), EstimatesError, "not ndarray"),
     (lambda: estimate(released(), "123", variance=1), EstimatesError, "as a list, not str"),
     (lambda: estimate(released(), {1, 2, 3}, variance=1), EstimatesError, "as a list, not set"),
     (lambda: estimate(released(), {0: 1, 1: 2}, variance=1), EstimatesError,
@@ -579,3 +580,12 @@ def test_many_winners_take_a_moment() -> None:
     counts = [10**9 - 10**5 * i for i in range(5_001)]
     made = top_k_with_estimates(counts, 5_000, 1, monotonic=True)
     assert len(made.estimates) == len(made.intervals()) == 5_000
+
+
+@pytest.mark.parametrize("variances", [[10**12, 1, 10**12], [1, 10**12, 1], [1, 1, 10**12]])
+def test_measurements_beyond_all_floats_and_variances_far_apart(variances: list[int]) -> None:
+    parameters = TopK(3, 10**9, resolution="1/1000000000", monotonic=True)
+    release = Release(parameters, [0, 1, 2], [0, 0, 0])
+    made = estimate(release, [10**400, -(10**400), 10**400], variance=variances)
+    assert all(low <= high for low, high in made.intervals())
+    assert not any(isnan(each) for each in made.estimates)

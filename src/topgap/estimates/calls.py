@@ -203,11 +203,14 @@ def _one_each(release: Release, given: Any, what: str) -> list[Any]:
             return [given[item] for item in release.items]
         except KeyError:
             raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
-    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):
+    try:
+        if isinstance(given, str | bytes | set | frozenset):
+            raise TypeError
+        listed = [*given]
+    except TypeError:  # a number, or an array without a dimension
         raise EstimatesError(
             f"Give one {what} for each winner, as a list, not {type(given).__name__}."
-        )
-    listed = [*given]
+        ) from None
     if len(listed) != len(release):
         raise EstimatesError(
             f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."

@@ -31,7 +31,7 @@ LEVEL = Fraction(95, 100)
 """The level of intervals, unless another is given."""
 
 _MOST_ROWS = 60
-_LARGEST = Fraction(2**1000)
+_LARGEST = Fraction(2**900)  # variances may lie apart by 10^12, which leaves room for all products
 
 
 @dataclass(frozen=True, repr=False)
