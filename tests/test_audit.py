@@ -5,6 +5,8 @@ import multiprocessing
 import random
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -18,9 +20,16 @@ from matplotlib.figure import Figure
 from checking import audited
 from checking.audited import ours
 from checking.mutants import Mutant, mutated
-from topgap import ParameterError, ParameterTypeError, ReleaseError, TopK, audit, top_k
-from topgap.auditing import (
+from topgap import (
     AuditError,
+    ParameterError,
+    ParameterTypeError,
+    ReleaseError,
+    TopK,
+    audit,
+    top_k,
+)
+from topgap.auditing import (
     Neighbours,
     binomial,
     calls,
@@ -28,6 +37,7 @@ from topgap.auditing import (
     laws,
     mechanisms,
     privacy,
+    sampling,
 )
 from topgap.auditing.neighbourhood import FULL, QUICK
 from topgap.auditing.plot import FORMS, drawn
@@ -136,10 +146,16 @@ def test_low_bits_of_floats_are_looked_at() -> None:
     assert found.privacy_violated
 
 
+COUNTED = "counts[cell.feature][cell.key]"
+
+
 @pytest.mark.parametrize(("epsilon", "mutant"), [
-    ("1/4", Mutant("the rest is forgotten", "if label not in told_apart)", "if label is None)")),
-    (3, Mutant("one step off", "s * parameters.resolution)", "(s + 1) * parameters.resolution)")),
-    (3, Mutant("winners for outcomes", "one.counts[cell.feature]", "one.counts[0]")),
+    (3, Mutant("one step off", "i, (first, end))", "i, (first + 1, end))")),
+    (3, Mutant("no end", "[(first, ends(first, edges)) for first", "[(first, None) for first")),
+    (3, Mutant("winners for outcomes", COUNTED, "counts[ITEMS][cell.key]")),
+    ("1/4", Mutant("another rest", "(r if digits >= far", "(7 - r if digits >= far")),
+    (3, Mutant("gaps exchanged", "joint_group], firsts)", "joint_group], firsts[::-1])")),
+    (3, Mutant("one winner for all", "(order[:winners], ())", "(order[:1] * winners, ())")),
     (3, Mutant("the other data set", "zip(case.sides, tallies", "zip(case.sides[::-1], tallies")),
     (3, Mutant("the wrong end", "min(too_often, too_rare)", "1 - min(too_often, too_rare)")),
 ], ids=lambda each: getattr(each, "name", each))  # fmt: skip
@@ -148,7 +164,7 @@ def test_an_audit_with_a_wrong_law_is_found(
     epsilon: Any, mutant: Mutant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calls, "laws", mutated(laws, mutant))
-    case = Neighbours((0, 0), (1, 0), TopK(1, epsilon, resolution=1, monotonic=True))
+    case = Neighbours((0, 0, 0), (1, 0, 0), TopK(2, epsilon, resolution=1, monotonic=True))
     assert not audit(ours, cases=[case], releases=8_000).as_expected
 
 
@@ -250,8 +266,7 @@ def test_the_grid_is_what_it_says() -> None:
         met = {(case.parameters.epsilon, case.parameters.monotonic) for case in own.cases}
         assert len(met) >= 6
     assert cases.read_cases(FULL) == FULL
-    with_law = [case for case in FULL if laws.tails(case, gaps=True)]
-    assert len(FULL) - len(with_law) == 2
+    assert all(laws.tails(case, gaps=False) for case in FULL)
     combined = {(each.k, each.epsilon, each.monotonic) for each in parameters}
     assert len(combined) == 3 * 3 * 2 + 1
 
@@ -267,7 +282,9 @@ def test_all_own_mechanisms_get_their_part() -> None:
     assert sum(each.releases for each in made) >= 10_000_000
     assert [each.gaps for each in made].count(False) == 3
     assert all(each.cases and each.should_be == "private" and each.law for each in made)
-    assert all(each.releases >= 6_000 for each in mechanisms.ours(1_000, quick=True))
+    for own in mechanisms.ours(1_000, quick=True):
+        assert own.releases >= 6_000
+        assert max(case.parameters.epsilon for case in own.cases) >= 1  # or nothing would show
 
 
 @pytest.mark.statistical(false_alarm=2e-9)
@@ -317,12 +334,29 @@ def test_errors_of_the_function_are_told_as_such() -> None:
         audit(lambda *_: None, cases=[PAIR])
 
 
+class Mute(BaseException):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), Mute()], ids=repr)
+def test_no_error_of_the_function_ends_the_program(error: BaseException) -> None:
+    def leaving(*_: object) -> Any:
+        raise error
+
+    with pytest.raises(AuditError, match=f"raised {type(error).__name__}"):
+        audit(leaving, cases=[PAIR])
+
+
 @pytest.mark.parametrize(("wrong", "error", "said"), [
     ({"releases": 999}, ParameterError, "at least 1000"),
     ({"releases": 1e6}, ParameterTypeError, "releases"),
     ({"failure": 1}, ParameterError, "below 1"),
     ({"failure": 0}, ParameterError, "failure"),
     ({"failure": "often"}, ParameterError, "failure"),
+    ({"failure": "1e-201"}, ParameterError, "at least 1e-200"),
     ({"gaps": 1}, ParameterTypeError, "gaps"),
     ({"law": None}, ParameterTypeError, "law"),
     ({"quick": "yes"}, ParameterTypeError, "quick"),
@@ -337,6 +371,7 @@ def test_errors_of_the_function_are_told_as_such() -> None:
     ({"cases": [((1,), (0,), ONE)]}, ParameterError, "more than k"),
     ({"cases": [((2, 0), (0, 0), ONE)]}, ParameterError, "sensitivity"),
     ({"cases": [((1, 0), (0, 1), ONE)]}, ParameterError, "monotonic"),
+    ({"cases": [((10**100, 0), (10**100, 0), ONE)]}, ParameterError, "between"),
 ], ids=str)  # fmt: skip
 def test_what_cannot_be_audited_is_refused(wrong: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
@@ -366,27 +401,84 @@ def test_answers_are_a_tuple_and_any_callable_will_do() -> None:
 
 
 def test_cases_too_large_for_the_law_are_audited_without_it() -> None:
-    far = Neighbours((10**6, 0), (10**6, 1), ONE)
-    many = Neighbours((0,) * 300, (1,) * 300, ONE)
-    made = audit(ours, cases=[far, many], releases=1_000)
-    assert [each.cells for each in made.mechanisms[0].laws] == [0] * 4
-    assert made.tails == 2 * privacy.tails(PAIR, gaps=True)
+    many = Neighbours(tuple(range(12)), tuple(range(1, 13)), ONE)
+    made = audit(ours, cases=[many], releases=1_000)
+    assert [each.cells for each in made.mechanisms[0].laws] == [0, 0]
+    assert made.tails == privacy.tails(PAIR, gaps=True)
+    assert made.mechanisms[0].law_said == made.to_dict()["mechanisms"][0]["law"] == "not looked at"
+    assert str(made).splitlines()[1].split()[2:5] == ["not", "looked", "at"]
+    assert "it was not looked at" in str(made)
+    made = audit(ours, cases=[many, PAIR], releases=1_000)
+    assert made.mechanisms[0].law_said == made.to_dict()["mechanisms"][0]["law"] == "kept in 2 of 4"
+    impossible = audit(lambda *_: [(0, -1)], cases=[many], releases=1_000)
+    assert impossible.mechanisms[0].law_said == "violated"
 
 
 # --- Processes
+
+
+def is_from_here(made: Audit) -> bool:
+    """Whether all releases were made in this process; see `audited.from_a_process`."""
+    (found,) = made.mechanisms
+    said = {each.event for each in found.bounds if each.feature == "items"}
+    return said == {"item 0"}
 
 
 def test_releases_are_made_by_other_processes_where_they_can_be() -> None:
     def here(answers: Sequence[int], parameters: TopK) -> list[tuple[int, int]]:
         return audited.from_a_process(answers, parameters)
 
-    for release, is_here in ((audited.from_a_process, False), (here, True)):
+    # What has a state of its own would be sent with each part of the work, and repeat itself.
+    alone = (here, audited.Stateful(), audited.Stateful().release)
+    for release in (audited.from_a_process, *alone):
         made = audit(release, cases=[PAIR], releases=1_000, processes=2, law=False)
-        gap = 0 if is_here else 7
-        said = {each.event for each in made.mechanisms[0].bounds if each.feature == SIZE}
-        assert said == {f"item 0 with gap 1 of {gap} steps"}
+        assert is_from_here(made) is (release in alone)
         assert made.releases == 1_000
     assert multiprocessing.active_children() == []
+
+
+def elsewhere(_: int) -> Any:
+    """In place of a pool: parts in turn in two processes, each of which imports what it runs."""
+    met: list[set[object]] = [set(), set()]
+    states = [audited.SEEDED.getstate()] * 2
+    number = -1
+
+    def submit(*task: Any) -> Future[Any]:
+        nonlocal number
+        number += 1
+        at = number % 2
+        sampling._MET = met[at]
+        audited.SEEDED.setstate(states[at])
+        done: Future[Any] = Future()
+        done.set_result(sampling._run_elsewhere(*task))
+        states[at] = audited.SEEDED.getstate()
+        return done
+
+    return nullcontext(submit)
+
+
+@pytest.mark.parametrize(("function", "again"), [(audited.seeded, True), (audited.ours, False)])
+def test_what_repeats_itself_in_another_process_runs_in_this_one(
+    function: Any, again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A seed at import: two processes make the same releases, and their counts are worthless."""
+    made_here: list[int] = []
+    told: list[float] = []
+
+    def run(task: sampling.Task) -> Any:
+        made_here.append(task.releases)
+        return real(task)
+
+    real = sampling.run
+    monkeypatch.setattr(sampling, "_pool", elsewhere)
+    monkeypatch.setattr(sampling, "_MET", set())
+    monkeypatch.setattr(sampling, "run", run)
+    monkeypatch.setattr(sampling, "AT_ONCE", 100)
+    made = audit(function, cases=[PAIR], releases=4_000, processes=2, law=False,
+                 progress=lambda _, share: told.append(share or 0))  # fmt: skip
+    assert made.releases == 4_000
+    assert (sum(made_here) > 4_000) is again
+    assert max(told) == 1 > min(told) >= 0
 
 
 @pytest.mark.parametrize(("function", "said"), [
@@ -450,7 +542,7 @@ def test_the_table_tells_both_readers(both: Audit) -> None:
     assert lines[1].endswith("clean")
     assert lines[2].split()[:3] == ["noise$less", "4,000", "violated"]
     assert lines[2].endswith("broken, and found")
-    assert "says otherwise with probability at most 1e-12" in str(both)
+    assert "calls something that is right violated with probability at most 1e-12" in str(both)
     assert lines[-1] == (
         "All is as it should be: no violation in 4,000 releases; "
         "1 of 1 broken on purpose were found."
@@ -470,7 +562,8 @@ def test_json_holds_everything(both: Audit) -> None:
     assert (clean["law"], clean["privacy"]) == ("kept", "no violation shown")
     assert (broken["law"], broken["privacy"]) == ("violated", "violated")
     assert len(clean["laws"]) == 4
-    assert len(clean["bounds"]) == 2 * (4 + 6)
+    assert len(clean["bounds"]) == 2 * (5 + 9)
+    assert clean["data_sets_compared_with_the_law"] == 4
     worst = max(broken["bounds"], key=lambda each: each["epsilon_at_least"])
     assert (worst["count"], worst["releases"], worst["neighbour_count"]) == (1600, 1600, 0)
     assert worst["violated"]
@@ -493,7 +586,7 @@ def test_a_plot_is_drawn_in_each_form(both: Audit, form: str, tmp_path: Path) ->
 
 def test_a_plot_shows_each_bound_and_the_promise(both: Audit) -> None:
     ax: Any = both.plot(Figure().subplots())
-    assert [len(each.get_offsets()) for each in ax.collections] == [20, 8]
+    assert [len(each.get_offsets()) for each in ax.collections] == [28, 10]
     assert [each.get_text() for each in ax.get_yticklabels()] == [
         "ours", r"noise\$less (law violated)"
     ]  # fmt: skip
@@ -501,7 +594,7 @@ def test_a_plot_shows_each_bound_and_the_promise(both: Audit) -> None:
         "private", "broken on purpose", "what was promised"
     ]  # fmt: skip
     shares = [x for each in ax.collections for x, _ in each.get_offsets().tolist()]
-    assert max(shares[:20]) < 1 < max(shares[20:])
+    assert max(shares[:28]) < 1 < max(shares[28:])
     with mpl.rc_context({"backend": "agg"}):
         assert both.plot() is not None
         plt.close("all")

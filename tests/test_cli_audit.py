@@ -51,6 +51,9 @@ def sleeping(answers, parameters):
 def leaving(answers, parameters):
     raise SystemExit(0)
 
+def gone(answers, parameters):
+    raise GeneratorExit
+
 number = 5
 """
 
@@ -213,13 +216,16 @@ def test_attacks_that_go_otherwise_end_with_1(
     (["--function", ".mine:release"], ".mine cannot be imported: TypeError: "),
     (["--function", "mine:failing"], r"The audited function raised LookupError: nobody\nis here."),
     (["--function", "mine:leaving"], "The audited function raised SystemExit: 0."),
+    (["--function", "mine:gone"], "The audited function raised GeneratorExit."),
     (["--function", "gone:release"], "gone cannot be imported: SystemExit: 0."),
     (["--function", "mine:names"], "The function did not return pairs; return a topgap.Release"),
     (["--function", "mine:release", "--no-gaps"], "The function returned a release of another"),
     (["--failure", 1], "failure must be a probability below 1, such as 1e-9."),
     (["--attack", "--failure", "x"], "failure must be a number such as"),
     (["--releases", 10], "releases must be at least 1000."),
-    (["--attack", "--releases", 0], "releases must be at least 1000."),
+    (["--attack", "--releases", 0], "releases must be at least 2200."),
+    (["--attack", "--releases", 1000], "releases must be at least 2200."),
+    (["--failure", "1e-300"], "failure must be at least 1e-200; nothing could be shown with less."),
     (["--processes", 0], "processes must be at least 1."),
     (["-o", "no/where.json"], "no/where.json cannot be written: there is no directory"),
     (["-o", "mine.py", "--format", "json"], "mine.py exists already and is kept"),
@@ -229,7 +235,7 @@ def test_attacks_that_go_otherwise_end_with_1(
 def test_what_cannot_be_done_is_told_in_a_sentence(
     mine: Path, asked: list[object], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick = [] if "--processes" in asked else ["--processes", 1]
+    quick = [] if {"--processes", "--attack"} & {*asked} else ["--processes", 1]
     ended = called(monkeypatch, mine, *asked, *quick)
     assert (ended.code, ended.out) == (1, ""), ended
     assert is_one_sentence(ended.err), ended.err
@@ -240,7 +246,8 @@ def test_what_cannot_be_done_is_told_in_a_sentence(
     ["--nonsense"], ["mine:release"], ["--releases", "many"], ["--format", "csv"],
     ["-o", "audit.csv"], ["-o", "audit.xlsx"], ["--plot", "audit.gif"], ["--plot", "audit"],
     ["--privacy-only"], ["--no-gaps"], ["--attack", "--function", "mine:release"],
-    ["--attack", "--no-gaps"], ["-o", "x.svg", "--format", "json", "--plot", "./x.svg"],
+    ["--attack", "--no-gaps"], ["--attack", "--processes", 1],
+    ["-o", "x.svg", "--format", "json", "--plot", "./x.svg"],
 ], ids=lambda wrong: " ".join(map(str, wrong)))  # fmt: skip
 def test_what_contradicts_itself_is_a_usage_error(
     mine: Path, wrong: list[object], monkeypatch: pytest.MonkeyPatch

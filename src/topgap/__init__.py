@@ -29,6 +29,7 @@ from topgap._core import __version__
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
+    AuditError,
     BudgetExceeded,
     DomainError,
     EstimatesError,
@@ -62,6 +63,7 @@ __all__ = [
     "AnswersError",
     "AnswersTypeError",
     "Audit",
+    "AuditError",
     "BudgetExceeded",
     "DomainError",
     "Estimates",

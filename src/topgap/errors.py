@@ -69,6 +69,10 @@ class LedgerError(TopgapError, RuntimeError):
     """A ledger cannot be read or written, or has been changed by other means."""
 
 
+class AuditError(TopgapError, RuntimeError):
+    """The audited function raised an error, or its process ended."""
+
+
 class BudgetExceeded(LedgerError):  # noqa: N818 - it is no error that there is an end
     """A charge is refused, because the sum of all would be more than the total.
 

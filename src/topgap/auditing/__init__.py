@@ -9,9 +9,10 @@ never proves that something is not.
 """
 
 from topgap.auditing.calls import audit
-from topgap.auditing.cases import AuditError, Neighbours, ReleaseFunction
+from topgap.auditing.cases import Neighbours, ReleaseFunction
 from topgap.auditing.findings import Audited, Bound, LawCheck, Misfit
 from topgap.auditing.value import Audit
+from topgap.errors import AuditError
 
 __all__ = [
     "Audit",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from topgap.auditing.rounding import percent_at_least, percent_at_most
 from topgap.auditing.value import paragraphs, short
 from topgap.grid import as_text
 
@@ -51,7 +52,7 @@ def _row(result: "AttackResult") -> list[str]:
         f"{result.releases:,}",
         f"{result.guesses:,}",
         "–" if share is None else f"{share:.2%}",
-        f"{result.lower:.2%} to {result.upper:.2%}",
+        f"{percent_at_least(result.lower)} to {percent_at_most(result.upper)}",
         f"{result.allowed:.2%}",
         _verdict(result),
     ]

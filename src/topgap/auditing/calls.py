@@ -8,6 +8,7 @@ from topgap.auditing import laws, privacy
 from topgap.auditing.cases import Neighbours, ReleaseFunction, read_cases
 from topgap.auditing.features import Tally
 from topgap.auditing.findings import Audited, Bound, LawCheck
+from topgap.auditing.grids import grid
 from topgap.auditing.mechanisms import Mechanism, broken, ours
 from topgap.auditing.neighbourhood import FULL, QUICK
 from topgap.auditing.sampling import Task, sample
@@ -19,6 +20,7 @@ Progress = Callable[[str, float | None], None]
 """Is told what is being done, and which share of it is done."""
 
 FAILURE = "1e-9"
+_LEAST_FAILURE = Fraction(1, 10**200)  # a tail is never taken for less than e^−700
 _RELEASES = {False: 10_000_000, True: 300_000}
 _RELEASES_OF_YOURS = {False: 400_000, True: 40_000}
 _RELEASES_OF_BROKEN = 20_000
@@ -44,24 +46,26 @@ def audit(
     Without a function, topgap itself is audited in all its forms, and mechanisms that are broken on
     purpose, which must all be found.
 
-    Two things are looked at. *The law*: how often each outcome comes, against its exact
-    probability. *Privacy*: how well two neighbouring data sets can be told apart by an event that
-    was chosen on other releases; Clopper–Pearson bounds make that a lower bound of ε. A function
-    with another law may still be private, so the two are told apart.
+    Two things are looked at. *The law*: how often winners and ranges of gaps come, against their
+    exact probability. *Privacy*: how well two neighbouring data sets can be told apart by an event
+    that was chosen on other releases; Clopper–Pearson bounds make that a lower bound of ε. A
+    function with another law may still be private, so the two are told apart.
 
     Args:
         function: Is called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
-            `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction or float, or k
-            indices if `gaps` is False.
+            `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction, float or Decimal, or
+            k indices if `gaps` is False. All bounds assume that its calls are independent.
         cases: The neighbours to audit it on; a grid of small ones unless given.
-        releases: How many releases are made: of the function, or of all our own together.
-        failure: If everything is right, the audit says otherwise with at most this probability.
+        releases: About how many releases are made: of the function; or of our own mechanisms
+            together, each of which makes 6,000 at least, and those that are broken 20,000 each.
+        failure: What is right is called violated with at most this probability.
         gaps: Whether the function gives gaps.
         law: Whether it must have the law of topgap, too.
         quick: Whether fewer releases are made on fewer cases.
         processes: How many processes make releases. With more than 1, a script that calls this
-            must do so under `if __name__ == "__main__"`; a function that other processes could not
-            import runs in this one.
+            must do so under `if __name__ == "__main__"`. What other processes cannot import by
+            its name runs in this one alone; so does what makes the same releases in two of them,
+            as if a seed were set where it is defined.
         progress: Is told from time to time what is being done, and which share of it is done.
 
     Returns:
@@ -107,7 +111,8 @@ def read_failure(failure: Number) -> Fraction:
     """The failure probability, exactly.
 
     Raises:
-        ParameterError, ParameterTypeError: It is no probability between 0 and 1.
+        ParameterError, ParameterTypeError: It is no probability below 1, or so small that the
+            tails, which are floats, could not show it.
 
     >>> read_failure("1e-9")
     Fraction(1, 1000000000)
@@ -115,6 +120,8 @@ def read_failure(failure: Number) -> Fraction:
     read = read_parameter(failure, "failure")
     if read >= 1:
         raise ParameterError("failure must be a probability below 1, such as 1e-9.")
+    if read < _LEAST_FAILURE:
+        raise ParameterError("failure must be at least 1e-200; nothing could be shown with less.")
     return read
 
 
@@ -181,7 +188,7 @@ def _tasks(number: int, mechanism: Mechanism) -> list[Task]:
     return [
         Task(
             (number, at, side, part),
-            mechanism.release, answers, case.parameters, mechanism.gaps, laws.cap(case), releases,
+            mechanism.release, answers, case.parameters, mechanism.gaps, grid(case), releases,
         )
         for at, case in enumerate(mechanism.cases)
         for side, answers in enumerate(case.sides)

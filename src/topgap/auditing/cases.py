@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from topgap.errors import ParameterError, ParameterTypeError, TopgapError
+from topgap.errors import ParameterError, ParameterTypeError
 from topgap.exact import is_whole
 from topgap.parameters import TopK
 
@@ -12,12 +12,12 @@ ReleaseFunction = Callable[[Sequence[int], TopK], object]
 """What is audited: from answers, a tuple of whole numbers, and parameters to what is released.
 
 It returns a `topgap.Release`; or k pairs (index, gap) from the largest down, whose gaps are ints,
-Fractions or floats; or k indices alone.
+Fractions, floats or Decimals; or k indices alone.
 """
 
 
-class AuditError(TopgapError, RuntimeError):
-    """The audited function raised an error, or its process ended."""
+MOST = 10**100
+"""Answers of a case must lie below it."""
 
 
 class Neighbours(NamedTuple):
@@ -69,6 +69,8 @@ def _checked(case: Neighbours) -> Neighbours:
     if not all(is_whole(each) for side in sides for each in side):
         raise ParameterTypeError("The answers of a case must be ints.")
     here, there = (tuple(map(int, side)) for side in sides)
+    if any(abs(each) >= MOST for each in (*here, *there)):
+        raise ParameterError("The answers of a case must lie between -10^100 and 10^100.")
     if len(here) != len(there) or len(here) <= case.parameters.k:
         raise ParameterError("Both sides of a case must have as many answers, and more than k.")
     moves = [b - a for a, b in zip(here, there, strict=True)]

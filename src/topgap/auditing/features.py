@@ -6,14 +6,19 @@ what breaks it shows in one of them at least, if the audit is to find it.
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from topgap.auditing.outcomes import Gap, OffGrid, Outcome, impossible
+from topgap.auditing.grids import Edges, Grid, begins, ends
+from topgap.auditing.outcomes import Gap, MinusZero, OffGrid, Outcome, impossible
 
 Labels = Counter[Hashable]
-WHOLE, ITEMS = "items and gaps", "items"
+WHOLE, ITEMS, LAST_OF_ALL = "items and gaps", "items", "last bits of all gaps"
+LAST = 8
+"""Whole steps are told apart by what is left of them when they are divided by this."""
+_LAST_OF_ALL = 4
 _FARTHEST = 128
 _LISTED = 3
+_READABLE = 10**15
 
 
 class Tally(NamedTuple):
@@ -40,27 +45,30 @@ class Tally(NamedTuple):
 def names(k: int, *, gaps: bool) -> tuple[str, ...]:
     """The features of an outcome, by name.
 
-    >>> names(1, gaps=True)
-    ('items and gaps', 'items', 'items and size of gap 1', 'low bits of gap 1')
+    >>> names(1, gaps=True)[:3]
+    ('items and gaps', 'items', 'items and size of gap 1')
+    >>> names(1, gaps=True)[3:]
+    ('low bits of gap 1', 'last bits of gap 1')
     """
     if not gaps:
         return (ITEMS,)
-    sizes = [f"items and size of gap {i + 1}" for i in range(k)]
-    return (WHOLE, ITEMS, *sizes, *(f"low bits of gap {i + 1}" for i in range(k)))
+    each = ("items and size of gap", "low bits of gap", "last bits of gap")
+    of_gaps = [f"{name} {i + 1}" for name in each for i in range(k)]
+    return (WHOLE, ITEMS, *of_gaps, *[LAST_OF_ALL] * (k > 1))
 
 
-def tally(outcomes: Mapping[Outcome, int], items: int, cap: int) -> Tally:
+def tally(outcomes: Mapping[Outcome, int], items: int, grid: Grid) -> Tally:
     """Count the labels of these outcomes.
 
     Args:
         outcomes: How often each came.
         items: How many items there are.
-        cap: Gaps of so many steps and more are one label of the whole outcome.
+        grid: The ranges that sizes of gaps are sorted into.
     """
     counts: list[Labels] = []
     wrong: Counter[str] = Counter()
     for outcome, times in outcomes.items():
-        labels = _labels(outcome, cap)
+        labels = _labels(outcome, grid)
         counts = counts or [Counter() for _ in labels]
         for count, label in zip(counts, labels, strict=True):
             count[label] += times
@@ -70,37 +78,34 @@ def tally(outcomes: Mapping[Outcome, int], items: int, cap: int) -> Tally:
     return Tally(sum(outcomes.values()), tuple(counts), wrong)
 
 
-def _labels(outcome: Outcome, cap: int) -> list[Hashable]:
+def _labels(outcome: Outcome, grid: Grid) -> list[Hashable]:
     indices, gaps = outcome
     if gaps is None:
         return [indices]
     steps = [gap if type(gap) is int else _below(gap) for gap in gaps]
-    whole = (indices, tuple([each if -1 <= each < cap else _capped(each, cap) for each in steps]))
-    return [whole, indices, *[(indices, _size(each)) for each in steps], *map(_low_bits, gaps)]
+    whole = tuple([begins(each, edges) for each, edges in zip(steps, grid.joint, strict=True)])
+    sizes = [begins(each, edges) for each, edges in zip(steps, grid.fine, strict=True)]
+    labels: list[Hashable] = [(indices, whole), indices, *[(indices, size) for size in sizes]]
+    labels += map(_low_bits, gaps)
+    labels += [(_binary_digits(each), each % LAST) for each in steps]
+    if len(steps) > 1:
+        labels.append(tuple([each % _LAST_OF_ALL for each in steps]))
+    return labels
 
 
 def _below(gap: Gap) -> int:
-    return gap.steps if isinstance(gap, OffGrid) else gap
+    return gap if isinstance(gap, int) else gap.steps
 
 
-def _capped(steps: int, cap: int) -> int:
-    return cap if steps >= cap else -1
-
-
-def _size(steps: int) -> int:
-    """Where a size begins: sizes below 16 are told apart, larger ones by their first four bits."""
-    if steps < 16:
-        return max(steps, -1)
-    beyond = steps.bit_length() - 4
-    return steps >> beyond << beyond
-
-
-def _size_end(size: int) -> int:
-    return size + (1 << max(0, size.bit_length() - 4))
+def _binary_digits(steps: int) -> int:
+    """How many there are, up to a hundred and some; −1 for what is below 0."""
+    return min(steps.bit_length(), _FARTHEST) if steps >= 0 else -1
 
 
 def _low_bits(gap: Gap) -> Hashable:
     """The lowest bit that is set, in steps, or in units where the gap is not a multiple of them."""
+    if isinstance(gap, MinusZero):
+        return ("minus zero",)
     if isinstance(gap, OffGrid):
         far = gap.lowest_bit
         return ("off", None if far is None else max(far, -_FARTHEST))
@@ -109,42 +114,104 @@ def _low_bits(gap: Gap) -> Hashable:
     return ("on", min((gap & -gap).bit_length() - 1, _FARTHEST))
 
 
-def in_words(feature: str, event: Iterable[Hashable], cap: int) -> str:
+def in_words(feature: str, event: Iterable[Hashable], grid: Grid) -> str:
     """An event, which is a set of labels, as a person would say it.
 
-    >>> in_words("items and size of gap 1", [((2, 0), 1), ((2, 0), 2)], 9)
-    'items 2, 0 with gap 1 of 1 to 2 steps'
+    >>> edges = ((0, 1, 2, 5),)
+    >>> in_words("items and size of gap 1", [((2, 0), 1), ((2, 0), 2)], Grid(*[edges] * 3, 1, 1))
+    'items 2, 0 with gap 1 of 1 to 4 steps'
     """
     labels = list(event)
     if feature == ITEMS:
         said = sorted(_items(each) for each in labels)
     elif feature == WHOLE:
-        said = [_said_whole(each, cap) for each in sorted(labels)]  # type: ignore[type-var]
+        said = [said_whole(each, grid.joint) for each in sorted(labels)]  # type: ignore[type-var]
     elif feature.startswith("low bits"):
         said = sorted(_said_bits(each) for each in labels)
         said[0] = f"{feature.removeprefix('low bits of ')} being {said[0]}"
+    elif feature == LAST_OF_ALL:
+        said = [_said_last_of_all(each) for each in sorted(labels)]  # type: ignore[type-var]
+    elif feature.startswith("last bits"):
+        said = _said_last_bits(feature.removeprefix("last bits of "), labels)
     else:
-        said = _said_sizes(feature.rpartition("of ")[2], labels)
+        gap = feature.rpartition("of ")[2]
+        said = _said_sizes(gap, labels, grid.fine[int(gap.split()[1]) - 1])
     more = len(said) - _LISTED
     return " or ".join(said[:_LISTED]) + (f" or {more} more" if more > 0 else "")
 
 
+def said_items(first: tuple[int, ...], *, more: bool) -> str:
+    """Winners, perhaps the first of more.
+
+    >>> said_items((3, 1), more=False), said_items((3, 1), more=True), said_items((), more=True)
+    ('items 3, 1', 'items 3, 1, …', 'any items')
+    """
+    return f"{_items(first)}{', …' * more}" if first else "any items"
+
+
 def _items(indices: object) -> str:
     assert isinstance(indices, tuple)  # noqa: S101 - as `_labels` makes them
-    return f"item{'s' * (len(indices) > 1)} {', '.join(map(str, indices))}"
+    return f"item{'s' * (len(indices) > 1)} {', '.join(map(_number, indices))}"
 
 
-def _said_whole(label: object, cap: int) -> str:
+def _number(index: int) -> str:
+    """An index that somebody may have made up, in few characters."""
+    if abs(index) < _READABLE:
+        return str(index)
+    return f"{'-' * (index < 0)}2^{abs(index).bit_length() - 1} or more"
+
+
+def said_whole(label: object, joint: tuple[Edges, ...]) -> str:
+    """Winners, and the range of each gap."""
     assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
-    indices, gaps = label
-    steps = ", ".join(f"{gap} or more" if gap == cap else str(gap) for gap in gaps)
-    return f"{_items(indices)} with gap{'s' * (len(gaps) > 1)} of {steps} {_unit(steps)}"
+    indices, firsts = label
+    ranges = [said_range(a, ends(a, edges)) for a, edges in zip(firsts, joint, strict=True)]
+    steps = ", ".join(ranges)
+    return f"{_items(indices)} with gap{'s' * (len(ranges) > 1)} of {steps} {_unit(steps)}"
+
+
+def said_range(first: int, end: int | None) -> str:
+    """From where it begins to the last before its end.
+
+    >>> said_range(3, 4), said_range(3, 9), said_range(3, None), said_range(-1, 0)
+    ('3', '3 to 8', '3 or more', 'less than 0')
+    """
+    if first < 0:
+        return "less than 0"
+    if end is None:
+        return f"{first} or more"
+    return str(first) if end == first + 1 else f"{first} to {end - 1}"
+
+
+def _said_last_of_all(label: object) -> str:
+    assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
+    return f"gaps that leave {', '.join(map(str, label))} when divided by {_LAST_OF_ALL} steps"
+
+
+def _said_last_bits(gap: str, labels: list[Hashable]) -> list[str]:
+    by_size: dict[int, list[int]] = {}
+    for label in labels:
+        assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
+        by_size.setdefault(label[0], []).append(label[1])
+    return [
+        f"{gap} of {_said_digits(digits)} steps that leave "
+        f"{', '.join(map(str, sorted(left)))} when divided by {LAST}"
+        for digits, left in sorted(by_size.items())
+    ]
+
+
+def _said_digits(digits: int) -> str:
+    if digits <= 0:
+        return "less than 0" if digits else "0"
+    return said_range(1 << (digits - 1), None if digits == _FARTHEST else 1 << digits)
 
 
 def _said_bits(label: object) -> str:
     match label:
         case ("zero",):
             return "0"
+        case ("minus zero",):
+            return "-0.0"
         case ("on", power):
             return f"an odd multiple of 2^{power} steps"
         case ("off", None):
@@ -154,24 +221,29 @@ def _said_bits(label: object) -> str:
             return f"an odd multiple of 2^{label[1]}"
 
 
-def _said_sizes(gap: str, labels: list[Hashable]) -> list[str]:
+def _said_sizes(gap: str, labels: list[Hashable], edges: Edges) -> list[str]:
     """Sizes that follow each other are said as one range."""
     by_items: dict[object, list[int]] = {}
     for label in labels:
         assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
         by_items.setdefault(label[0], []).append(label[1])
     said = []
-    for indices, sizes in sorted(by_items.items(), key=str):
-        ranges: list[tuple[int, int]] = []
+    for indices, sizes in sorted(by_items.items(), key=_by_items):
+        ranges: list[tuple[int, int | None]] = []
         for size in sorted(sizes):
+            end = 0 if size < 0 else ends(size, edges)
             if ranges and ranges[-1][1] == size:
-                ranges[-1] = ranges[-1][0], _size_end(size)
+                ranges[-1] = ranges[-1][0], end
             else:
-                ranges.append((size, _size_end(size)))
-        each = ", ".join(str(a) if b == a + 1 else f"{a} to {b - 1}" for a, b in ranges[:_LISTED])
+                ranges.append((size, end))
+        each = ", ".join(said_range(*one) for one in ranges[:_LISTED])
         others = f" and {len(ranges) - _LISTED} ranges more" * (len(ranges) > _LISTED)
         said.append(f"{_items(indices)} with {gap} of {each}{others} {_unit(each)}")
     return said
+
+
+def _by_items(each: tuple[object, list[int]]) -> Any:
+    return each[0]
 
 
 def _unit(steps: str) -> str:

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any, Literal
 
 from topgap.auditing.cases import Neighbours
+from topgap.auditing.rounding import at_least, at_most
 
 ShouldBe = Literal["private", "not private", "of another law"]
 """What a mechanism must turn out to be; what is not private is broken on purpose."""
@@ -19,8 +20,8 @@ class Misfit:
     Attributes:
         outcome: The outcome, in words.
         count: How often it came.
-        low: A lower bound of its probability, rounded.
-        high: An upper bound of it, rounded.
+        low: A lower bound of its probability, rounded down.
+        high: An upper bound of it, rounded up.
     """
 
     outcome: str
@@ -37,8 +38,8 @@ class LawCheck:
         answers: The data set.
         case: The case that it is a side of.
         releases: How many outcomes there were.
-        cells: How many probabilities were looked at; 0 where the law is too much to compute, and
-            then just impossible outcomes are looked for.
+        cells: How many probabilities were compared; 0 where the law is too much to compute, and
+            then just impossible outcomes were looked for.
         misfits: The outcomes that the law does not explain.
     """
 
@@ -72,8 +73,8 @@ class Bound:
         releases: Of how many releases.
         other_count: How often it came on the other.
         other_releases: Of how many releases.
-        probability_at_least: A lower bound of its probability there, rounded.
-        other_at_most: An upper bound of its probability on the other, rounded.
+        probability_at_least: A lower bound of its probability there, rounded down.
+        other_at_most: An upper bound of its probability on the other, rounded up.
         epsilon: ε is at least this, rounded down; 0 if nothing is shown.
         violated: Whether that is more than was promised, decided exactly.
     """
@@ -153,6 +154,22 @@ class Audited:
         return any(each.misfits for each in self.laws)
 
     @property
+    def law_compared(self) -> tuple[int, int]:
+        """On how many data sets frequencies were compared with the law, and on how many not."""
+        compared = sum(each.cells > 0 for each in self.laws)
+        return compared, len(self.laws) - compared
+
+    @property
+    def law_said(self) -> str:
+        """What became of the law, in a few words."""
+        compared, not_compared = self.law_compared
+        if self.law_violated:
+            return "violated"
+        if not compared:
+            return "not looked at"
+        return f"kept in {compared} of {compared + not_compared}" if not_compared else "kept"
+
+    @property
     def privacy_violated(self) -> bool:
         """Whether more than the promised ε was shown."""
         return any(each.violated for each in self.bounds)
@@ -201,7 +218,8 @@ class Audited:
             "what": self.what,
             "should_be": self.should_be,
             "releases": self.releases,
-            "law": None if not self.laws else "violated" if self.law_violated else "kept",
+            "law": self.law_said,
+            "data_sets_compared_with_the_law": self.law_compared[0],
             "privacy": "violated" if self.privacy_violated else "no violation shown",
             "as_expected": self.as_expected,
             "evidence": list(self.evidence()),
@@ -214,8 +232,16 @@ def _said_misfit(law: LawCheck, misfit: Misfit) -> str:
     return (
         f"Law: on {_said_answers(law.answers)} with {_said_parameters(law.case)}, "
         f"{misfit.outcome} came {misfit.count:,} times in {law.releases:,}; "
-        f"its probability is {misfit.high:.4g}."
+        f"its probability is {_said_probability(misfit, law.releases)}."
     )
+
+
+def _said_probability(misfit: Misfit, releases: int) -> str:
+    if misfit.high == 0:
+        return "0"
+    if misfit.count > misfit.high * releases:
+        return f"at most {at_most(misfit.high, 4)}"
+    return f"at least {at_least(misfit.low, 4)}"
 
 
 def _said_bound(bound: Bound) -> str:
@@ -224,7 +250,7 @@ def _said_bound(bound: Bound) -> str:
         f"Privacy: with {_said_parameters(bound.case)}, {bound.event} came "
         f"{bound.count:,} times in {bound.releases:,} on {_said_answers(here)} and "
         f"{bound.other_count:,} times in {bound.other_releases:,} on its neighbour "
-        f"{_said_answers(there)}: ε is at least {bound.epsilon:.4g}."
+        f"{_said_answers(there)}: ε is at least {at_least(bound.epsilon, 4)}."
     )
 
 

@@ -1,6 +1,18 @@
-"""Frequencies against the exact law, by binomial tails that err to the safe side."""
+"""Frequencies against the exact law, by binomial tails that err to the safe side.
 
-from collections.abc import Sequence
+Three things are looked at, each of which sorts all outcomes into cells: the winners; the winners
+with the size of one gap; the winners with the sizes of all gaps together. Where there are too many
+winners, just the first of them are told apart.
+
+The fourth are the last bits of large gaps. From t ≥ max − min of the answers on, in steps, the
+probability of P[gap i ≥ t] = C·x^(it), x = e^−ρ: if winners 1 to i are lowered by t, they lie below
+all others, where all chances to stand above something have a factor x for each step. So a gap i
+that is at least t, a multiple of 8, leaves r when divided by 8 with the probability
+P[gap i ≥ t]·x^(ir)/(1 + x^i + … + x^(7i)).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations, product
@@ -9,77 +21,164 @@ from typing import NamedTuple
 
 from topgap.auditing.binomial import tail
 from topgap.auditing.cases import Neighbours
-from topgap.auditing.features import ITEMS, WHOLE, Labels, Tally, in_words
+from topgap.auditing.features import ITEMS, LAST, WHOLE, Tally, names, said_items, said_range
 from topgap.auditing.findings import LawCheck, Misfit
-from topgap.law import Bounds, gap_top_k, top_k
-from topgap.parameters import TopK
+from topgap.auditing.grids import Edges, Grid, begins, ends, first_winners, grid
+from topgap.auditing.leading import Range, Winners, is_computed, power_bounds, within
+from topgap.auditing.rounding import not_above, not_below
+from topgap.law import Bounds
 
-MOST_CELLS = 64
-_MOST_STEPS = 12
-_MOST_ORDERS = 128
-_FARTHEST_APART = 200
-_BITS = 96
-_REST = "any other outcome"
+MOST_ORDERS = 20_000
+_MOST_WORK = 4_000
+_FROM_0: Range = (0, None)
+
+Key = tuple[Winners, tuple[int, ...]]
+"""The first winners, and where the ranges of gaps begin; or no winners, and the rest of a gap."""
 
 
 class Cell(NamedTuple):
-    """A label of a feature, and bounds of its probability; None for the label: all others."""
+    """Some labels of a feature, what they are in words, and bounds of their probability."""
 
-    feature: int
-    label: object
+    feature: str
+    key: Key
+    said: str
     bounds: Bounds
-
-
-def cap(case: Neighbours) -> int:
-    """Gaps below so many steps are told apart when the law is looked at.
-
-    >>> cap(Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1)))
-    12
-    """
-    orders = perm(len(case.answers), case.parameters.k)
-    return max(1, min(_MOST_STEPS, int((MOST_CELLS / orders + 1e-9) ** (1 / case.parameters.k))))
 
 
 def tails(case: Neighbours, *, gaps: bool) -> int:
     """How many tails the law of both data sets is looked at by: two for each cell.
 
-    >>> tails(Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1)), gaps=True)
-    108
+    They are counted without computing the law, so that what fails at once does not wait for it.
+
+    >>> from topgap.parameters import TopK
+    >>> tails(Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1)), gaps=False)
+    8
     """
-    orders = perm(len(case.answers), case.parameters.k)
-    number = orders + gaps * (orders * cap(case) ** case.parameters.k + 1)
-    return sum(2 * number for side in case.sides if _is_computed(side, case.parameters))
+    k, n, sorted_so = case.parameters.k, len(case.answers), grid(case)
+    number = perm(n, first_winners(n, k, 1))
+    if gaps:
+        number += perm(n, sorted_so.group) * sum(map(len, sorted_so.law)) + LAST * k
+        number += perm(n, sorted_so.joint_group) * len(_together(case))
+    return sum(2 * number for side in case.sides if _law(case, side, gaps=gaps) is not None)
 
 
 @lru_cache(maxsize=1024)
-def cells(answers: tuple[int, ...], parameters: TopK, most: int, *, gaps: bool) -> tuple[Cell, ...]:
-    """The cells whose probability is computed; none where that would take too long.
-
-    With gaps these are all outcomes with every gap below `most` steps, one cell for the rest, and
-    the winners alone; without gaps, the winners.
-    """
-    k, n = parameters.k, len(answers)
-    if not _is_computed(answers, parameters):
+def cells(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> tuple[Cell, ...]:
+    """What is compared on this side of a case; nothing where the law would take too long."""
+    law = _law(case, answers, gaps=gaps)
+    if law is None:
         return ()
-    orders = list(permutations(range(n), k))
-    least = min(answers)  # only differences matter, and small numbers are read faster
-    small = tuple(each - least for each in answers)
-    winners = [Cell(int(gaps), each, top_k(small, parameters, each, bits=_BITS)) for each in orders]
+    k, n, sorted_so = case.parameters.k, len(answers), grid(case)
+    everything = [_FROM_0] * k
+    made = list(law.cells(ITEMS, first_winners(n, k, 1), [((), "", everything)]))
     if not gaps:
-        return tuple(winners)
-    whole = []
-    for order, steps in product(orders, product(range(most), repeat=k)):
-        pairs = [(i, s * parameters.resolution) for i, s in zip(order, steps, strict=True)]
-        whole.append(Cell(0, (order, steps), gap_top_k(small, parameters, pairs, bits=_BITS)))
-    low = sum((each.bounds.low for each in whole), Fraction(0))
-    high = sum((each.bounds.high for each in whole), Fraction(0))
-    rest = Cell(0, None, Bounds(max(1 - high, Fraction(0)), 1 - low))
-    return (*whole, rest, *winners)
+        return tuple(made)
+    for i, edges in enumerate(sorted_so.law):
+        name = f"gap {i + 1}" if k > 1 else "gap"
+        ranges = [
+            ((first,), f"{name} of {said_range(first, end)}", _but(everything, i, (first, end)))
+            for first, end in _ranges(edges)
+        ]
+        made += law.cells(_size(i), sorted_so.group, ranges)
+        made += law.last_bits(i, _far(case))
+    boxes = [_box(firsts, sorted_so) for firsts in _together(case)]
+    made += law.cells(WHOLE, sorted_so.joint_group, boxes)
+    return tuple(made)
 
 
-def _is_computed(answers: tuple[int, ...], parameters: TopK) -> bool:
-    apart = (max(answers) - min(answers)) / parameters.resolution
-    return perm(len(answers), parameters.k) <= _MOST_ORDERS and apart <= _FARTHEST_APART
+def _together(case: Neighbours) -> list[tuple[int, ...]]:
+    """Where the ranges of all gaps together begin; of one gap there is nothing more to see."""
+    return [*product(*grid(case).joint)] if case.parameters.k > 1 else []
+
+
+def _law(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> "_Law | None":
+    """The law of this side, if it can be computed in a moment."""
+    k, sorted_so = case.parameters.k, grid(case)
+    steps = tuple(int(each / case.parameters.resolution) for each in answers)
+    if perm(len(steps), k) > MOST_ORDERS or not is_computed(steps):
+        return None
+    law = _Law(steps, k, case.parameters.rate)
+    for_each = 1 + gaps * (sum(map(len, sorted_so.law)) + len(_together(case)) + k)
+    return law if law.patterns * for_each <= _MOST_WORK else None
+
+
+class _Law:
+    """The law of one data set, in steps.
+
+    The probability of winners depends on nothing but their answers; so orders with the same are
+    computed once.
+    """
+
+    def __init__(self, steps: tuple[int, ...], k: int, rate: Fraction) -> None:
+        self.steps, self.k, self.rate = steps, k, rate
+        self.orders = [
+            (order, tuple(steps[i] for i in order)) for order in permutations(range(len(steps)), k)
+        ]
+        self.patterns = len({winners for _, winners in self.orders})
+
+    def cells(
+        self,
+        feature: str,
+        group: int,
+        boxes: Sequence[tuple[tuple[int, ...], str, Sequence[Range]]],
+    ) -> Iterator[Cell]:
+        """A cell for each beginning of the winners and each box of gaps."""
+        groups: dict[Winners, Counter[Winners]] = {}
+        for order, winners in self.orders:
+            groups.setdefault(order[:group], Counter())[winners] += 1
+        for first, patterns in groups.items():
+            who = said_items(first, more=self.k > group)
+            for key, said, box in boxes:
+                words = f"{who} with {said} steps" if said else who
+                yield Cell(feature, (first, key), words, self._sum(patterns, box))
+
+    def last_bits(self, i: int, far: int) -> Iterator[Cell]:
+        """What is left of gap i when divided by 8, of those that are large."""
+        box = _but([_FROM_0] * self.k, i, (far, None))
+        large = self._sum(Counter(winners for _, winners in self.orders), box)
+        powers = [power_bounds(self.rate, (i + 1) * r) for r in range(LAST)]
+        least, most = (sum(side, Fraction(0)) for side in zip(*powers, strict=True))
+        for r, power in enumerate(powers):
+            bounds = Bounds(large.low * power.low / most, large.high * power.high / least)
+            said = f"gap {i + 1} of {far} or more steps that leave {r} when divided by {LAST}"
+            yield Cell(_last(i), ((), (r,)), said, bounds)
+
+    def _sum(self, patterns: Counter[Winners], box: Sequence[Range]) -> Bounds:
+        low = high = Fraction(0)
+        for winners, times in patterns.items():
+            one = within(winners, self._losers(winners), box, self.rate)
+            low, high = low + times * one.low, high + times * one.high
+        return Bounds(low, min(high, Fraction(1)))
+
+    def _losers(self, winners: Winners) -> Winners:
+        return tuple((Counter(self.steps) - Counter(winners)).elements())
+
+
+def _box(firsts: tuple[int, ...], sorted_so: Grid) -> tuple[tuple[int, ...], str, list[Range]]:
+    box = [(a, ends(a, edges)) for a, edges in zip(firsts, sorted_so.joint, strict=True)]
+    return firsts, f"gaps of {', '.join(said_range(*each) for each in box)}", box
+
+
+def _ranges(edges: Edges) -> list[Range]:
+    return [(first, ends(first, edges)) for first in edges]
+
+
+def _but(box: Sequence[Range], i: int, one: Range) -> list[Range]:
+    return [one if place == i else each for place, each in enumerate(box)]
+
+
+def _size(i: int) -> str:
+    return f"items and size of gap {i + 1}"
+
+
+def _last(i: int) -> str:
+    return f"last bits of gap {i + 1}"
+
+
+def _far(case: Neighbours) -> int:
+    """A power of two from 8 on, beyond all distances of answers, in steps."""
+    apart = max(max(side) - min(side) for side in case.sides) / case.parameters.resolution
+    return max(LAST, 1 << (int(apart) - 1).bit_length() if apart >= 1 else 0)
 
 
 def check(
@@ -105,25 +204,40 @@ def check(
 def _check(
     case: Neighbours, answers: tuple[int, ...], one: Tally, level: Fraction, *, gaps: bool
 ) -> LawCheck:
-    most = cap(case)
-    looked_at = cells(answers, case.parameters, most, gaps=gaps)
+    looked_at = cells(case, answers, gaps=gaps)
     never = [Misfit(why, times, 0.0, 0.0) for why, times in one.impossible.most_common()]
-    told_apart = {cell.label for cell in looked_at}
+    counts = _counts(case, one, gaps=gaps) if looked_at else {}
     found = []
     for cell in looked_at:
-        count = _count(one.counts[cell.feature], cell, told_apart)
+        count = counts[cell.feature][cell.key]
         if _is_misfit(count, one.releases, cell.bounds, level):
-            feature = (WHOLE if gaps else ITEMS, ITEMS)[cell.feature]
-            said = _REST if cell.label is None else in_words(feature, [cell.label], most)
-            found.append(Misfit(said, count, float(cell.bounds.low), float(cell.bounds.high)))
+            low, high = not_above(cell.bounds.low), not_below(cell.bounds.high)
+            found.append(Misfit(cell.said, count, low, high))
     found.sort(key=lambda each: _surprise(each, one.releases), reverse=True)
     return LawCheck(answers, case, one.releases, len(looked_at), (*never, *found))
 
 
-def _count(counts: Labels, cell: Cell, told_apart: set[object]) -> int:
-    if cell.label is not None:
-        return counts[cell.label]
-    return sum(times for label, times in counts.items() if label not in told_apart)
+def _counts(case: Neighbours, one: Tally, *, gaps: bool) -> dict[str, Counter[Key]]:
+    """How often each cell came, from the finer labels that were counted."""
+    k, sorted_so = case.parameters.k, grid(case)
+    winners = first_winners(len(case.answers), k, 1)
+    keys: dict[str, Callable[..., Key]] = {ITEMS: lambda *order: (order[:winners], ())}
+    far = _far(case).bit_length()
+    for i in range(k * gaps):
+        edges = sorted_so.law[i]
+        keys[_size(i)] = lambda order, first, edges=edges: (
+            order[: sorted_so.group],
+            (begins(first, edges),),
+        )
+        keys[_last(i)] = lambda digits, r: ((), (r if digits >= far else -1,))
+    keys[WHOLE] = lambda order, firsts: (order[: sorted_so.joint_group], firsts)
+    found: dict[str, Counter[Key]] = {}
+    for feature, labels in zip(names(k, gaps=gaps), one.counts, strict=True):
+        if feature in keys:
+            count = found[feature] = Counter()
+            for label, times in labels.items():
+                count[keys[feature](*label)] += times  # type: ignore[misc]
+    return found
 
 
 def _is_misfit(count: int, releases: int, bounds: Bounds, level: Fraction) -> bool:

@@ -1,7 +1,8 @@
 """What an audited function returned, in one form; and whether the law allows it at all."""
 
+from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from math import copysign
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +27,16 @@ class OffGrid(NamedTuple):
     lowest_bit: int | None
 
 
-Gap = int | OffGrid
+class MinusZero(NamedTuple):
+    """A gap of −0.0: it is 0 as a number, and an observer can tell it from 0.0."""
+
+    steps: int = 0
+
+
+Gap = int | OffGrid | MinusZero
 """A gap as a number of steps of the resolution, if it is one."""
+
+_MOST_DIGITS = 10_000
 
 
 class Outcome(NamedTuple):
@@ -41,7 +50,9 @@ def read(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     """Read what an audited function returned.
 
     A float is taken for the multiple of the resolution that it is the nearest float to, if there is
-    one: 0.3 for 3/10. Each multiple is taken for one float and no other, so nothing is lost.
+    one: 0.3 for 3/10. Each multiple is taken for one float and no other, so no value is lost; and
+    −0.0 is told from 0.0. What else can be told apart is taken for the same: 1 and 1.0, or the
+    zeros at the end of a Decimal.
 
     Args:
         returned: A `topgap.Release`, k pairs (index, gap) or k indices, in a list, tuple or array.
@@ -85,7 +96,7 @@ def impossible(outcome: Outcome, items: int) -> str | None:
     for gap in outcome.gaps or ():
         if isinstance(gap, OffGrid):
             return "a gap that is no multiple of the resolution"
-        if gap < 0:
+        if isinstance(gap, int) and gap < 0:
             return "a negative gap"
     return None
 
@@ -112,19 +123,32 @@ def _gap(gap: Any, resolution: Fraction) -> Gap:
     per_unit = resolution.denominator  # its numerator is 1
     if is_whole(gap):
         return int(gap) * per_unit
-    if isinstance(gap, float | np.floating):
-        if not isfinite(gap):
-            raise ReleaseError("A gap must be finite.")
-        numerator, denominator = map(int, gap.as_integer_ratio())
+    if isinstance(gap, float | np.floating | Decimal):
+        numerator, denominator = _ratio(gap)
+        if numerator == 0:
+            return MinusZero() if copysign(1, gap) < 0 else 0
         nearest = (2 * numerator * per_unit + denominator) // (2 * denominator)
-        if _is_float(nearest, per_unit, gap):
+        if not isinstance(gap, Decimal) and _is_float(nearest, per_unit, gap):
             return nearest
     elif isinstance(gap, Fraction):
         numerator, denominator = gap.numerator, gap.denominator
     else:
-        raise ReleaseError(f"A gap is an int, Fraction or float, not {type(gap).__name__}.")
+        raise ReleaseError(
+            f"A gap is an int, Fraction, float or Decimal, not {type(gap).__name__}."
+        )
     steps, rest = divmod(numerator * per_unit, denominator)
     return OffGrid(steps, _lowest_bit(numerator, denominator)) if rest else steps
+
+
+def _ratio(gap: Any) -> tuple[int, int]:
+    """The same number as a quotient."""
+    if isinstance(gap, Decimal) and gap and gap.is_finite() and abs(gap.adjusted()) > _MOST_DIGITS:
+        raise ReleaseError(f"A gap must have at most {_MOST_DIGITS} digits.")
+    try:
+        numerator, denominator = gap.as_integer_ratio()
+    except (ValueError, OverflowError):  # what is no number, or infinite
+        raise ReleaseError("A gap must be finite.") from None
+    return int(numerator), int(denominator)
 
 
 def _is_float(numerator: int, denominator: int, gap: Any) -> bool:

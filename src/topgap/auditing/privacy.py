@@ -16,7 +16,8 @@ from topgap.auditing.binomial import is_more_than, log_of_ratio, lower, upper
 from topgap.auditing.cases import Neighbours
 from topgap.auditing.features import Labels, Tally, in_words, names
 from topgap.auditing.findings import Bound
-from topgap.auditing.laws import cap
+from topgap.auditing.grids import grid
+from topgap.auditing.rounding import not_above, not_below
 
 Event = frozenset[Hashable]
 
@@ -102,13 +103,13 @@ def _measured(
         case=case,
         likelier_on=likelier_on,
         feature=feature,
-        event=in_words(feature, event, cap(case)),
+        event=in_words(feature, event, grid(case)),
         count=count,
         releases=n,
         other_count=other,
         other_releases=other_n,
-        probability_at_least=float(p),
-        other_at_most=float(other_p),
+        probability_at_least=not_above(p),
+        other_at_most=not_below(other_p),
         epsilon=log_of_ratio(p, other_p),
         violated=is_more_than(p, other_p, case.parameters.epsilon),
     )

@@ -11,14 +11,17 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
-from topgap.auditing.cases import AuditError, ReleaseFunction
+from topgap.auditing.cases import ReleaseFunction
 from topgap.auditing.features import Tally, tally
+from topgap.auditing.grids import Grid
 from topgap.auditing.outcomes import Outcome, read
+from topgap.errors import AuditError
 from topgap.parameters import TopK
 from topgap.text import on_one_line
 
 AT_ONCE = 10_000
 """So many releases are made between two looks at what else is to be done."""
+_OPENING = 32  # releases by which processes are told apart; alike, they cost time and no more
 
 Told = Callable[[int], None]
 
@@ -32,7 +35,7 @@ class Task(NamedTuple):
         answers: The data set.
         parameters: What it is called with.
         gaps: Whether it gives gaps.
-        cap: See `features.tally`.
+        grid: See `features.tally`.
         releases: How many.
     """
 
@@ -41,7 +44,7 @@ class Task(NamedTuple):
     answers: tuple[int, ...]
     parameters: TopK
     gaps: bool
-    cap: int
+    grid: Grid
     releases: int
 
 
@@ -52,50 +55,99 @@ def run(task: Task) -> Tally:
         AuditError: The function raised an error.
         ReleaseError: It returned what cannot be read.
     """
+    return tally(Counter(_outcomes(task)), len(task.answers), task.grid)
+
+
+def _outcomes(task: Task) -> Iterator[Outcome]:
     release, answers, parameters, gaps = task.release, task.answers, task.parameters, task.gaps
-    outcomes: Counter[Outcome] = Counter()
     for _ in range(task.releases):
         try:
             returned = release(answers, parameters)
-        except (Exception, SystemExit) as error:  # which must not end the audit as if it were done
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit must not end the audit as if it were done
             raise AuditError(_said(error)) from error
-        outcomes[read(returned, parameters, gaps=gaps)] += 1
-    return tally(outcomes, len(answers), task.cap)
+        yield read(returned, parameters, gaps=gaps)
+
+
+class Ran(NamedTuple):
+    """What another process made: a tally, and its first outcomes if it met the function anew."""
+
+    tally: Tally
+    opening: tuple[Outcome, ...] | None
+
+
+_MET: set[object] = set()
+
+
+def _run_elsewhere(task: Task, opening: Task) -> Ran:
+    if task.release in _MET:
+        return Ran(run(task), None)
+    _MET.add(task.release)
+    first = tuple(_outcomes(opening))
+    return Ran(run(task), first)
 
 
 def sample(tasks: Sequence[Task], processes: int, told: Told) -> dict[tuple[int, ...], Tally]:
     """Run all tasks and add up what came, by place.
 
-    Functions that cannot be handed to other processes run in this one.
+    Functions that cannot be handed to other processes run in this one. So do, in the end, those
+    that begin in the same way in two processes: with a seed that is set when their module is
+    imported, all processes would make the same releases, and no count would be binomial.
 
     Args:
         tasks: What is to be done.
         processes: How many processes do it; 1 for this one alone.
-        told: Is told how many releases have been made since it was told last.
+        told: Is told how many releases have been made since it was told last, less those that are
+            not counted.
     """
     tallies: dict[tuple[int, ...], Tally] = {}
     movable = {id(task.release): processes > 1 and _is_movable(task.release) for task in tasks}
     elsewhere = _parts(task for task in tasks if movable[id(task.release)])
     here = _parts(task for task in tasks if not movable[id(task.release)])
+    openings = {id(task.release): task._replace(releases=_OPENING) for task in reversed(tasks)}
+    begun: set[tuple[int, tuple[Outcome, ...]]] = set()
+    repeated: set[int] = set()
 
     def take(task: Task, one: Tally) -> None:
         tallies[task.place] = tallies[task.place] + one if task.place in tallies else one
         told(task.releases)
 
+    def take_from_elsewhere(task: Task, ran: Ran) -> None:
+        which = id(task.release)
+        if ran.opening is not None:
+            if (which, ran.opening) in begun:
+                repeated.add(which)
+            begun.add((which, ran.opening))
+        take(task, ran.tally)
+
     with _pool(processes if any(movable.values()) else 0) as submit:
-        under_way = {submit(part): part for part in islice(elsewhere, 4 * processes)}
+        under_way: dict[Future[Ran], Task] = {}
+
+        def hand_out(number: int) -> None:
+            for part in islice(elsewhere, number):
+                if id(part.release) not in repeated:
+                    under_way[submit(part, openings[id(part.release)])] = part
 
         def collect(seconds: float) -> None:
             done, _ = wait(under_way, timeout=seconds, return_when=FIRST_COMPLETED)
             for future in done:
-                take(under_way.pop(future), _result(future))
-                under_way.update((submit(part), part) for part in islice(elsewhere, 1))
+                take_from_elsewhere(under_way.pop(future), _result(future))
+                hand_out(1)
 
+        hand_out(4 * processes)
         for part in here:
             take(part, run(part))
             collect(0)
         while under_way:
             collect(1)
+            hand_out(4 * processes - len(under_way))
+    again = [task for task in tasks if id(task.release) in repeated]
+    for task in again:
+        if task.place in tallies:
+            told(-tallies.pop(task.place).releases)
+    for part in _parts(again):
+        take(part, run(part))
     return tallies
 
 
@@ -107,16 +159,21 @@ def _parts(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def _is_movable(release: ReleaseFunction) -> bool:
-    """Whether another process can import it; what is in `__main__` it could not, as a rule."""
-    try:
-        pickle.dumps(release)
-    except (pickle.PicklingError, AttributeError, TypeError):
+    """Whether another process finds it by its name, as it finds no object with a state of its own.
+
+    Such an object would be sent as it is now, with each part of the work, and would make the same
+    releases again and again. What is in `__main__` others do not find, as a rule.
+    """
+    if getattr(release, "__module__", "__main__") == "__main__":
         return False
-    return getattr(release, "__module__", "__main__") != "__main__"
+    try:
+        return pickle.loads(pickle.dumps(release)) is release  # noqa: S301 - just dumped
+    except Exception:  # whatever it does when it is pickled
+        return False
 
 
 @contextmanager
-def _pool(processes: int) -> Iterator[Callable[[Task], "Future[Tally]"]]:
+def _pool(processes: int) -> Iterator[Callable[[Task, Task], "Future[Ran]"]]:
     """Processes that end with the block, at once if it ends early.
 
     They ignore Ctrl-C, which a terminal sends to all processes of a command, from their first
@@ -130,9 +187,9 @@ def _pool(processes: int) -> Iterator[Callable[[Task], "Future[Tally]"]]:
         processes, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
     )
 
-    def submit(task: Task) -> "Future[Tally]":
+    def submit(task: Task, opening: Task) -> "Future[Ran]":
         with _interrupts_kept():
-            return executor.submit(run, task)
+            return executor.submit(_run_elsewhere, task, opening)
 
     try:
         yield submit
@@ -144,11 +201,11 @@ def _pool(processes: int) -> Iterator[Callable[[Task], "Future[Tally]"]]:
         executor.shutdown(cancel_futures=True)  # which waits until they have ended
 
 
-def _nothing(task: Task) -> "Future[Tally]":
-    raise AssertionError(task)
+def _nothing(task: Task, opening: Task) -> "Future[Ran]":
+    raise AssertionError(task, opening)
 
 
-def _result(future: "Future[Tally]") -> Tally:
+def _result(future: "Future[Ran]") -> Ran:
     try:
         return future.result()
     except BrokenProcessPool:
@@ -173,6 +230,9 @@ def _interrupts_kept() -> Iterator[None]:
 
 
 def _said(error: BaseException) -> str:
-    text = on_one_line(error)
+    try:
+        text = on_one_line(error)
+    except Exception:  # an error may fail to say what it is
+        text = ""
     said = f"The audited function raised {type(error).__name__}{f': {text}' * bool(text)}"
     return said if said.endswith(".") else f"{said}."

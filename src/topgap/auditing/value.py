@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from topgap.auditing.findings import Audited
+from topgap.auditing.rounding import at_least
 from topgap.grid import as_html, as_text
 from topgap.text import written
 
@@ -25,7 +26,7 @@ class Audit:
 
     Attributes:
         mechanisms: What was found of each mechanism.
-        failure: If everything is right, the audit says otherwise with at most this probability.
+        failure: What is right is called violated with at most this probability.
         tails: Into how many equal parts that was divided: one for each tail of a binomial law
             that was looked at, for a probability of the law or for a bound of ε.
     """
@@ -93,7 +94,15 @@ class Audit:
 
     def _notes(self) -> list[str]:
         """What the table means, what was found against what must be private, and the verdict."""
-        law = ["law: did each outcome come as often as its exact probability says?"]
+        law = [
+            "law: did winners come as often as their exact probability says, with each gap and all "
+            'gaps in ranges, and the last three bits of large gaps? "kept" means that none of '
+            "these came too often or too rarely on any data set."
+        ]
+        rest = [
+            "Where the law would take too long to compute it was not looked at; there, just what "
+            "is impossible was looked for."
+        ]
         against = [
             f"{each.name}: {sentence}"
             for each in self.mechanisms
@@ -102,10 +111,11 @@ class Audit:
         ]
         return [
             *(law if any(each.laws for each in self.mechanisms) else []),
+            *(rest if any(each.law_compared[1] for each in self.mechanisms) else []),
             "ε shown: data with and without one person can be told apart so well at least, in the "
             "case that comes nearest to its promise. More than 100% of it is a broken promise; "
             "less proves nothing.",
-            f"If everything is right, an audit says otherwise with probability at most "
+            f"An audit calls something that is right violated with probability at most "
             f"{float(self.failure):.2g}, for which {self.tails:,} tails have "
             f"{float(self.failure / self.tails):.2g} each.",
             *against,
@@ -119,14 +129,13 @@ class Audit:
 
 def _row(audited: Audited) -> list[str]:
     least, most = map(short, audited.promised)
-    law = "not looked at" if not audited.laws else "violated" if audited.law_violated else "kept"
     best = audited.most_telling
     return [
         audited.name,
         f"{audited.releases:,}",
-        law,
+        audited.law_said,
         least if least == most else f"{least} to {most}",
-        f"≥ {best.epsilon:.3g} of {short(best.promised)}",
+        f"≥ {at_least(best.epsilon)} of {short(best.promised)}",
         percent(best.share),
         verdict(audited),
     ]
@@ -176,11 +185,12 @@ def short(number: Fraction) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of what was promised, rounded down up to 100%: only what is more looks like more.
+    """A share of what was promised, rounded down; what is above 100% looks like more.
 
-    >>> percent(0.9999), percent(1.001), percent(31.2), percent(1e7)
-    ('99%', '101%', '3,120%', '>9,999%')
+    >>> percent(0.9999), percent(1.001), percent(1.019), percent(31.25), percent(1e7)
+    ('99%', '>100%', '101%', '3,125%', '>9,999%')
     """
-    if share <= 1:
-        return f"{int(100 * share)}%"
-    return f"{max(101, round(100 * share)):,}%" if share < 100 else ">9,999%"
+    if share >= 100:
+        return ">9,999%"
+    whole = int(100 * Fraction(share))
+    return f"{'>' * (share > 1 and whole == 100)}{whole:,}%"

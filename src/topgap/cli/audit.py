@@ -13,7 +13,7 @@ import typer
 
 from topgap import auditing
 from topgap.auditing import plot as drawing
-from topgap.auditing.calls import LEAST, read_failure
+from topgap.auditing.calls import read_failure
 from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
@@ -104,6 +104,8 @@ def _check(request: Request) -> None:
         raise typer.BadParameter("--privacy-only and --no-gaps are for a --function of yours.")
     if request.attack and request.function is not None:
         raise typer.BadParameter("--attack is made on known mechanisms; give no --function.")
+    if request.attack and request.processes is not None:
+        raise typer.BadParameter("--attack is played by one process; give no --processes.")
     if len({os.path.realpath(each) for each in request.targets}) < len(request.targets):
         raise typer.BadParameter("--output and --plot name the same file.")
     if request.written_as not in ("table", "json"):
@@ -136,8 +138,9 @@ def _attacked(request: Request, bar: Bar) -> Shown:
 
     failure = read_failure(request.failure)
     usual = QUICK_ATTACK if request.quick else ATTACK
-    number = usual if request.releases is None else request.releases
-    results = attacks.attack(read_whole(number, "releases", least=LEAST), failure, bar)
+    least = attacks.least(failure)
+    number = max(usual, least) if request.releases is None else request.releases
+    results = attacks.attack(read_whole(number, "releases", least=least), failure, bar)
     return Shown(
         all(each.as_expected for each in results),
         attack_report.to_text(results, failure),
@@ -160,7 +163,9 @@ def imported(name: str) -> Callable[..., object]:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         why = on_one_line(error).removesuffix(".")
         raise ParameterError(
             f"{on_one_line(module_name)} cannot be imported: {type(error).__name__}: {why}."

@@ -36,7 +36,8 @@ What the low bits of floating-point gaps give away:
 
 topgap audit --attack --plot attack.png
 
-How to read it: "law" tells whether each outcome came as often as it should.
+How to read it: "law" tells whether winners and ranges of gaps came as often as
+they should, where that can be computed.
 "ε shown" is a lower bound: data sets that differ by one person were told
 apart at least so well. More than the promised ε is a violation; less is no
 proof that there is none.
@@ -92,7 +93,7 @@ def audit(
         int | None,
         typer.Option(
             help="How many releases are made of what must be private; more show more. "
-            "10,000,000 unless given, and 400,000 of a function of yours.",
+            "10,000,000 unless given, and 400,000 of a function of yours; of an attack, 20,000.",
             rich_help_panel=AUDITED,
         ),
     ] = None,
@@ -100,14 +101,15 @@ def audit(
         str,
         typer.Option(
             metavar="CHANCE",
-            help="If everything is right, the audit says otherwise with at most this chance.",
+            help="What is right is called violated with at most this chance; 1e-200 at least.",
             rich_help_panel=AUDITED,
         ),
     ] = FAILURE,
     processes: Annotated[
         int | None,
         typer.Option(
-            help="How many processes work at once; one for each core unless given.",
+            help="How many processes work at once, but at an attack; one for each core unless "
+            "given.",
             rich_help_panel=AUDITED,
         ),
     ] = None,

@@ -2,6 +2,6 @@
 
 from topgap.auditing.attacks.game import FLOATS, ROUNDED, TARGETS, TOPGAP, AttackResult
 from topgap.auditing.attacks.last_bits import ATTACKS
-from topgap.auditing.attacks.series import attack
+from topgap.auditing.attacks.series import attack, least
 
-__all__ = ["ATTACKS", "FLOATS", "ROUNDED", "TARGETS", "TOPGAP", "AttackResult", "attack"]
+__all__ = ["ATTACKS", "FLOATS", "ROUNDED", "TARGETS", "TOPGAP", "AttackResult", "attack", "least"]

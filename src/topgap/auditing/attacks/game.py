@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from topgap.auditing.binomial import is_more_than, lower, upper
 from topgap.auditing.broken import floats, rounded_floats
+from topgap.auditing.rounding import not_above, not_below
 from topgap.parameters import TopK
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -84,8 +85,8 @@ class AttackResult:
         releases: How many there were.
         guesses: For how many of them the observer did not pass.
         guesses_right: How many of these were right.
-        lower: The chance that a guess is right is at least this, rounded.
-        upper: It is at most this, rounded.
+        lower: The chance that a guess is right is at least this, rounded down.
+        upper: It is at most this, rounded up.
         allowed: What ε allows: e^ε/(1 + e^ε), rounded.
         exceeded: Whether it is more than ε allows beyond doubt, decided exactly.
         should_exceed: Whether the attack is said to break this target.
@@ -179,8 +180,8 @@ def play(
         releases,
         guesses,
         right,
-        float(low),
-        float(high),
+        not_above(low),
+        not_below(high),
         1 / (1 + exp(-float(epsilon))),
         is_more_than(low, 1 - low, epsilon),
         target in attack.breaks,

@@ -104,5 +104,7 @@ def _counts() -> Attack:
     )
 
 
-ATTACKS: tuple[Attack, ...] = (_even_numbers(), _balances(), _counts())
+PASSING = _counts()
+"""The one whose observer passes most often."""
+ATTACKS: tuple[Attack, ...] = (_even_numbers(), _balances(), PASSING)
 """All of them."""

@@ -2,12 +2,32 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import ceil, exp, expm1, log, log1p
 
 from topgap.auditing.attacks.game import TARGETS, AttackResult, play
-from topgap.auditing.attacks.last_bits import ATTACKS
+from topgap.auditing.attacks.last_bits import ATTACKS, PASSING
 from topgap.exact import Number, read_parameter, read_whole
 
 Progress = Callable[[str, float | None], None]
+
+
+def least(failure: Fraction) -> int:
+    """So many releases are enough for each attack to show what it is said to show.
+
+    The one that needs most is the one that passes most often: "counts around 1,024" guesses with
+    chance (1 − e^(−ε/3))/4, and g guesses, all of them right, show that e^ε is exceeded if
+    e^ε/(1 + e^ε) to the power g is below the level. On average there are 2g of them; fewer than g
+    come with a chance of at most e^(−2g/8), by Chernoff, which is below 1e-8 for a failure of 1e-9
+    and less for a smaller one.
+
+    >>> least(Fraction(1, 10**9))
+    2200
+    """
+    epsilon = float(PASSING.parameters.epsilon)
+    guessed = -expm1(-epsilon / PASSING.parameters.k) / 4
+    level = min(failure, Fraction(1, 10**9)) / (2 * len(ATTACKS) * len(TARGETS))
+    guesses = (log(level.denominator) - log(level.numerator)) / log1p(exp(-epsilon))
+    return ceil(2 * guesses / guessed / 100) * 100
 
 
 def attack(
