@@ -9,7 +9,7 @@ NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench coverage soak fuzz clean
+.PHONY: help demo test check bench audit timing coverage soak fuzz clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,13 +25,14 @@ test: .venv/installed-dev ## run the tests (under ten minutes)
 	@echo "make test: passed"
 
 # Each line runs even if one before it failed, so that one run shows everything.
-check: .venv/installed-dev ## lint, formatting and types, Python and Rust
+check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and whether proofs fit their code
 	@failed=0; \
 	step() { echo "== check: $$*"; "$$@" || failed=1; }; \
 	step $(BIN)/ruff check .; \
 	step $(BIN)/ruff format --check .; \
 	step $(BIN)/mypy; \
 	step $(BIN)/stubtest topgap._core; \
+	step $(BIN)/python tests/proofs.py; \
 	step cargo fmt --manifest-path rust/Cargo.toml --all --check; \
 	step cargo clippy --locked --manifest-path rust/Cargo.toml --all-targets -- -D warnings; \
 	step cargo fmt --manifest-path rust/fuzz/Cargo.toml --check; \
@@ -45,6 +46,16 @@ bench: .venv/installed-dev ## measure kernel, reference, counting, baskets, Spar
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done
 	@echo "make bench: done"
+
+audit: .venv/installed ## audit ten million releases, and find what is broken on purpose (a few minutes)
+	@echo "== audit: topgap audit (a few minutes)"
+	@$(BIN)/topgap audit || { echo "make audit: FAILED"; exit 1; }
+	@echo "make audit: passed"
+
+timing: .venv/installed-dev ## measure what the running time says about the data (ten minutes)
+	@echo "== timing: python benchmarks/timing.py (ten minutes)"
+	@$(BIN)/python benchmarks/timing.py || { echo "make timing: FAILED"; exit 1; }
+	@echo "make timing: done"
 
 coverage: .venv/installed-dev ## measure how often confidence intervals cover (half an hour)
 	@echo "== coverage: python benchmarks/coverage.py (half an hour)"
