@@ -183,6 +183,16 @@ def said_range(first: int, end: int | None) -> str:
     return str(first) if end == first + 1 else f"{first} to {end - 1}"
 
 
+def in_steps(first: int, end: int | None) -> str:
+    """The same with its unit.
+
+    >>> in_steps(1, 2), in_steps(3, 9)
+    ('1 step', '3 to 8 steps')
+    """
+    said = said_range(first, end)
+    return f"{said} {_unit(said)}"
+
+
 def _said_last_of_all(label: object) -> str:
     assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
     return f"gaps that leave {', '.join(map(str, label))} when divided by {_LAST_OF_ALL} steps"

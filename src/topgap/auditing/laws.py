@@ -21,7 +21,16 @@ from typing import NamedTuple
 
 from topgap.auditing.binomial import tail
 from topgap.auditing.cases import Neighbours
-from topgap.auditing.features import ITEMS, LAST, WHOLE, Tally, names, said_items, said_range
+from topgap.auditing.features import (
+    ITEMS,
+    LAST,
+    WHOLE,
+    Tally,
+    in_steps,
+    names,
+    said_items,
+    said_range,
+)
 from topgap.auditing.findings import LawCheck, Misfit
 from topgap.auditing.grids import Edges, Grid, begins, ends, first_winners, grid
 from topgap.auditing.leading import Range, Winners, is_computed, power_bounds, within
@@ -76,7 +85,7 @@ def cells(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> tuple[Ce
     for i, edges in enumerate(sorted_so.law):
         name = f"gap {i + 1}" if k > 1 else "gap"
         ranges = [
-            ((first,), f"{name} of {said_range(first, end)}", _but(everything, i, (first, end)))
+            ((first,), f"{name} of {in_steps(first, end)}", _but(everything, i, (first, end)))
             for first, end in _ranges(edges)
         ]
         made += law.cells(_size(i), sorted_so.group, ranges)
@@ -129,7 +138,7 @@ class _Law:
         for first, patterns in groups.items():
             who = said_items(first, more=self.k > group)
             for key, said, box in boxes:
-                words = f"{who} with {said} steps" if said else who
+                words = f"{who} with {said}" if said else who
                 yield Cell(feature, (first, key), words, self._sum(patterns, box))
 
     def last_bits(self, i: int, far: int) -> Iterator[Cell]:
@@ -156,7 +165,7 @@ class _Law:
 
 def _box(firsts: tuple[int, ...], sorted_so: Grid) -> tuple[tuple[int, ...], str, list[Range]]:
     box = [(a, ends(a, edges)) for a, edges in zip(firsts, sorted_so.joint, strict=True)]
-    return firsts, f"gaps of {', '.join(said_range(*each) for each in box)}", box
+    return firsts, f"gaps of {', '.join(said_range(*each) for each in box)} steps", box
 
 
 def _ranges(edges: Edges) -> list[Range]:
