@@ -17,6 +17,7 @@ import random
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
@@ -160,8 +161,8 @@ def _work(calls: int, only: str, start: int, to: Connection) -> None:
             try:
                 judge = fuzz(scenario, examples, start + turn)
             except BaseException as error:
-                notes = "\n".join(getattr(error, "__notes__", []))
-                wrong = f"{type(error).__name__}: {error}\n{notes}\nseed {start + turn}"
+                told = "".join(traceback.format_exception(error))
+                wrong = f"{told}\nseed {start + turn}"
                 to.send(Seen(name, Judge(), 0, wrong))
                 return
             done += sum(judge.calls.values())

@@ -145,6 +145,7 @@ def _changed(draw: st.DrawFn, document: Any) -> Any:
     """The document with one place changed, wherever in it."""
     if not isinstance(document, dict | list) or not document or draw(st.integers(0, 9)) == 0:
         return draw(_INSTEAD)
+    document = copy.copy(document)  # what was drawn is drawn again
     keys = [*document] if isinstance(document, dict) else [*range(len(document))]
     key = draw(st.sampled_from(keys))
     action = draw(st.integers(0, 7))

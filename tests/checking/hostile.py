@@ -243,7 +243,7 @@ GOOD_HOLDERS: list[Callable[[Any], Any]] = [
 BAD_HOLDERS: list[Callable[[Any], Any]] = [
     lambda _: None, lambda _: 7, lambda _: "123", lambda _: b"123", lambda _: bytearray(b"123"),
     lambda _: [], lambda _: {}, lambda _: np.array([]), lambda _: pd.Series([], dtype=float), set,
-    frozenset, iter, lambda values: (each for each in values), _failing_iterator,
+    frozenset, iter, lambda values: (each for each in values), _failing_iterator, Failing,
     FailingArray, WrongArray, lambda _: FailingArrow(), _containing_itself, _structured,
     lambda values: np.array(values).reshape(-1, 1), lambda values: np.array(values[0]),
     lambda values: [values], lambda values: [*values, None], lambda values: [*values, float("nan")],

@@ -23,7 +23,7 @@ pub fn check(data: &[u8]) -> Checked {
     let Some((steps_per_unit, rate)) = given.rate()? else { return Ok(()) };
     let units = given.units()?;
     let k = given.within(1, u32::try_from(units.len() - 1).expect("few items"))? as usize;
-    let width = if given.flag()? { 64 } else { given.within(1, 64)? };
+    let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
     let answers = Answers { units: &units, steps_per_unit };
     let Ok(selection) = select_evenly(answers, k, &rate, &mut draws);

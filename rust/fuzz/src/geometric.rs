@@ -30,7 +30,7 @@ pub fn check(data: &[u8]) -> Checked {
     let grid = if given.flag()? { 30 } else { given.within(1, 30)? };
     let most_refinement = given.within(0, 55)?;
     let zeros = given.within(0, 40)?;
-    let width = given.within(1, 64)?;
+    let width = 64 - given.within(0, 63)?;
     let tape = given.rest();
     let Some(rate) = Rate::new(exact.clone(), grid, most_refinement) else { return Ok(()) };
 

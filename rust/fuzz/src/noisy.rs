@@ -22,7 +22,7 @@ pub fn check(data: &[u8]) -> Checked {
     let units = given.units()?;
     let needed = given.within(1, 3100)? as usize;
     let parts = given.within(1, 4)? as usize;
-    let width = if given.flag()? { 64 } else { given.within(1, 64)? };
+    let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
     let per_unit = i128::from(rate.values_per_unit(steps_per_unit));
     // As production clamps it.
     let bound = 1_i128 << 125;

@@ -27,7 +27,7 @@ pub fn check(data: &[u8]) -> Checked {
     let most = u32::try_from(units.len() - 1).expect("few items");
     let k = given.within(1, most)? as usize;
     let parts = given.within(1, 4)? as usize;
-    let width = if given.flag()? { 64 } else { given.within(1, 64)? };
+    let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
     let every = Plan { threshold: i64::MIN, octaves: 0, log_block: 0 };
     let plan = match given.within(0, 3)? {
         0 => Some(every),
