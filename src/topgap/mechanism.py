@@ -180,8 +180,8 @@ def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> Non
         )
     if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
         raise AnswersTypeError(
-            "constant_work needs an array of integers, such as NumPy's int64, because reading "
-            "others takes longer for some answers than for others; give their names as items."
+            "constant_work needs an array of integers, such as np.array(answers, dtype=np.int64), "
+            "because reading others takes longer for some answers; names go into items."
         )
 
 
