@@ -41,12 +41,14 @@ from topgap.auditing import (
 )
 from topgap.auditing.neighbourhood import FULL, QUICK
 from topgap.auditing.plot import FORMS, drawn
+from topgap.auditing.rounding import at_least
 from topgap.auditing.value import Audit
 
 ONE = TopK(1, 1, resolution=1, monotonic=True)
 TWO = TopK(2, 1, resolution="1/2")
 PAIR = Neighbours((0, 0), (1, 0), ONE)
 TRIPLE = Neighbours((1, 0, 0), (0, 1, 1), TWO)
+FAINT = Neighbours((0, 0), (1, 0), TopK(1, "1/1000", resolution=1, monotonic=True))
 SIZE = "items and size of gap 1"
 # With a failure of 1e-11, everything here that must be clean is found unclean by chance with at
 # most that probability: it is what the audit promises.
@@ -591,13 +593,64 @@ def test_a_plot_shows_each_bound_and_the_promise(both: Audit) -> None:
         "ours", r"noise\$less (law violated)"
     ]  # fmt: skip
     assert [each.get_text() for each in ax.get_legend().get_texts()] == [
-        "private", "broken on purpose", "what was promised"
+        "must be private", "broken on purpose", "what was promised"
     ]  # fmt: skip
     shares = [x for each in ax.collections for x, _ in each.get_offsets().tolist()]
     assert max(shares[:28]) < 1 < max(shares[28:])
     with mpl.rc_context({"backend": "agg"}):
         assert both.plot() is not None
         plt.close("all")
+
+
+def test_a_plot_tells_what_is_violated_from_what_must_be_private() -> None:
+    made = audit(lambda a, _: [(0, a[0])], cases=[PAIR], releases=4_000)
+    ax: Any = made.plot(Figure().subplots())
+    within, beyond = ([x for x, _ in each.get_offsets().tolist()] for each in ax.collections)
+    assert max(within) <= 1 < min(beyond)
+    assert [each.get_text() for each in ax.get_legend().get_texts()] == [
+        "must be private", "must be private, and is not", "what was promised"
+    ]  # fmt: skip
+
+
+# --- What is said of it
+
+
+@pytest.mark.parametrize(("function", "how", "said", "last"), [
+    (ours, {}, "nothing found", "Nothing speaks against it in 4,000 releases, which is no proof."),
+    (ours, {"law": False, "releases": 1_000, "cases": [FAINT]}, "too few releases to show anything",
+     "1,000 releases are too few to show anything; ask for more."),
+    (lambda a, _: [(0, a[0])], {}, "ε BROKEN", "ε BROKEN: <lambda>."),
+    (lambda *_: [(0, 0)], {}, "ANOTHER LAW",
+     "ANOTHER LAW: <lambda>. It is not topgap's law; nothing speaks against its ε. If it need not "
+     "have that law, give --privacy-only (law=False)."),
+], ids=["ours", "too few", "noiseless", "constant"])  # fmt: skip
+@pytest.mark.statistical(false_alarm=2e-11)
+def test_a_verdict_says_what_was_found_and_no_more(
+    function: Any, how: dict[str, Any], said: str, last: str
+) -> None:
+    # The failure that is asked for is what the first two may be called violated by chance with.
+    made = audit(function, **{"cases": [PAIR], "releases": 4_000, "failure": CLEAN, **how})
+    assert str(made).splitlines()[1].endswith(f"  {said}")
+    assert made.conclusion == made.to_dict()["conclusion"] == last
+    assert " ".join(str(made).split()).endswith(last)
+
+
+@pytest.mark.statistical(false_alarm=1e-11)
+def test_without_gaps_nothing_is_said_of_them() -> None:
+    made = audit(without_gaps, cases=[PAIR], releases=1_000, gaps=False, failure=CLEAN)
+    assert "law: did winners come" in str(made)
+    assert " gap" not in str(made)
+    assert max(map(len, made.to_text(width=60).splitlines()[3:])) <= 60
+
+
+@pytest.mark.statistical(false_alarm=1e-12)
+def test_what_was_found_of_one_is_shown_in_a_line(both: Audit) -> None:
+    assert repr(both.mechanisms[1]) == (
+        "<Audited noise$less: 4,000 releases, law violated, ε at least "
+        f"{at_least(both.mechanisms[1].most_telling.epsilon)} of 1>"
+    )
+    assert both.to_dict()["releases_of_what_must_be_private"] == 4_000
+    assert both.to_dict()["releases"] == 8_000
 
 
 def test_top_k_is_what_is_audited() -> None:

@@ -6,30 +6,42 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from topgap.auditing.rounding import percent_at_least, percent_at_most
-from topgap.auditing.value import paragraphs, short
+from topgap.auditing.value import WIDTH, paragraphs, short
 from topgap.grid import as_text
 
 if TYPE_CHECKING:
     from topgap.auditing.attacks import AttackResult
 
 FORMAT = "topgap.attack/1"
-_HEAD = ["attack", "on", "ε", "releases", "guesses", "right", "beyond doubt", "allowed", "verdict"]
+_RANGE = "confidence range"
+_HEAD = ["attack", "on", "ε", "releases", "guesses", "right", _RANGE, "allowed", "verdict"]
 
 
-def to_text(results: "Sequence[AttackResult]", failure: Fraction) -> str:
-    """A table with a line for each attack on each target, and what it means."""
-    expected = all(each.as_expected for each in results)
+def to_text(results: "Sequence[AttackResult]", failure: Fraction, *, width: int = WIDTH) -> str:
+    """A table with a line for each attack on each target, and what it means.
+
+    Args:
+        results: What the attacks showed.
+        failure: All ranges hold at once but for this probability.
+        width: How long a line of the notes may be.
+    """
     notes = [
         *dict.fromkeys(f"{each.name}: {each.what}" for each in results),
         "A coin picks one of two data sets that differ by one person, and an observer guesses "
         "from the release which it was, or passes.",
         "allowed: what ε allows the observer to get right, in the long run; a coin gets 50%.",
-        f"beyond doubt: the range of that; all of them hold but with probability "
-        f"{float(failure):.2g}.",
-        "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE.",
+        f"{_RANGE}: of the chance that a guess is right; all these ranges hold at once, but with "
+        f"probability {float(failure):.2g}.",
+        conclusion(results),
     ]
     table = as_text(_HEAD, [*map(_row, results)], left=(0, 1, 8))
-    return "\n".join([table, "", *paragraphs(notes)])
+    return "\n".join([table, "", *paragraphs(notes, width)])
+
+
+def conclusion(results: "Sequence[AttackResult]") -> str:
+    """Whether all of it went as it should."""
+    expected = all(each.as_expected for each in results)
+    return "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE."
 
 
 def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:

@@ -102,7 +102,7 @@ def audit(
         name = str(getattr(function, "__qualname__", type(function).__name__))
         mechanisms = (
             Mechanism(name, "A function of yours.", function, read_flag(gaps, "gaps"),
-                      looked_at, number, law=law),
+                      looked_at, number, law=law, yours=True),
         )  # fmt: skip
     return audited(mechanisms, promised, processes, progress)
 
@@ -217,4 +217,6 @@ def _judged(
         releases=releases,
         laws=tuple(checks),
         bounds=tuple(bounds),
+        gaps=gaps,
+        yours=mechanism.yours,
     )

@@ -128,7 +128,7 @@ class Bound:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audited:
     """What was found of one mechanism.
 
@@ -139,6 +139,8 @@ class Audited:
         releases: How many releases were made.
         laws: The law on each data set; empty if only privacy was looked at.
         bounds: The lower bounds of ε: for each case, feature and direction.
+        gaps: Whether it gives gaps.
+        yours: Whether it is a function of a user's, of which nothing is known.
     """
 
     name: str
@@ -147,6 +149,8 @@ class Audited:
     releases: int
     laws: tuple[LawCheck, ...]
     bounds: tuple[Bound, ...]
+    gaps: bool = True
+    yours: bool = False
 
     @property
     def law_violated(self) -> bool:
@@ -180,6 +184,11 @@ class Audited:
         return not (self.law_violated or self.privacy_violated)
 
     @property
+    def shows_anything(self) -> bool:
+        """Whether a frequency was compared with the law, or some ε above 0 was shown."""
+        return self.law_compared[0] > 0 or self.most_telling.epsilon > 0
+
+    @property
     def as_expected(self) -> bool:
         """Whether it is private and clean, or broken on purpose and found to be broken so."""
         match self.should_be:
@@ -200,6 +209,13 @@ class Audited:
         """The smallest and the largest ε that was promised."""
         all_promised = [each.promised for each in self.bounds]
         return min(all_promised), max(all_promised)
+
+    def __repr__(self) -> str:
+        best = self.most_telling
+        return (
+            f"<Audited {self.name}: {self.releases:,} releases, law {self.law_said}, "
+            f"ε at least {at_least(best.epsilon)} of {best.promised}>"
+        )
 
     def evidence(self) -> Sequence[str]:
         """What speaks against it, in sentences: the worst of the law and of privacy."""

@@ -29,6 +29,7 @@ class Mechanism(NamedTuple):
         releases: How many releases are made in all.
         should_be: What it must turn out to be.
         law: Whether it is held against the law, too.
+        yours: Whether it is a function of a user's.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Mechanism(NamedTuple):
     releases: int
     should_be: ShouldBe = "private"
     law: bool = True
+    yours: bool = False
 
 
 class Own(NamedTuple):

@@ -1,24 +1,33 @@
 """An audit as a Matplotlib chart: for each mechanism, how much of the promised ε was shown."""
 
 import io
-from importlib.util import find_spec
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from topgap.auditing.findings import Audited
+from topgap.auditing.findings import Audited, Bound
 from topgap.auditing.value import Audit
-from topgap.errors import MissingExtraError
+from topgap.planning.plot import FORMS, check_installed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMS = ("png", "svg", "pdf")
-"""What `drawn` can write."""
+__all__ = ["FORMS", "check_installed", "drawn", "plot"]
 
 # Told apart by colour and by the mark.
 _STYLES: dict[str, dict[str, Any]] = {
-    "private": {"color": "#0b5c8f", "marker": "o", "facecolors": "none", "label": "private"},
+    "private": {
+        "color": "#0b5c8f",
+        "marker": "o",
+        "facecolors": "none",
+        "label": "must be private",
+    },
     "not private": {"color": "#9c3a10", "marker": "x", "label": "broken on purpose"},
     "of another law": {"color": "#7a7a7a", "marker": "+", "label": "broken in its law alone"},
+}
+_VIOLATED: dict[str, Any] = {
+    "color": "#d00000",
+    "marker": "D",
+    "label": "must be private, and is not",
 }
 _LEAST, _MOST = 0.003, 100.0  # what is beyond is drawn there: a logarithmic axis has no 0
 _TICKS = {_LEAST: "none", 0.01: "0.01", 0.1: "0.1", 1: "1", 10: "10", _MOST: "100 or more"}
@@ -28,7 +37,8 @@ def plot(audit: Audit, ax: "Axes | None" = None) -> "Axes":
     """Draw a mark for each lower bound of ε, as a multiple of the ε that was promised.
 
     Left of the line at 1 a bound is within its promise; right of it more was shown than is allowed.
-    What is broken in its law alone has no mark there.
+    What is broken in its law alone has no mark there. A bound that breaks the promise of what must
+    be private has a mark of its own.
 
     Args:
         audit: What is drawn.
@@ -69,20 +79,6 @@ def drawn(audit: Audit, form: str) -> bytes:
     return file.getvalue()
 
 
-def check_installed() -> None:
-    """See that there is something to draw with, before any work is done for it.
-
-    Raises:
-        MissingExtraError: Matplotlib is not installed.
-    """
-    try:
-        found = find_spec("matplotlib") is not None
-    except ValueError:  # as Python says of a module that was put aside
-        found = False
-    if not found:
-        raise MissingExtraError("plot needs matplotlib: pip install matplotlib.")
-
-
 def _new(audit: Audit) -> dict[str, Any]:
     return {"figsize": (9, 1.6 + 0.36 * len(audit.mechanisms)), "layout": "constrained"}
 
@@ -90,12 +86,12 @@ def _new(audit: Audit) -> dict[str, Any]:
 def _draw(audit: Audit, ax: "Axes") -> None:
     named: set[str] = set()
     for row, each in enumerate(audit.mechanisms):
-        shares = [min(max(bound.share, _LEAST), _MOST) for bound in each.bounds]
-        style = _STYLES[each.should_be]
-        if each.should_be in named:
-            style = {**style, "label": None}
-        named.add(each.should_be)
-        ax.scatter(shares, [row] * len(shares), s=22, linewidths=0.9, alpha=0.7, **style)
+        for style, bounds in _marks(each):
+            shares = [min(max(bound.share, _LEAST), _MOST) for bound in bounds]
+            label = style["label"] if style["label"] not in named else None
+            named.add(style["label"])
+            drawn_so = {**style, "label": label, "s": 22, "linewidths": 0.9, "alpha": 0.7}
+            ax.scatter(shares, [row] * len(shares), **drawn_so)
     ax.axvline(1, color="#222222", linewidth=1.2, label="what was promised")
     ax.set_xscale("log")
     ax.set_xlim(_LEAST * 0.8, _MOST * 1.25)
@@ -108,6 +104,18 @@ def _draw(audit: Audit, ax: "Axes") -> None:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False)
+
+
+def _marks(audited: Audited) -> Iterator[tuple[dict[str, Any], list[Bound]]]:
+    """The bounds of a mechanism by the way they are drawn."""
+    usual = _STYLES[audited.should_be]
+    if audited.should_be != "private":
+        yield usual, [*audited.bounds]
+        return
+    for violated, style in ((False, usual), (True, _VIOLATED)):
+        bounds = [each for each in audited.bounds if each.violated is violated]
+        if bounds:
+            yield style, bounds
 
 
 def _said(audited: Audited) -> str:

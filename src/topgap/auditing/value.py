@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from topgap.auditing.findings import Audited
 from topgap.auditing.rounding import at_least
+from topgap.auditing.verdicts import conclusion, releases_of_private, verdict
 from topgap.grid import as_html, as_text
 from topgap.text import written
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMAT = "topgap.audit/1"
+WIDTH = 100
+"""How long a line of the notes is at most, unless a terminal is narrower."""
+_NARROWEST = 20
 _HEAD = ["audited", "releases", "law", "ε promised", "ε shown", "of promised", "verdict"]
 
 
@@ -45,12 +49,19 @@ class Audit:
         """How many releases were made in all."""
         return sum(each.releases for each in self.mechanisms)
 
+    @property
+    def conclusion(self) -> str:
+        """What it comes to, in a sentence or two."""
+        return " ".join(conclusion(self.mechanisms))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: all bounds and events, exact numbers as text."""
         return {
             "format": FORMAT,
             "as_expected": self.as_expected,
+            "conclusion": self.conclusion,
             "releases": self.releases,
+            "releases_of_what_must_be_private": releases_of_private(self.mechanisms),
             "failure": str(self.failure),
             "tails": self.tails,
             "mechanisms": [each.to_dict() for each in self.mechanisms],
@@ -80,10 +91,14 @@ class Audit:
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self) -> str:
-        """A table with a line for each mechanism, and what it means."""
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """A table with a line for each mechanism, and what it means.
+
+        Args:
+            width: How long a line below the table may be.
+        """
         table = as_text(_HEAD, self._rows(), left=(0, 2, 6))
-        return "\n".join([table, "", *paragraphs(self._notes())])
+        return "\n".join([table, "", *paragraphs(self._notes(), width)])
 
     def _repr_html_(self) -> str:
         notes = "<br>".join(map(escape, self._notes()))
@@ -94,10 +109,14 @@ class Audit:
 
     def _notes(self) -> list[str]:
         """What the table means, what was found against what must be private, and the verdict."""
+        of_gaps = (
+            ", with each gap and all gaps in ranges, and the last three bits of large gaps"
+            if any(each.gaps for each in self.mechanisms)
+            else ""
+        )
         law = [
-            "law: did winners come as often as their exact probability says, with each gap and all "
-            'gaps in ranges, and the last three bits of large gaps? "kept" means that none of '
-            "these came too often or too rarely on any data set."
+            f"law: did winners come as often as their exact probability says{of_gaps}? "
+            '"kept" means that none of these came too often or too rarely on any data set.'
         ]
         rest = [
             "Where the law would take too long to compute it was not looked at; there, just what "
@@ -119,7 +138,7 @@ class Audit:
             f"{float(self.failure):.2g}, for which {self.tails:,} tails have "
             f"{float(self.failure / self.tails):.2g} each.",
             *against,
-            *_conclusion(self.mechanisms),
+            *conclusion(self.mechanisms),
         ]
 
     def __repr__(self) -> str:
@@ -141,37 +160,13 @@ def _row(audited: Audited) -> list[str]:
     ]
 
 
-def _conclusion(mechanisms: tuple[Audited, ...]) -> list[str]:
-    private = [each for each in mechanisms if each.should_be == "private"]
-    broken = [each for each in mechanisms if each.should_be != "private"]
-    violated = [each.name for each in private if not each.as_expected]
-    missed = [each.name for each in broken if not each.as_expected]
-    said = []
-    if violated:
-        said.append(f"VIOLATED: {', '.join(violated)}.")
-    if missed:
-        said.append(f"BROKEN BUT NOT FOUND: {', '.join(missed)}.")
-    if said:
-        return said
-    clean = f"no violation in {sum(each.releases for each in private):,} releases"
-    found = f"; {len(broken)} of {len(broken)} broken on purpose were found" if broken else ""
-    return [f"All is as it should be: {clean}{found}."]
-
-
-def paragraphs(notes: Iterable[str]) -> list[str]:
+def paragraphs(notes: Iterable[str], width: int = WIDTH) -> list[str]:
     """The notes in lines that are not too long to read."""
-    return [line for note in notes for line in _lines(note)]
+    return [line for note in notes for line in _lines(note, width)]
 
 
-def _lines(note: str) -> list[str]:
-    return wrap(note, 100, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def verdict(audited: Audited) -> str:
-    """What was found, in a few words."""
-    if audited.should_be != "private":
-        return "broken, and found" if audited.as_expected else "BROKEN, NOT FOUND"
-    return "clean" if audited.as_expected else "VIOLATED"
+def _lines(note: str, width: int) -> list[str]:
+    return wrap(note, max(width, _NARROWEST), subsequent_indent="  ", break_on_hyphens=False)
 
 
 def short(number: Fraction) -> str:

@@ -1,0 +1,70 @@
+"""What an audit comes to, in words: for each mechanism, and for all of them."""
+
+from collections.abc import Sequence
+
+from topgap.auditing.findings import Audited
+
+
+def verdict(audited: Audited) -> str:
+    """What was found, in a few words.
+
+    Of ours more is known than an audit can show, so that they are called clean; of a function of a
+    user's it is said that nothing was found, or that nothing could be.
+    """
+    if audited.should_be != "private":
+        return "broken, and found" if audited.as_expected else "BROKEN, NOT FOUND"
+    if audited.privacy_violated:
+        return "ε BROKEN"
+    if audited.law_violated:
+        return "ANOTHER LAW"
+    if not audited.yours:
+        return "clean"
+    return "nothing found" if audited.shows_anything else "too few releases to show anything"
+
+
+def conclusion(mechanisms: Sequence[Audited]) -> list[str]:
+    """What all of it comes to; more than one sentence only if there is more than one thing wrong.
+
+    Args:
+        mechanisms: What was found of each.
+    """
+    private = [each for each in mechanisms if each.should_be == "private"]
+    broken = [each for each in mechanisms if each.should_be != "private"]
+    leaking = [each for each in private if each.privacy_violated]
+    of_another_law = [each for each in private if each.law_violated and not each.privacy_violated]
+    missed = [each for each in broken if not each.as_expected]
+    said = []
+    if leaking:
+        said.append(f"ε BROKEN: {_names(leaking)}.")
+    if of_another_law:
+        said.append(f"ANOTHER LAW: {_names(of_another_law)}.{_on_the_law(of_another_law)}")
+    if missed:
+        said.append(f"BROKEN BUT NOT FOUND: {_names(missed)}.")
+    if said:
+        return said
+    releases = f"{releases_of_private(mechanisms):,} releases"
+    if any(each.yours for each in private):
+        if all(each.shows_anything for each in private):
+            return [f"Nothing speaks against it in {releases}, which is no proof."]
+        return [f"{releases} are too few to show anything; ask for more."]
+    found = f"; {len(broken)} of {len(broken)} broken on purpose were found" if broken else ""
+    return [f"All is as it should be: no violation in {releases}{found}."]
+
+
+def releases_of_private(mechanisms: Sequence[Audited]) -> int:
+    """How many releases were made of what must be private."""
+    return sum(each.releases for each in mechanisms if each.should_be == "private")
+
+
+def _on_the_law(found: Sequence[Audited]) -> str:
+    """What another law means for a function that need not have ours."""
+    if not all(each.yours for each in found):
+        return ""
+    return (
+        " It is not topgap's law; nothing speaks against its ε. If it need not have that law, give "
+        "--privacy-only (law=False)."
+    )
+
+
+def _names(found: Sequence[Audited]) -> str:
+    return ", ".join(each.name for each in found)
