@@ -25,6 +25,7 @@ SMALL = ("--releases", 1_000, "--quick", "--failure", "1e-10", "--processes", 1)
 MORE = ("--releases", 4_000)  # what has no noise is found then
 
 MINE = """
+import json
 import pathlib
 import time
 
@@ -55,6 +56,22 @@ def gone(answers, parameters):
     raise GeneratorExit
 
 number = 5
+
+def nobody(answers, parameters):
+    return []
+
+def endless(answers, parameters):
+    return [(i, float("nan")) for i in range(parameters.k)]
+
+def gapless(answers, parameters):
+    return parameters.release(answers, gaps=False)
+
+def borrowing(answers, parameters):
+    return json.loads("{")
+
+def talking(answers, parameters):
+    print("hello")
+    return parameters.release(answers)
 """
 
 
@@ -110,7 +127,7 @@ def test_a_function_that_breaks_its_promise_is_found(
         monkeypatch, mine, "--function", "mine:noiseless", *SMALL, *MORE, "-o", "audit.json"
     )
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err == "Written: audit.json\n"
+    assert ended.err == "Written: audit.json\nε BROKEN: noiseless.\n"
     read = json.loads((mine / "audit.json").read_text())
     assert (read["as_expected"], read["failure"]) == (False, "1/10000000000")
     (found,) = read["mechanisms"]
@@ -204,29 +221,30 @@ def test_attacks_that_go_otherwise_end_with_1(
 
 
 @pytest.mark.parametrize(("asked", "said"), [
-    (["--function", "mine"], "--function must be module:name, not mine."),
-    (["--function", ":release"], "--function must be module:name, not :release."),
-    (["--function", "mine:"], "--function must be module:name, not mine:."),
     (["--function", "mine:nothing"], "mine has no function nothing."),
-    (["--function", "mine:number"], "mine has no function number."),
+    (["--function", "mine:number"], "mine.number is no function."),
+    (["--function", "mine:Held"], "Held is a class; name a function or an object."),
+    (["--function", "mine.py:release"], "mine.py is no module; write mine:release."),
+    (["--function", "mine:nobody"], "The function returned 0 winners where k = 1; return "),
+    (["--function", "mine:endless"], "The function returned a gap that is not finite."),
+    (["--function", "mine:gapless"],
+     "The function returned a release without gaps; give --no-gaps (gaps=False)."),
     (["--function", "mine:release.nothing"], "mine has no function release.nothing."),
     (["--function", "nowhere:release"], "nowhere cannot be imported: ModuleNotFoundError: "),
     (["--function", "wrong:release"], "wrong cannot be imported: SyntaxError: "),
     (["--function", "empty:release"], "empty cannot be imported: ModuleNotFoundError: "),
     (["--function", ".mine:release"], ".mine cannot be imported: TypeError: "),
-    (["--function", "mine:failing"], r"The audited function raised LookupError: nobody\nis here."),
-    (["--function", "mine:leaving"], "The audited function raised SystemExit: 0."),
-    (["--function", "mine:gone"], "The audited function raised GeneratorExit."),
+    (["--function", "mine:failing"], r"The audited function raised LookupError: nobody\nis here "
+     "(mine.py, line 20)."),
+    (["--function", "mine:leaving"], "The audited function raised SystemExit: 0 (mine.py, "
+     "line 27)."),
+    (["--function", "mine:gone"], "The audited function raised GeneratorExit (mine.py, line 30)."),
+    (["--function", "mine:borrowing"], "The audited function raised JSONDecodeError: "
+     "Expecting property name enclosed in double quotes: line 1 column 2 (char 1) "
+     "(mine.py, line 44)."),
     (["--function", "gone:release"], "gone cannot be imported: SystemExit: 0."),
     (["--function", "mine:names"], "The function did not return pairs; return a topgap.Release"),
-    (["--function", "mine:release", "--no-gaps"], "The function returned a release of another"),
-    (["--failure", 1], "failure must be a probability below 1, such as 1e-9."),
-    (["--attack", "--failure", "x"], "failure must be a number such as"),
-    (["--releases", 10], "releases must be at least 1000."),
-    (["--attack", "--releases", 0], "releases must be at least 2200."),
-    (["--attack", "--releases", 1000], "releases must be at least 2200."),
-    (["--failure", "1e-300"], "failure must be at least 1e-200; nothing could be shown with less."),
-    (["--processes", 0], "processes must be at least 1."),
+    (["--function", "mine:release", "--no-gaps"], "The function returned a release with gaps"),
     (["-o", "no/where.json"], "no/where.json cannot be written: there is no directory"),
     (["-o", "mine.py", "--format", "json"], "mine.py exists already and is kept"),
     (["--function", "mine:release", "-o", "mine.py", "--format", "json", "--overwrite"],
@@ -240,6 +258,37 @@ def test_what_cannot_be_done_is_told_in_a_sentence(
     assert (ended.code, ended.out) == (1, ""), ended
     assert is_one_sentence(ended.err), ended.err
     assert ended.err.startswith(f"topgap: {said}")
+
+
+@pytest.mark.parametrize(("wrong", "said"), [
+    (["--function", "mine"], "--function must be module:name, not mine."),
+    (["--function", ":release"], "--function must be module:name, not :release."),
+    (["--function", "mine:"], "--function must be module:name, not mine:."),
+    (["--failure", 1], "--failure must be a probability below 1, such as 1e-9."),
+    (["--attack", "--failure", "x"], "--failure must be a number such as"),
+    (["--releases", 10], "--releases must be at least 1000."),
+    (["--attack", "--releases", 0], "--releases must be at least 2200."),
+    (["--attack", "--releases", 1000], "--releases must be at least 2200."),
+    (["--failure", "1e-300"], "--failure must be at least 1e-200; nothing could be shown with"),
+    (["--processes", 0], "--processes must be at least 1."),
+], ids=lambda each: " ".join(map(str, each)) if isinstance(each, list) else "")  # fmt: skip
+def test_what_cannot_be_understood_is_a_usage_error(
+    mine: Path, wrong: list[object], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = called(monkeypatch, mine, *wrong)
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+
+
+@pytest.mark.statistical(false_alarm=CLEAN)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_a_function_prints_does_not_get_into_the_audit(mine: Path, processes: int) -> None:
+    asked = ["--function", "mine:talking", "--format", "json", "--processes", processes]
+    ended = audit(mine, *SMALL[:-2], *asked)
+    assert ended.code == 0, ended
+    assert json.loads(ended.out)["as_expected"]
+    assert ended.err.count("hello") >= 1_000 - 4
+    assert ended.err.replace("hello", "").strip() == ""
 
 
 @pytest.mark.parametrize("wrong", [
@@ -307,4 +356,4 @@ def test_help_teaches_by_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for said in ("topgap audit --quick", "--function mine:release", "Exit codes: 0", "--attack"):
         assert said in told.out
     examples = told.out[told.out.index("Examples") :].splitlines()
-    assert max(len(each.rstrip()) for each in examples) <= 80
+    assert max(len(each.rstrip()) for each in examples) <= 78  # of 80, one is left at each side

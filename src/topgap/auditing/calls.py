@@ -93,6 +93,10 @@ def audit(
         own = ours(releases or _RELEASES[quick], quick=quick)
         mechanisms: Sequence[Mechanism] = (*own, *broken(_RELEASES_OF_BROKEN))
     else:
+        if isinstance(function, type):
+            raise ParameterTypeError(
+                f"{function.__qualname__} is a class; name a function or an object."
+            )
         if not callable(function):
             raise ParameterTypeError(
                 f"function must take answers and parameters, not be {type(function).__name__}."

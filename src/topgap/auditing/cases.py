@@ -49,33 +49,41 @@ def read_cases(cases: Iterable[Neighbours]) -> tuple[Neighbours, ...]:
     (2, 1)
     """
     try:
-        read = tuple(Neighbours(*each) for each in cases)
+        given = list(cases)
     except TypeError:
         raise ParameterTypeError(
             "cases must be a list of Neighbours(answers, neighbour, parameters)."
         ) from None
-    if not read:
+    if not given:
         raise ParameterError("cases must have at least one pair of neighbours.")
-    return tuple(map(_checked, read))
+    return tuple(_checked(each, f"Case {number}") for number, each in enumerate(given, 1))
 
 
-def _checked(case: Neighbours) -> Neighbours:
+def _checked(given: Neighbours, which: str) -> Neighbours:
+    try:
+        case = Neighbours(*given)
+    except TypeError:
+        raise ParameterTypeError(
+            f"{which} must be a Neighbours(answers, neighbour, parameters)."
+        ) from None
     if not isinstance(case.parameters, TopK):
-        raise ParameterTypeError("The parameters of a case must be a TopK.")
+        raise ParameterTypeError(f"{which}: its parameters must be a TopK.")
     try:
         sides = [tuple(side) for side in case.sides]
     except TypeError:
-        raise ParameterTypeError("The answers of a case must be two lists of ints.") from None
+        raise ParameterTypeError(f"{which}: its answers must be two lists of ints.") from None
     if not all(is_whole(each) for side in sides for each in side):
-        raise ParameterTypeError("The answers of a case must be ints.")
+        raise ParameterTypeError(f"{which}: its answers must be ints.")
     here, there = (tuple(map(int, side)) for side in sides)
     if any(abs(each) >= MOST for each in (*here, *there)):
-        raise ParameterError("The answers of a case must lie between -10^100 and 10^100.")
+        raise ParameterError(f"{which}: its answers must lie between -10^100 and 10^100.")
     if len(here) != len(there) or len(here) <= case.parameters.k:
-        raise ParameterError("Both sides of a case must have as many answers, and more than k.")
+        raise ParameterError(f"{which}: both sides must have as many answers, and more than k.")
     moves = [b - a for a, b in zip(here, there, strict=True)]
+    if not any(moves):
+        raise ParameterError(f"{which}: both sides are the same; one person must move an answer.")
     if max(map(abs, moves)) > Fraction(case.parameters.sensitivity):
-        raise ParameterError("One person moves an answer of a case by more than the sensitivity.")
+        raise ParameterError(f"{which}: one person moves an answer by more than the sensitivity.")
     if case.parameters.monotonic and min(moves) < 0 < max(moves):
-        raise ParameterError("A case whose answers move both ways is not monotonic.")
+        raise ParameterError(f"{which}: its answers move both ways, which is not monotonic.")
     return Neighbours(here, there, case.parameters)

@@ -12,7 +12,7 @@ from topgap.exact import is_whole
 from topgap.parameters import TopK
 from topgap.release import Release
 
-FORMS = "return a topgap.Release, k pairs (index, gap) or, with gaps=False, k indices"
+FORMS = "return a topgap.Release, k pairs (index, gap) or, with --no-gaps (gaps=False), k indices"
 
 
 class OffGrid(NamedTuple):
@@ -74,7 +74,7 @@ def read(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     if not isinstance(returned, list | tuple):
         raise ReleaseError(f"The function returned {type(returned).__name__}; {FORMS}.")
     if len(returned) != parameters.k:
-        raise ReleaseError(f"The function returned {len(returned)} winners of k; {FORMS}.")
+        raise ReleaseError(f"{_said_number(len(returned), parameters)}; {FORMS}.")
     if not gaps:
         return Outcome(tuple(map(_index, returned)), None)
     if not all(isinstance(each, list | tuple) and len(each) == 2 for each in returned):
@@ -103,14 +103,27 @@ def impossible(outcome: Outcome, items: int) -> str | None:
 
 def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
     indices, units = tuple(release.indices.tolist()), release.gap_units
-    if (units is not None) != gaps or len(indices) != parameters.k:
-        raise ReleaseError(f"The function returned a release of another kind; {FORMS}.")
+    if len(indices) != parameters.k:
+        raise ReleaseError(f"{_said_number(len(indices), parameters)}.")
+    if gaps and units is None:
+        raise ReleaseError(
+            "The function returned a release without gaps; give --no-gaps (gaps=False)."
+        )
+    if units is not None and not gaps:
+        raise ReleaseError(
+            "The function returned a release with gaps; do not give --no-gaps (gaps=False)."
+        )
     if units is None:
         return Outcome(indices, None)
     if release.parameters.resolution == parameters.resolution:
         return Outcome(indices, tuple(units.tolist()))
     finer = release.parameters.resolution
     return Outcome(indices, tuple(_gap(u * finer, parameters.resolution) for u in units.tolist()))
+
+
+def _said_number(winners: int, parameters: TopK) -> str:
+    named = f"{winners} winner{'s' * (winners != 1)}"
+    return f"The function returned {named} where k = {parameters.k}"
 
 
 def _index(index: Any) -> int:
@@ -147,7 +160,7 @@ def _ratio(gap: Any) -> tuple[int, int]:
     try:
         numerator, denominator = gap.as_integer_ratio()
     except (ValueError, OverflowError):  # what is no number, or infinite
-        raise ReleaseError("A gap must be finite.") from None
+        raise ReleaseError("The function returned a gap that is not finite.") from None
     return int(numerator), int(denominator)
 
 

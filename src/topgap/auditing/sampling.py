@@ -1,23 +1,24 @@
 """Many releases of the audited functions, in this process or in several."""
 
 import multiprocessing
+import os
 import pickle
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
 
+from topgap.auditing.blame import said_of
 from topgap.auditing.cases import ReleaseFunction
 from topgap.auditing.features import Tally, tally
 from topgap.auditing.grids import Grid
 from topgap.auditing.outcomes import Outcome, read
 from topgap.errors import AuditError
 from topgap.parameters import TopK
-from topgap.text import on_one_line
 
 AT_ONCE = 10_000
 """So many releases are made between two looks at what else is to be done."""
@@ -66,7 +67,7 @@ def _outcomes(task: Task) -> Iterator[Outcome]:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit must not end the audit as if it were done
-            raise AuditError(_said(error)) from error
+            raise AuditError(said_of(error)) from error
         yield read(returned, parameters, gaps=gaps)
 
 
@@ -184,7 +185,7 @@ def _pool(processes: int) -> Iterator[Callable[[Task, Task], "Future[Ran]"]]:
         return
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(
-        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
+        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
     )
 
     def submit(task: Task, opening: Task) -> "Future[Ran]":
@@ -212,8 +213,11 @@ def _result(future: "Future[Ran]") -> Ran:
         raise AuditError("A process ended in the midst of the audited function.") from None
 
 
-def _ignore_interrupts() -> None:
+def _begin() -> None:
+    """What another process does first: whatever it prints must not get between our own lines."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(OSError):  # there may be no standard error
+        os.dup2(2, 1)
 
 
 @contextmanager
@@ -227,12 +231,3 @@ def _interrupts_kept() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _said(error: BaseException) -> str:
-    try:
-        text = on_one_line(error)
-    except Exception:  # an error may fail to say what it is
-        text = ""
-    said = f"The audited function raised {type(error).__name__}{f': {text}' * bool(text)}"
-    return said if said.endswith(".") else f"{said}."

@@ -3,8 +3,10 @@
 import glob
 import importlib
 import os
+import shutil
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -13,16 +15,18 @@ import typer
 
 from topgap import auditing
 from topgap.auditing import plot as drawing
-from topgap.auditing.calls import read_failure
+from topgap.auditing.calls import LEAST, read_failure
+from topgap.auditing.value import WIDTH
 from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
-from topgap.errors import ParameterError
+from topgap.errors import ParameterError, ParameterTypeError
 from topgap.exact import read_whole
 from topgap.text import on_one_line
 
 Form = Literal["table", "json"]
+_NOTHING = object()
 _OR_ELSE = ", or --overwrite"
 ATTACK, QUICK_ATTACK = 20_000, 4_000
 """How many releases an attack is made on, unless asked otherwise."""
@@ -66,6 +70,7 @@ class Shown(NamedTuple):
     """What was found, in the forms in which it can be asked for."""
 
     as_expected: bool
+    conclusion: str
     text: str
     json: str
     drawn: Callable[[str], bytes]
@@ -112,22 +117,47 @@ def _check(request: Request) -> None:
         raise typer.BadParameter("an audit is written as table or json; say which by --format.")
     if request.plot is not None and request.drawn_as not in drawing.FORMS:
         raise typer.BadParameter("the name of --plot must end in .png, .svg or .pdf.")
+    try:
+        _check_numbers(request)
+    except (ParameterError, ParameterTypeError) as error:
+        raise typer.BadParameter(f"--{error}") from None
+    if request.function is not None:
+        module, _, name = request.function.partition(":")
+        if not module or not name:
+            label = on_one_line(request.function)
+            raise typer.BadParameter(f"--function must be module:name, not {label}.")
+
+
+def _check_numbers(request: Request) -> None:
+    """The same of numbers; each error begins with the name of what is wrong."""
+    failure = read_failure(request.failure)
+    if request.processes is not None:
+        read_whole(request.processes, "processes", least=1)
+    if request.releases is not None:
+        least = LEAST
+        if request.attack:
+            from topgap.auditing import attacks
+
+            least = attacks.least(failure)
+        read_whole(request.releases, "releases", least=least)
 
 
 def _audited(request: Request, bar: Bar) -> Shown:
-    made = auditing.audit(
-        None if request.function is None else imported(request.function),
-        releases=request.releases,
-        failure=request.failure,
-        gaps=request.gaps,
-        law=not request.privacy_only,
-        quick=request.quick,
-        processes=_processes(request.processes),
-        progress=bar,
-    )
+    with redirect_stdout(sys.stderr):  # what a function prints must not get between our own lines
+        made = auditing.audit(
+            None if request.function is None else imported(request.function),
+            releases=request.releases,
+            failure=request.failure,
+            gaps=request.gaps,
+            law=not request.privacy_only,
+            quick=request.quick,
+            processes=_processes(request.processes),
+            progress=bar,
+        )
     return Shown(
         made.as_expected,
-        made.to_text(),
+        made.conclusion,
+        made.to_text(width=_width(request)),
         made.to_json(indent=2),
         lambda form: drawing.drawn(made, form),
     )
@@ -140,10 +170,11 @@ def _attacked(request: Request, bar: Bar) -> Shown:
     usual = QUICK_ATTACK if request.quick else ATTACK
     least = attacks.least(failure)
     number = max(usual, least) if request.releases is None else request.releases
-    results = attacks.attack(read_whole(number, "releases", least=least), failure, bar)
+    results = attacks.attack(number, failure, bar)
     return Shown(
         all(each.as_expected for each in results),
-        attack_report.to_text(results, failure),
+        attack_report.conclusion(results),
+        attack_report.to_text(results, failure, width=_width(request)),
         attack_report.to_json(results, failure),
         lambda form: attack_plot.drawn(results, form),
     )
@@ -155,10 +186,7 @@ def imported(name: str) -> Callable[..., object]:
     Raises:
         ParameterError: There is none.
     """
-    module_name, colon, attribute = name.partition(":")
-    label = on_one_line(name)
-    if not colon or not module_name or not attribute:
-        raise ParameterError(f"--function must be module:name, not {label}.")
+    module_name, _, attribute = name.partition(":")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -166,17 +194,32 @@ def imported(name: str) -> Callable[..., object]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
+        if module_name.endswith(".py"):
+            meant = module_name.removesuffix(".py").replace(os.sep, ".")
+            raise ParameterError(
+                f"{on_one_line(module_name)} is no module; write {on_one_line(meant)}:"
+                f"{on_one_line(attribute)}."
+            ) from None
         why = on_one_line(error).removesuffix(".")
         raise ParameterError(
             f"{on_one_line(module_name)} cannot be imported: {type(error).__name__}: {why}."
         ) from None
     for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if not callable(found):
+        found = getattr(found, part, _NOTHING)
+    if found is _NOTHING:
         raise ParameterError(
             f"{on_one_line(module_name)} has no function {on_one_line(attribute)}."
         )
+    if not callable(found):
+        raise ParameterError(f"{on_one_line(f'{module_name}.{attribute}')} is no function.")
     return found  # type: ignore[no-any-return]
+
+
+def _width(request: Request) -> int:
+    """How long lines may be: as a terminal is wide, if that is less than usual."""
+    if request.output is None and sys.stdout is not None and sys.stdout.isatty():
+        return min(WIDTH, shutil.get_terminal_size().columns)
+    return WIDTH
 
 
 def _processes(asked: int | None) -> int:
@@ -195,5 +238,7 @@ def _publish(request: Request, shown: Shown) -> None:
     if not request.quiet and sys.stderr is not None:
         for target in contents:
             print(f"Written: {target}", file=sys.stderr)
+        if request.output is not None:
+            print(shown.conclusion, file=sys.stderr)
     if request.output is None:
         standard_output.write(content)

@@ -12,7 +12,8 @@ from topgap.cli.audit import audit as audited
 from topgap.cli.complaints import one_sentence
 from topgap.cli.options import OUTPUT
 
-# Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
+# Each line stands by itself and fits a terminal of 80 columns: Rich keeps them, and breaks those
+# that are too long.
 EXAMPLES = r"""
 [bold]Examples[/bold]
 
@@ -36,15 +37,15 @@ What the low bits of floating-point gaps give away:
 
 topgap audit --attack --plot attack.png
 
-How to read it: "law" tells whether winners and ranges of gaps came as often as
-they should, where that can be computed.
-"ε shown" is a lower bound: data sets that differ by one person were told
-apart at least so well. More than the promised ε is a violation; less is no
-proof that there is none.
+How to read it:
+"law" tells whether winners and ranges of gaps came as often as they should.
+"ε shown" is a lower bound: neighbours were told apart at least so well.
+More than the promised ε is a broken promise; less proves nothing.
 
-Exit codes: 0 all is as it should be: no violation in what must be private,
-and all that is broken on purpose was found; 1 it is not, or the audit could
-not be made; 2 a command that cannot be understood; 130 interrupted.
+Exit codes: 0 nothing speaks against what must be private,
+and all that is broken on purpose was found;
+1 it is not so, or the audit could not be made;
+2 a command that cannot be understood; 130 interrupted.
 """
 AUDITED = "What is audited"
 
@@ -108,8 +109,8 @@ def audit(
     processes: Annotated[
         int | None,
         typer.Option(
-            help="How many processes work at once, but at an attack; one for each core unless "
-            "given.",
+            help="How many processes work at once; one for each core unless given. Not with "
+            "--attack.",
             rich_help_panel=AUDITED,
         ),
     ] = None,
@@ -136,9 +137,9 @@ def audit(
 ) -> None:
     """Look for broken promises: in topgap, or in a release function of yours.
 
-    Releases of made-up data are held against their exact law, and neighbouring
-    data sets are told apart as well as can be. Without --function, topgap is
-    audited together with mechanisms that are broken on purpose.
+    Releases of made-up data are held against their exact law.
+    Neighbouring data sets are told apart as well as can be.
+    Without --function, topgap is audited, and what is broken on purpose.
     """
     with one_sentence():
         audited(

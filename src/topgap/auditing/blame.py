@@ -1,0 +1,34 @@
+"""What an audited function raised, and where: in a sentence."""
+
+import os
+import sysconfig
+import traceback
+
+from topgap.text import on_one_line
+
+_OURS = os.path.dirname(os.path.dirname(__file__))
+_INSTALLED = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+_NOT_THEIRS = ("<frozen ", *(os.path.join(each, "") for each in (_OURS, *_INSTALLED)))
+
+
+def said_of(error: BaseException) -> str:
+    """What was raised, with the last line on the way to it that is the user's own.
+
+    >>> print(said_of(KeyError("b")))
+    The audited function raised KeyError: 'b'.
+    """
+    try:
+        text = on_one_line(error)
+    except Exception:  # an error may fail to say what it is
+        text = ""
+    said = f"The audited function raised {type(error).__name__}{f': {text}' * bool(text)}"
+    return f"{said.removesuffix('.')}{_where(error)}."
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [each for each in frames if not each.filename.startswith(_NOT_THEIRS)]
+    if not theirs:
+        return ""
+    file, line = theirs[-1].filename, theirs[-1].lineno
+    return f" ({on_one_line(file.removeprefix(os.path.join(os.getcwd(), '')))}, line {line})"
