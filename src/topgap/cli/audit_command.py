@@ -87,7 +87,7 @@ def audit(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Fewer releases: half a minute at most.", rich_help_panel=AUDITED
+            "--quick", help="Fewer releases: about half a minute.", rich_help_panel=AUDITED
         ),
     ] = False,
     releases: Annotated[
