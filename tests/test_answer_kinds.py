@@ -3,7 +3,7 @@
 import sys
 from array import array
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -213,3 +213,48 @@ def test_int64_is_read_where_it_lies() -> None:
     frozen.flags.writeable = False
     assert topgap.noisy_max(frozen * 10**9, epsilon=1).items == (9,)
     assert (answers == np.arange(100_000)).all()
+
+
+class FailingSequence(Sequence[Any]):
+    """Fails as it is read, and says what must not be said."""
+
+    def __init__(self, secret: int) -> None:
+        self.secret = secret
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: Any) -> Any:
+        raise RuntimeError(f"{self.secret} is broken")
+
+
+class FailingMapping(Mapping[str, Any]):
+    """The same by name."""
+
+    def __init__(self, secret: int) -> None:
+        self.secret = secret
+
+    def __len__(self) -> int:
+        return 3
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("ash", "elm", "oak"))
+
+    def __getitem__(self, name: str) -> Any:
+        raise RuntimeError(f"{self.secret} is broken")
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        FailingSequence(987654321),
+        FailingMapping(987654321),
+        pd.Series([Decimal("sNaN987654321"), Decimal(1)]),
+    ],
+    ids=["sequence", "mapping", "signalling NaN"],
+)
+def test_what_fails_as_it_is_read_speaks_in_our_words(answers: object) -> None:
+    with pytest.raises(AnswersError) as caught:
+        topgap.noisy_max(answers, epsilon=1)
+    assert "987654321" not in str(caught.value)
+    assert caught.value.__suppress_context__

@@ -362,6 +362,12 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate(released(), [], variance=1), EstimatesError, "3 winners, not 0"),
     (lambda: estimate(released(), 5, variance=1), EstimatesError, "as a list, not int"),
     (lambda: estimate(released(), np.array(5), variance=1), EstimatesError, "not ndarray"),
+    (lambda: estimate(released(), memoryview(b"abcdef").cast("B", (3, 2)), variance=1),
+     EstimatesError, "not memoryview"),
+    (lambda: Estimates.from_json(
+        estimate(released(items=["flu", "cold", "ache"]), [1, 2, 3], variance=1)
+        .to_json().replace('"flu"', "NaN")),
+     ReleaseError, "can be written as JSON"),
     (lambda: estimate(released(), "123", variance=1), EstimatesError, "as a list, not str"),
     (lambda: estimate(released(), {1, 2, 3}, variance=1), EstimatesError, "as a list, not set"),
     (lambda: estimate(released(), {0: 1, 1: 2}, variance=1), EstimatesError,

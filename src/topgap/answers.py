@@ -1,6 +1,6 @@
 """From the answers as a user holds them to whole steps of the resolution, rounded down exactly."""
 
-from collections.abc import Callable, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Iterable, Mapping, Sequence, ValuesView
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,7 +39,7 @@ def read(answers: object) -> Read:
     if type(answers) is np.ndarray:
         return _one_dimensional(answers), None
     if isinstance(answers, Mapping):
-        return _listed([*answers.values()]), [*answers]
+        return _listed(_taken_out(answers.values)), _taken_out(lambda: answers)
     libraries = {kind.__module__.partition(".")[0] for kind in type(answers).__mro__}
     if "pandas" in libraries:
         return _from_pandas(answers)
@@ -60,7 +60,7 @@ def read(answers: object) -> Read:
             buffer = memoryview(answers)  # type: ignore[arg-type]
         except TypeError:
             if isinstance(answers, Sequence):
-                return _listed(answers), None
+                return _listed(_taken_out(lambda: answers)), None
         else:
             return _converted(buffer), None
     raise AnswersTypeError(
@@ -186,6 +186,13 @@ def floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
     return [floor_answer(value, steps_per_unit) for value in values]
 
 
+def _taken_out(values: Callable[[], Iterable[Any]]) -> list[Any]:
+    try:
+        return [*values()]
+    except Exception:  # whose text is not ours and may show anything
+        raise AnswersError("The answers cannot be read; make a list of them.") from None
+
+
 def _listed(values: Sequence[Any]) -> list[Any]:
     kinds = {*map(type, values)}
     if type(np.ma.masked) in kinds:
@@ -219,7 +226,11 @@ def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> "Array | list[A
 def _from_pandas(answers: Any) -> Read:
     if not hasattr(answers, "isna") or getattr(answers, "ndim", 0) != 1:
         raise AnswersTypeError("The answers must be a pandas Series, one column of a frame.")
-    if answers.isna().any():
+    try:
+        missing = answers.isna().any()
+    except Exception:  # a signalling NaN, of which pandas cannot say so
+        raise AnswersError("Every answer must be a finite number; give each item one.") from None
+    if missing:
         raise _missing_entries("missing")
     # A nullable column without missing entries is one of NumPy's type.
     plain = getattr(answers.dtype, "numpy_dtype", None)

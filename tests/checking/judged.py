@@ -6,29 +6,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from decimal import InvalidOperation
 from types import FrameType
 from typing import Any, TypeVar
 
 from checking.hostile import MARK
-from topgap.errors import KernelError, ReleaseError
+from topgap.errors import KernelError
 
 SECONDS = 30
 """No call on so little data may take longer, even on a busy machine."""
 
-NOT_MENDED: list[tuple[str, type[BaseException], str]] = [
-    # A Sequence or Mapping of the user's own that fails while it is read: its error comes out.
-    ("", RuntimeError, "is broken"),
-    # A signalling NaN in a pandas Series, of which pandas itself cannot say whether it is missing.
-    ("", InvalidOperation, "InvalidOperation"),
-    # Measurements, or variances, that fail while they are listed.
-    ("topgap.estimate", TypeError, "iteration over a 0-d array"),
-    ("topgap.estimate", NotImplementedError, "multi-dimensional sub-views"),
-    ("topgap.estimate", OSError, "cannot be read"),
-    ("topgap.Estimates.estimates", OverflowError, "cannot convert Infinity to integer ratio"),
-    # Read from a document with an item that is NaN, which a release refuses.
-    ("topgap.Estimates.to_json", ReleaseError, "Only items that are strings"),
-]
+NOT_MENDED: list[tuple[str, type[BaseException], str]] = []
 """Defects that were found and are still there: the entry point, or any, the error, what it says."""
 
 _Made = TypeVar("_Made")

@@ -207,7 +207,7 @@ def _one_each(release: Release, given: Any, what: str) -> list[Any]:
         if isinstance(given, str | bytes | set | frozenset):
             raise TypeError
         listed = [*given]
-    except TypeError:  # a number, or an array without a dimension
+    except Exception:  # a number, an array without a dimension, or what fails as it is read
         raise EstimatesError(
             f"Give one {what} for each winner, as a list, not {type(given).__name__}."
         ) from None

@@ -258,7 +258,9 @@ topgap.estimates/1.
             read = json.loads(text)
         except (TypeError, ValueError, RecursionError):
             raise EstimatesError("These are no estimates: they must be JSON.") from None
-        return cls.from_dict(read)
+        made = cls.from_dict(read)
+        made.release.to_json()  # which refuses items that JSON has not, such as NaN
+        return made
 
     def to_pandas(self, level: Number = LEVEL) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
