@@ -40,11 +40,11 @@ def fill(page: Path, measured: dict[str, str]) -> None:
         place = re.compile(
             rf"(<!-- measured: {re.escape(name)} -->\n).*?(<!-- /measured -->)", re.DOTALL
         )
-        begin_and_end = place.search(text)
-        if begin_and_end is None:
+        found = place.search(text)
+        if found is None:
             raise ValueError(f"{page.name} has no place for {name}.")
-        begin, end = begin_and_end.groups()
-        text = place.sub(lambda _, new=f"{begin}\n{figures}\n\n{end}": new, text, count=1)
+        begin, end = found.groups()
+        text = f"{text[: found.start()]}{begin}\n{figures}\n\n{end}{text[found.end() :]}"
     page.write_text(text, encoding="utf-8")
 
 
