@@ -5,11 +5,8 @@ whole Python calls on int64 arrays in random order, ε = 1, resolution 1/10.
 """
 
 import platform
-import random
-import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib.metadata import version
 
@@ -17,39 +14,11 @@ import numpy as np
 import opendp.prelude as dp
 
 import topgap
-from data import Counts, load, zipf
+from data import load, zipf
+from interleaving import interleaved
+from numpy_baselines import vectorised
 
 KS = [25, 50, 100, 200, 400, 800]
-RNG = np.random.default_rng()
-
-
-def insecure(counts: Counts, k: int, scale: float) -> tuple[Counts, object]:
-    """Noisy Top-k with Gap in floats: as fast as NumPy does it, and not private."""
-    noisy = RNG.exponential(scale, len(counts))
-    noisy += counts
-    top = np.argpartition(noisy, len(noisy) - k - 1)[-k - 1 :]
-    order = top[np.argsort(noisy[top])[::-1]]
-    values = noisy[order]
-    return order[:k], values[:-1] - values[1:]
-
-
-def interleaved(
-    runs: dict[str, Callable[[], object]], rounds: int, calls: int = 1
-) -> dict[str, float]:
-    """The median seconds of a call, each run in turn for so many rounds of so many calls.
-
-    Their order is another one in each round, for whoever comes after NumPy finds the caches cold.
-    """
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    order = [*runs.items()]
-    for _ in range(rounds):
-        random.shuffle(order)
-        for name, run in order:
-            start = time.perf_counter()
-            for _ in range(calls):
-                run()
-            seconds[name].append((time.perf_counter() - start) / calls)
-    return {name: statistics.median(times) for name, times in seconds.items()}
 
 
 def against_numpy(name: str, least: int, aim: int) -> None:
@@ -65,7 +34,7 @@ def against_numpy(name: str, least: int, aim: int) -> None:
             {
                 "top_k": lambda k=k: topgap.top_k(counts, k, 1),  # type: ignore[misc]
                 "release": lambda p=parameters: p.release(counts),  # type: ignore[misc]
-                "numpy": lambda k=k, s=scale: insecure(counts, k, s),  # type: ignore[misc]
+                "numpy": lambda k=k, s=scale: vectorised(counts, k, s),  # type: ignore[misc]
             },
             rounds=200,
             calls=5,
@@ -90,7 +59,7 @@ def against_one_look(k: int) -> None:
             "two": lambda c=counts: topgap.top_k(c, k, 1, threads=2),  # type: ignore[misc]
             "all": lambda c=counts: topgap.top_k(c, k, 1),  # type: ignore[misc]
             "max": lambda c=counts: np.max(c),  # type: ignore[misc]
-            "numpy": lambda c=counts, s=scale: insecure(c, k, s),  # type: ignore[misc]
+            "numpy": lambda c=counts, s=scale: vectorised(c, k, s),  # type: ignore[misc]
         }
         times = interleaved(runs, rounds)
         print(
