@@ -14,7 +14,7 @@
     Ledger(path)                          adds up the ε of all releases, and refuses what is over
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
-    topgap.datasets                       made-up baskets to try it on
+    topgap.datasets                       public data sets, and made-up baskets, to try it on
     topgap.reference                      the paper's algorithms, in plain Python
     topgap.law                            the exact probability of every possible output
 
@@ -31,6 +31,7 @@ from topgap.errors import (
     AnswersTypeError,
     AuditError,
     BudgetExceeded,
+    DatasetError,
     DomainError,
     EstimatesError,
     ItemsError,
@@ -65,6 +66,7 @@ __all__ = [
     "Audit",
     "AuditError",
     "BudgetExceeded",
+    "DatasetError",
     "DomainError",
     "Estimates",
     "EstimatesError",

@@ -53,6 +53,10 @@ class SourceError(TopgapError, ValueError):
     """The data to be counted cannot be read, or are not there."""
 
 
+class DatasetError(TopgapError, RuntimeError):
+    """A public data set is not there, cannot be fetched or read, or is not what its name says."""
+
+
 class DomainError(TopgapError, ValueError):
     """The public list of items cannot be used."""
 

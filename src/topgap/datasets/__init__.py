@@ -1,8 +1,36 @@
-"""Made-up data sets of any size, to try, test and measure with; there is nobody behind them.
+"""Public data sets, and made-up ones of any size, to try, test and measure with.
 
-`quest` makes shopping baskets: `baskets(T40I10D100K, seed=1)` is like the public file of that name.
+    load("Kosarak")                a data set of the paper: a Dataset, whose numbers are checked
+    read(path)                     any other public file of transactions, or of ready counts
+    transactions(path)             the transactions of such a file, one by one
+    baskets(T40I10D100K, seed=1)   made-up ones, by the Quest generator; there is nobody behind them
+    write(path, baskets)           transactions as a file
+
+All this is for public data alone: errors may show what a file has in it. Data about people who are
+to be protected go through `topgap.counting`.
 """
 
+from topgap.datasets.catalogue import CATALOGUE, Entry, Source
+from topgap.datasets.dataset import Dataset, read
+from topgap.datasets.fimi import FORMS, Form, transactions
+from topgap.datasets.folders import data_folder
+from topgap.datasets.loading import find, load
 from topgap.datasets.quest import T40I10D100K, Quest, baskets, write
 
-__all__ = ["T40I10D100K", "Quest", "baskets", "write"]
+__all__ = [
+    "CATALOGUE",
+    "FORMS",
+    "T40I10D100K",
+    "Dataset",
+    "Entry",
+    "Form",
+    "Quest",
+    "Source",
+    "baskets",
+    "data_folder",
+    "find",
+    "load",
+    "read",
+    "transactions",
+    "write",
+]

@@ -1,0 +1,167 @@
+"""Fetch a data set into a folder: all of it with the right checksum, or nothing."""
+
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, TypeAlias
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+from topgap.datasets.catalogue import Entry, Source
+from topgap.datasets.content import unpacked
+from topgap.datasets.dataset import agrees
+from topgap.errors import DatasetError
+from topgap.text import on_one_line
+
+Progress: TypeAlias = Callable[[int, int | None], object]
+"""Called with the bytes that have come, and how many there will be if the server says so."""
+
+_BLOCK = 1 << 18
+_MOST = 1 << 31
+"""A file that is larger, packed or unpacked, is none of these data sets."""
+
+_SECONDS = 30.0
+"""So long a server may be silent."""
+
+
+class _Failed(Exception):  # noqa: N818 - the next source is tried
+    """A source did not give the file; why, in a few words."""
+
+
+def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
+    """Download a data set from the first of its sources that has it.
+
+    It is written under another name, and gets its own when the checksum of all that it holds has
+    been found right. Whatever else happens, nothing is left behind. Two processes may do this at
+    once: each has a whole file at every time.
+
+    Args:
+        entry: The data set.
+        folder: Where to; it is made if it is not there.
+        progress: Called as the bytes come.
+
+    Returns:
+        The path of the file, unpacked.
+
+    Raises:
+        DatasetError: No source has it, or the folder cannot be written to.
+    """
+    failures = []
+    for source in entry.sources:
+        try:
+            return _fetch_from(source, entry, folder, progress)
+        except _Failed as failure:
+            failures.append(f"{urlsplit(source.url).netloc}: {failure}")
+    raise DatasetError(
+        f"{entry.name} could not be downloaded ({'; '.join(failures)}); "
+        f"get the file by other means and put it into {on_one_line(folder)} as {entry.file}."
+    )
+
+
+def _fetch_from(source: Source, entry: Entry, folder: Path, progress: Progress | None) -> Path:
+    with _writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        packed = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed below
+    with packed, closing(_received(source.url)) as blocks:
+        for block, total in blocks:
+            with _writing_to(folder):
+                packed.write(block)
+            if progress is not None:
+                progress(packed.tell(), total)
+        with _writing_to(folder):
+            packed.seek(0)
+            return _stored(packed, source, entry, folder)
+
+
+@contextmanager
+def _writing_to(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DatasetError(
+            f"Nothing can be written to {on_one_line(folder)}: {error.strerror or error}; "
+            f"name another folder by cache= or TOPGAP_DATA."
+        ) from None
+
+
+def _stored(packed: IO[bytes], source: Source, entry: Entry, folder: Path) -> Path:
+    """Give what has been downloaded its name in the folder, unpacked."""
+    descriptor, part = tempfile.mkstemp(prefix=f".{entry.file}.", suffix=".part", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            _unpack(packed, source, entry, file)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut could leave the name without the content
+        os.replace(part, folder / entry.file)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+    return folder / entry.file
+
+
+def _received(url: str) -> Generator[tuple[bytes, int | None], None, None]:
+    """The bytes at an address in blocks, each with how many there are in all."""
+    done = 0
+    try:
+        with urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 - see Source
+            length = response.headers.get("Content-Length", "")
+            total = int(length) if length.isdigit() else None
+            while block := response.read(_BLOCK):
+                done += len(block)
+                if done > _MOST:
+                    raise _Failed("it is too large")
+                yield block, total
+    except HTTPError as error:
+        with error:
+            raise _Failed(f"it answers {error.code}") from None
+    except (OSError, HTTPException) as error:
+        raise _Failed(_why(error)) from None
+    if total is not None and done != total:
+        raise _Failed("it was cut short")
+
+
+def _why(error: OSError | HTTPException) -> str:
+    """What is the matter with a connection, in a few words."""
+    reason = error.reason if isinstance(error, URLError) else error
+    if isinstance(reason, TimeoutError):
+        return "it is silent"
+    said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    return on_one_line(said)
+
+
+def _unpack(packed: IO[bytes], source: Source, entry: Entry, file: IO[bytes]) -> None:
+    """Write what the downloaded file holds, if it is what it should be."""
+    size = 0
+    try:
+        with _member(packed, source.member) as member, unpacked(member) as content:
+            for block in content.blocks():
+                size += len(block)
+                if size > _MOST:
+                    raise _Failed("it is too large")
+                file.write(block)
+    except (DatasetError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+        raise _Failed("it is damaged") from None
+    sums = content.sums()
+    if not agrees(sums, entry.checksum):
+        raise _Failed(f"it has another checksum, sha256:{sums['sha256']}")
+
+
+@contextmanager
+def _member(packed: IO[bytes], name: str | None) -> Iterator[IO[bytes]]:
+    """The file that is wanted of an archive; or the file itself, if there is no archive."""
+    if name is None:
+        yield packed
+        return
+    with zipfile.ZipFile(packed) as archive:
+        for each in archive.namelist():
+            if each.rpartition("/")[2] in {name, f"{name}.gz"}:
+                with archive.open(each) as member:
+                    yield member
+                return
+    raise _Failed(f"there is no {name} in it")
