@@ -35,6 +35,7 @@ from pyspark.sql.types import DecimalType, IntegerType, LongType
 
 from checking.attempts import TROUBLED, Attempts, Batches, dies, fails, hangs, loses_its_executor
 from checking.cluster import PARTITIONS, cluster, require_java
+from checking.documents import ROOT, blocks
 from checking.frequencies import misfits
 from checking.mutants import Mutant, mutated
 from topgap import Release, TopK, counting, law
@@ -113,6 +114,24 @@ def test_any_number_of_partitions(
     assert is_about(top_k(frame, 10, CERTAIN, item="what", count="people"), counts)
     [table] = collected
     assert 11 <= table.num_rows <= min(300, number * 11)
+
+
+def test_what_the_page_on_spark_shows(spark: SparkSession) -> None:
+    page = (ROOT / "docs/spark.md").read_text(encoding="utf-8")
+    shown = [block.text for block in blocks(page) if block.language == "python"]
+    icd10 = [f"A{number:02}" for number in range(12)]
+    visits = pd.DataFrame([(p, c) for i, c in enumerate(icd10) for p in range(100 - 8 * i)])
+    visits.columns = pd.Index(["patient", "diagnosis"])
+    counts = visits.groupby("diagnosis").patient.count().rename("patients").reset_index()
+    names = {
+        "icd10": icd10,
+        "visits": spark.createDataFrame(visits),
+        "counts": spark.createDataFrame(counts),
+    }
+    assert shown
+    for code in shown:
+        exec(code, names)
+        assert len(names["release"]) == 10
 
 
 def test_skew(spark: SparkSession, collected: list[Any]) -> None:
