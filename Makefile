@@ -9,7 +9,7 @@ NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench audit timing coverage soak fuzz clean
+.PHONY: help demo test check docs package bench paper peers audit timing coverage soak fuzz clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,12 +40,40 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 	if [ $$failed = 1 ]; then echo "make check: FAILED"; exit 1; fi
 	@echo "make check: passed"
 
+# Material for MkDocs tells of its successor at each run; that is for us to decide, not for a reader.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: .venv/installed-dev ## run the notebooks, build the site strictly into site/, and follow its links
+	@failed=0; \
+	step() { echo "== docs: $$*"; "$$@" || failed=1; }; \
+	step $(BIN)/python tests/notebooks.py; \
+	step $(BIN)/mkdocs build --strict --quiet; \
+	step $(BIN)/python tests/site_links.py site; \
+	if [ $$failed = 1 ]; then echo "make docs: FAILED"; exit 1; fi
+	@echo "make docs: done, see site/index.html; with search: python -m http.server --directory site"
+
+package: .venv/installed-dev ## build wheel and sdist, and install each into an environment of its own (minutes)
+	@echo "== package: python tests/package.py (minutes)"
+	@$(BIN)/python tests/package.py || { echo "make package: FAILED"; exit 1; }
+	@echo "make package: done"
+
 bench: .venv/installed-dev ## measure kernel, reference, counting, baskets, Spark and ledger against their peers, and plans
 	@for each in kernel reference counting quest streams spark estimates plan ledger; do \
 		echo "== bench: python benchmarks/$$each.py"; \
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done
 	@echo "make bench: done"
+
+paper: .venv/installed-dev ## measure the paper's three tables again, into docs/reproduction (ten minutes)
+	@echo "== paper: python benchmarks/paper.py (ten minutes)"
+	@$(BIN)/python benchmarks/paper.py || { echo "make paper: FAILED"; exit 1; }
+	@echo "make paper: done, see docs/reproduction.md"
+
+peers: .venv/installed-dev ## measure topgap beside its peers, speed and utility, into docs (twenty minutes)
+	@for each in peers utility.py; do \
+		echo "== peers: python benchmarks/$$each (ten minutes)"; \
+		$(BIN)/python benchmarks/$$each || { echo "make peers: FAILED"; exit 1; }; \
+	done
+	@echo "make peers: done, see docs/peers.md and docs/utility.md"
 
 audit: .venv/installed ## audit ten million releases, and find what is broken on purpose (a few minutes)
 	@echo "== audit: topgap audit (a few minutes)"
@@ -90,7 +118,7 @@ fuzz: .venv/installed-dev ## hand everything anything, a million times and more,
 	@echo "make fuzz: done"
 
 clean: ## remove the environment and all that was built
-	rm -rf .venv rust/target rust/fuzz/target rust/fuzz/found src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .cache site dist rust/target rust/fuzz/target rust/fuzz/found src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/installed: $(SOURCES) | .venv/bin/python
 	@$(NEED_CARGO)

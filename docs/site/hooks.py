@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2]
@@ -32,12 +33,29 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Let links to the root of the tree lead to its pages."""
-    for source, page in AT_THE_ROOT.items():
-        markdown = markdown.replace(f"](../{source}", f"]({page}")
-        markdown = markdown.replace(f"](../../{source}", f"](../{page}")
-    return markdown
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Let links to the root of the tree lead to its pages, and call pages by their titles."""
+    for source, there in AT_THE_ROOT.items():
+        markdown = markdown.replace(f"](../{source}", f"]({there}")
+        markdown = markdown.replace(f"](../../{source}", f"](../{there}")
+    folder = (ROOT / "docs" / page.file.src_uri).parent
+    return re.sub(
+        r"\[[\w/]+\.md\]\(([\w./]+\.md)", lambda found: _titled(folder, found[1]), markdown
+    )
+
+
+def _titled(folder: Path, link: str) -> str:
+    sources = {page: ROOT / source for source, page in AT_THE_ROOT.items()}
+    source = sources.get(Path(link).name, folder / link)
+    title = source.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+    return f"[{title}]({link}"
+
+
+def on_page_content(html: str, page: Page, **_: Any) -> str:
+    """Let links in notebooks lead to pages; MkDocs knows those of Markdown alone."""
+    if page.file.src_uri.endswith(".ipynb"):
+        html = re.sub(r'(href="[\w./-]+)\.(?:md|ipynb)(#[\w-]+)?"', r'\1.html\2"', html)
+    return html
 
 
 def _of_the_root(source: str) -> str:
