@@ -1,7 +1,8 @@
-"""A hook of MkDocs: each notebook becomes a page of the site, with the outputs that it stores.
+"""A hook of MkDocs: each notebook becomes a page, with the outputs that it stores.
 
-It makes Markdown of them, so that their links are checked like those of other pages and nothing is
-loaded from elsewhere. (Pages of the plug-in mkdocs-jupyter ask another host for scripts.)
+It makes Markdown of them, so that their links are checked like those of other pages
+and nothing is loaded from elsewhere. (Pages of the plug-in mkdocs-jupyter load
+scripts from another host.)
 """
 
 import json
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-_STYLE = re.compile(r"<style scoped>.*?</style>\s*", re.S)  # pandas'; the site has its own
+_STYLE = re.compile(
+    r"<style scoped>.*?</style>\s*", re.S
+)  # pandas'; the site has its own
 _CLASS = re.compile(r' border="1" class="dataframe"')
 _TO_NOTEBOOK = re.compile(r"(\]\([\w./-]+)\.ipynb\b")
 
@@ -26,7 +29,7 @@ class Page(NamedTuple):
 
 
 def on_files(files: "Files", *, config: "MkDocsConfig") -> "Files":
-    """Put a page and its figures beside each notebook, which stays there to be downloaded."""
+    """Put a page and its figures beside each notebook, which can be downloaded."""
     from mkdocs.structure.files import File
 
     for file in [*files]:
@@ -37,7 +40,11 @@ def on_files(files: "Files", *, config: "MkDocsConfig") -> "Files":
             page = to_page(json.loads(file.content_string), path.stem)
             made = {f"{path.stem}.md": page.markdown, **page.figures}
             for name, content in made.items():
-                files.append(File.generated(config, str(path.with_name(name)), content=content))
+                files.append(
+                    File.generated(
+                        config, str(path.with_name(name)), content=content
+                    )
+                )
     return files
 
 
@@ -46,7 +53,7 @@ def to_page(notebook: dict[str, Any], stem: str) -> Page:
 
     >>> shown = {"output_type": "stream", "name": "stdout", "text": ["2\n"]}
     >>> text = {"cell_type": "markdown", "source": ["# One\n", "[two](two.ipynb)"]}
-    >>> code = {"cell_type": "code", "source": ["print(1 + 1)"], "outputs": [shown], "metadata": {}}
+    >>> code = {"cell_type": "code", "source": ["print(1 + 1)"], "outputs": [shown]}
     >>> print(to_page({"cells": [text, code]}, "one").markdown)
     # One
     [two](two.md)
@@ -79,7 +86,11 @@ def to_page(notebook: dict[str, Any], stem: str) -> Page:
             elif "text/html" in data:
                 parts.append(_table("".join(data["text/html"])))
             else:
-                parts.append(_fenced("text", "".join(output.get("text") or data["text/plain"])))
+                parts.append(
+                    _fenced(
+                        "text", "".join(output.get("text") or data["text/plain"])
+                    )
+                )
     parts.append(f"This page is a notebook, [{stem}.ipynb]({stem}.ipynb).\n")
     return Page("\n\n".join(parts), figures)
 
