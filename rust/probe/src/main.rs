@@ -20,12 +20,12 @@ use topgap_kernel::geometric::geometric;
 use topgap_kernel::guess::Plan;
 use topgap_kernel::laplace::laplace;
 use topgap_kernel::logarithm::Logarithm;
-use topgap_kernel::rate::Rate;
+use topgap_kernel::rate::{GRID, Rate};
 use topgap_kernel::skips::first_head;
 use topgap_kernel::{noisy, select};
 
 use crate::script::{Noise, Record};
-use crate::tape::{Tape, Words, walk};
+use crate::tape::{Counted, Tape, Words, walk};
 
 fn main() -> io::Result<()> {
     let mut output = io::BufWriter::new(io::stdout().lock());
@@ -45,6 +45,7 @@ fn main() -> io::Result<()> {
             "select" => walk_select(&given),
             "scripts" => walk_scripts(&given),
             "draws" => draws_of_select(&given),
+            "bits" => bits_of_select(&given),
             _ => panic!("no such command"),
         };
         writeln!(output, "{answer}")?;
@@ -71,9 +72,10 @@ impl Given<'_> {
         Ratio { numerator: read(numerator), denominator: read(denominator) }
     }
 
+    /// On production's grid unless another is given.
     fn rate(&self) -> Rate {
-        Rate::new(self.ratio("rate"), self.number("grid"), self.number("refinement"))
-            .expect("a rate that fits")
+        let grid = if self.0.contains_key("grid") { self.number("grid") } else { GRID };
+        Rate::new(self.ratio("rate"), grid, self.number("refinement")).expect("a rate that fits")
     }
 
     fn walk(&self, program: impl Fn(&mut Tape) -> Result<String, tape::Missing>) -> String {
@@ -145,6 +147,18 @@ fn draws_of_select(given: &Given) -> String {
     let mut record = Record::default();
     Release::new(given, &units).run(&mut record).expect("which never stops");
     record.draws.join(" ")
+}
+
+/// How many random bits each of some runs asks for, each with a key of its own.
+fn bits_of_select(given: &Given) -> String {
+    let units = given.numbers("units");
+    let release = Release::new(given, &units);
+    let asked = |_| {
+        let mut counted = Counted::fresh();
+        release.run(&mut counted).unwrap_or_else(|never| match never {});
+        counted.asked()
+    };
+    joined(&(0..given.number("runs")).map(asked).collect::<Vec<u64>>())
 }
 
 /// One run of the whole kernel, or as far as the candidates.

@@ -1,8 +1,9 @@
 //! Walks every tape of random bits, as `tests/checking/walks.py` does for the reference.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
-use topgap_kernel::source::Source;
+use topgap_kernel::source::{Cipher, Source};
 
 /// Given bits, read from the first to the last.
 pub struct Tape {
@@ -61,6 +62,38 @@ impl Source for Words {
         assert_eq!(count, 64, "only whole words are given");
         self.read += 1;
         self.words.get(self.read - 1).copied().ok_or(Missing(64))
+    }
+}
+
+/// The bits that a release of a user draws from, and how many of them were asked for.
+pub struct Counted {
+    stream: Cipher<fn() -> Result<(), Infallible>>,
+    asked: u64,
+}
+
+impl Counted {
+    /// With a key of its own.
+    pub fn fresh() -> Self {
+        let go_on: fn() -> _ = || Ok(());
+        Self { stream: Cipher::fresh(go_on).expect("a random key"), asked: 0 }
+    }
+
+    /// How many bits have been asked for.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+}
+
+impl Source for Counted {
+    type Stop = Infallible;
+
+    fn width(&self) -> u32 {
+        self.stream.width()
+    }
+
+    fn bits(&mut self, count: u32) -> Result<u64, Infallible> {
+        self.asked += u64::from(count);
+        self.stream.bits(count)
     }
 }
 
