@@ -113,10 +113,10 @@ def write_examples(folder: Path) -> None:
     ]
     patients, diagnoses = zip(*people, strict=True)
     visits = pa.table({"patient": patients, "diagnosis": diagnoses})
-    pq.write_table(visits, folder / "visits.parquet")  # type: ignore[no-untyped-call]
+    pq.write_table(visits, folder / "visits.parquet")
     (folder / "icd10.txt").write_text("\n".join(codes) + "\n")
     counts = [2000 // (rank + 1) for rank in range(40)]
     pages_counted = pa.table({"page": codes, "people": counts})
-    pq.write_table(pages_counted, folder / "counts.parquet")  # type: ignore[no-untyped-call]
+    pq.write_table(pages_counted, folder / "counts.parquet")
     rows = "".join(f"{code},{count}\n" for code, count in zip(codes, counts, strict=True))
     (folder / "published.csv").write_text("diagnosis,patients\n" + rows)
