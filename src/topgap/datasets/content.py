@@ -17,7 +17,7 @@ from topgap.text import on_one_line
 File: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 """What can be read: a path, or a file that is open for reading bytes."""
 
-LONGEST_LINE = 1 << 24
+LONGEST_LINE = 1 << 21
 """So many bytes a line may have; the longest one of Kosarak has about 15,000."""
 
 _BLOCK = 1 << 20

@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, suppress
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
 from pathlib import Path
 from typing import IO, TypeAlias
 from urllib.error import HTTPError, URLError
@@ -131,6 +131,8 @@ def _why(error: OSError | HTTPException) -> str:
     reason = error.reason if isinstance(error, URLError) else error
     if isinstance(reason, TimeoutError):
         return "it is silent"
+    if isinstance(reason, IncompleteRead):
+        return "it was cut short"
     said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
     return on_one_line(said)
 
