@@ -1,8 +1,8 @@
-"""A hook of MkDocs: each notebook becomes a page, with the outputs that it stores.
+"""A hook of MkDocs: notebooks become pages, with the outputs that they store.
 
-It makes Markdown of them, so that their links are checked like those of other pages
-and nothing is loaded from elsewhere. (Pages of the plug-in mkdocs-jupyter load
-scripts from another host.)
+It makes Markdown of them, so that their links are checked like those of other
+pages and nothing is loaded from elsewhere. (Pages of the plug-in mkdocs-jupyter
+load scripts from another host.)
 """
 
 import json
@@ -29,7 +29,7 @@ class Page(NamedTuple):
 
 
 def on_files(files: "Files", *, config: "MkDocsConfig") -> "Files":
-    """Put a page and its figures beside each notebook, which can be downloaded."""
+    """Put a page and its figures beside each notebook, which stays."""
     from mkdocs.structure.files import File
 
     for file in [*files]:
@@ -52,14 +52,14 @@ def to_page(notebook: dict[str, Any], stem: str) -> Page:
     r"""The page of a notebook: its text, code and outputs, one after the other.
 
     >>> shown = {"output_type": "stream", "name": "stdout", "text": ["2\n"]}
-    >>> text = {"cell_type": "markdown", "source": ["# One\n", "[two](two.ipynb)"]}
-    >>> code = {"cell_type": "code", "source": ["print(1 + 1)"], "outputs": [shown]}
+    >>> text = {"cell_type": "markdown", "source": "# One\n[two](two.ipynb)"}
+    >>> code = {"cell_type": "code", "source": "print(2)", "outputs": [shown]}
     >>> print(to_page({"cells": [text, code]}, "one").markdown)
     # One
     [two](two.md)
     <BLANKLINE>
     ```python
-    print(1 + 1)
+    print(2)
     ```
     <BLANKLINE>
     ```text
@@ -88,7 +88,8 @@ def to_page(notebook: dict[str, Any], stem: str) -> Page:
             else:
                 parts.append(
                     _fenced(
-                        "text", "".join(output.get("text") or data["text/plain"])
+                        "text",
+                        "".join(output.get("text") or data["text/plain"]),
                     )
                 )
     parts.append(f"This page is a notebook, [{stem}.ipynb]({stem}.ipynb).\n")
