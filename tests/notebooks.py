@@ -27,7 +27,7 @@ MOST_OUTPUT = 150_000
 _SECONDS = 120  # for one cell; what takes longer hangs
 _PATHS = re.compile(r"(?<![\w./])/(home|root|tmp|work|var|usr|opt|Users|private)/|\b[A-Z]:\\")
 _ELSEWHERE = re.compile(r"<(script|iframe|link)\b|\bsrc\s*=|@import|url\(\s*['\"]?(?!#)", re.I)
-_SVG_METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.S)  # a date, and Matplotlib's version
+_SVG_METADATA = re.compile(r" *<metadata>.*?</metadata>\n", re.S)  # a date, Matplotlib's version
 
 Notebook = dict[str, Any]
 
