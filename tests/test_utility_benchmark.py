@@ -21,8 +21,8 @@ from utility_figures import Case, Chance, Error, Figures, peer_error
 from utility_peers import LISTS, MEASURES, WAYS
 from written import DOCS
 
-COUNTS = (2, 2, 1, 0)
-ORDERS = [*permutations(range(4), 2)]
+COUNTS = (2, 2, 0, 0, 0, 0, 0, 0)  # with noise of 1 and k = 2 the laws lie far apart
+ORDERS = [*permutations(range(len(COUNTS)), 2)]
 
 
 def by_count(order: tuple[int, ...]) -> tuple[int, ...]:
@@ -63,7 +63,7 @@ def test_exact_chances_sum_to_one(way: str) -> None:
 
 def test_the_two_ways_and_ours_agree_where_they_must() -> None:
     # k = 1: permute and flip is the largest of exponential noise, which is topgap's law.
-    for place in range(4):
+    for place in (0, 7):
         peeled = utility_laws.chance_by_peeling("permute and flip", COUNTS, 1.0, [place])
         assert peeled == pytest.approx(utility_laws.chance_at_once(COUNTS, 1, [place]), abs=1e-12)
     # k = 2, counts 1, 1, 0, noise of mean 1. Drawn once, the last item is among the two with the
@@ -92,7 +92,7 @@ def test_simulated_lists_have_the_law(way: str) -> None:
     (Mutant("winners stay", "left[each, best] -= 1", "pass"), "permute and flip"),
     (Mutant("the other way", '"exponential": largest_gumbel', '"exponential": largest_exponential'),
      "exponential"),
-    (Mutant("leaves out what matters", "LEFT_OUT = 1e-7", "LEFT_OUT = 0.5"), "permute and flip"),
+    (Mutant("leaves out what matters", "LEFT_OUT = 1e-7", "LEFT_OUT = 1.0"), "permute and flip"),
 ], ids=lambda each: each.name if isinstance(each, Mutant) else each)  # fmt: skip
 def test_another_simulated_law_is_found(mutant: Mutant, way: str) -> None:
     broken = mutated(utility_laws, mutant)
@@ -106,11 +106,12 @@ def test_another_simulated_law_is_found(mutant: Mutant, way: str) -> None:
 @pytest.mark.statistical(false_alarm=1e-9)
 @pytest.mark.parametrize("peer", [*LISTS])
 def test_libraries_select_in_the_way_that_is_said(peer: str, false_alarm: float) -> None:
-    # 2,000 lists are enough to see an exponential mechanism in place of permute and flip. That
-    # OpenDP peels, and does not draw noise once, the command shows with 50,000.
+    # Right are 51.9% of the lists by permute and flip, 39.3% by the exponential mechanism: among
+    # 2,000 that is 11 standard errors, of which misfits need less than 7. That OpenDP peels, where
+    # drawing noise once gives 57.8%, the command shows with more lists.
     lists = LISTS[peer](list(COUNTS), 2, 2.0)
-    found = Counter(tuple(lists()) for _ in range(2_000))
-    assert unfit(found, law_of(WAYS[peer], tuple), false_alarm) == []
+    found = Counter(by_count(tuple(lists())) for _ in range(2_000))
+    assert unfit(found, law_of(WAYS[peer], by_count), false_alarm) == []
 
 
 @pytest.mark.statistical(false_alarm=1e-9)
@@ -131,7 +132,7 @@ def test_libraries_measure_with_the_noise_that_is_said(peer: str, false_alarm: f
 
 TINY = utility.Settings(
     seconds={"T40I10D100K": 0.05},
-    epsilons={1: ["5e-4"], 10: ["0.1"]},
+    epsilons={10: ["0.1"]},
     measured=("0.1",),
     releases=50,
     few_runs=50,
@@ -148,11 +149,11 @@ def test_the_command_measures_and_fills_its_page(tmp_path: Path) -> None:
     utility_shown.write(found, tmp_path)
     page = (tmp_path / "utility.md").read_text(encoding="utf-8")
     assert "python benchmarks/utility.py` on " in page
-    assert page.count("| T40I10D100K") + page.count("| Zipf like") >= 3
+    assert page.count("| T40I10D100K") + page.count("| Zipf like") >= 2
     names = {path.name for path in (tmp_path / "utility").iterdir()}
     assert names == {"lists.csv", "errors.csv", "few.csv", "lists.svg", "errors.svg"}
-    before = (tmp_path / "utility" / "lists.svg").read_bytes()
-    utility_plots.draw_lists(found, tmp_path / "again.svg")
+    before = (tmp_path / "utility" / "errors.svg").read_bytes()
+    utility_plots.draw_errors(found, tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_bytes() == before
 
 
