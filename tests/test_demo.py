@@ -28,6 +28,16 @@ def test_the_demo_shows_winners_gaps_and_chart(tmp_path: Path) -> None:
     assert "may be published" in ended.out
 
 
+def test_bars_are_plain_where_blocks_cannot_be_written(tmp_path: Path) -> None:
+    """As in a pipe on Windows."""
+    ended = topgap(
+        "demo", "--baskets", 50, folder=tmp_path, environment={"PYTHONIOENCODING": "cp1252"}
+    )
+    assert ended.code == 0
+    assert "# its own gap  . the lead of the next  = ?" in ended.out
+    assert "\\u25" not in ended.out  # a block
+
+
 @pytest.mark.statistical(false_alarm=1e-20)
 def test_the_baskets_stay_and_the_noise_changes(tmp_path: Path) -> None:
     # The noise has mean 25, so a tenth has probability below 1/250 for each value of a gap, and

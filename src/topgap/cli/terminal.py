@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
@@ -15,7 +16,18 @@ from topgap.text import width
 
 _WIDEST, _NARROWEST = 34, 8  # bars; a narrower one would show nothing, and there is none
 _LONGEST_NAME = 14  # what names need not share with a bar
-_REST, _GAP, _UNCERTAIN, _MARK = "░", "█", "▒", " ?"
+_MARK = " ?"
+
+
+class Signs(NamedTuple):
+    """What bars are made of."""
+
+    rest: str
+    gap: str
+    uncertain: str
+
+
+_BLOCKS, _PLAIN = Signs("░", "█", "▒"), Signs(".", "#", "=")
 
 
 @dataclass(frozen=True)
@@ -49,10 +61,11 @@ class Shown:
         else:
             room = _room(head, rows, options.max_width)
             table.add_column("", no_wrap=True, min_width=room)
-            for row, bar in zip(rows, _bars(release, room), strict=True):
+            signs = _PLAIN if options.ascii_only else _BLOCKS  # as in a pipe on Windows
+            for row, bar in zip(rows, _bars(release, room, signs), strict=True):
                 table.add_row(*map(Text, row), bar)
             yield table
-            yield _legend(release, room)
+            yield _legend(release, room, signs)
         yield Text(note, style="dim")
         yield from (Text(each, style="dim") for each in self.made.explanations)
         yield from (Text(each, style="yellow") for each in self.made.cautions)
@@ -86,23 +99,25 @@ def _room(head: list[str], rows: list[list[str]], columns: int) -> int:
     return 0 if left < _NARROWEST else min(left, _WIDEST)
 
 
-def _bars(release: Release, room: int) -> list[Text]:
+def _bars(release: Release, room: int, signs: Signs) -> list[Text]:
     ahead = leads(release)
     full = max([*ahead, certain_from(release.parameters)])
     ends = [round(room * lead / full) for lead in [*ahead, Fraction(0)]]
     bars = []
     for gap, end, next_end in zip(release.gaps or (), ends, ends[1:], strict=False):
         uncertain = is_uncertain(gap, release.parameters)
-        bar = Text(_REST * next_end, style="dim")
-        bar.append((_UNCERTAIN if uncertain else _GAP) * (end - next_end), style="not dim cyan")
+        bar = Text(signs.rest * next_end, style="dim")
+        own = signs.uncertain if uncertain else signs.gap
+        bar.append(own * (end - next_end), style="not dim cyan")
         bar.append(_MARK if uncertain else "", style="not dim yellow")
         bars.append(bar)
     return bars
 
 
-def _legend(release: Release, room: int) -> Text:
+def _legend(release: Release, room: int, signs: Signs) -> Text:
     below = about(certain_from(release.parameters))
-    parts = f"{_GAP} its own gap  {_REST} the lead of the next  {_UNCERTAIN}" if room else ""
+    own = f"{signs.gap} its own gap  {signs.rest} the lead of the next  {signs.uncertain}"
+    parts = own if room else ""
     return Text(
         f"{parts}{_MARK} order uncertain: below {below}, noise parts equal items so far once in "
         f"20 times".strip(),
