@@ -14,7 +14,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeVar
 from urllib.parse import quote
 from weakref import WeakSet
@@ -239,8 +239,7 @@ class Storage:
 
     @contextmanager
     def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
-        # With an empty host, or what follows two slashes would be taken for one.
-        name = f"file://{quote(os.fsencode(self.path))}?mode={mode}"
+        name = address(self.path, mode)
         with closing(sqlite3.connect(name, uri=True, timeout=0, isolation_level=None)) as opened:
             opened.execute("PRAGMA trusted_schema = OFF")  # no function is run that is in it
             try:
@@ -308,6 +307,19 @@ class Storage:
             code = sqlite3.SQLITE_CORRUPT
         unknown = f"cannot be used: SQLite reports {getattr(error, 'sqlite_errorname', 'an error')}"
         return LedgerError(f"{self.label} {_REASONS.get(code, unknown)}.")
+
+
+def address(path: PurePath, mode: str) -> str:
+    """A file as SQLite opens it in this mode; the path is absolute.
+
+    >>> from pathlib import PurePosixPath, PureWindowsPath
+    >>> address(PurePosixPath("/data/a b.db"), "rw"), address(PureWindowsPath("C:/a.db"), "rwc")
+    ('file:///data/a%20b.db?mode=rw', 'file:///C%3A/a.db?mode=rwc')
+    """
+    name = path.as_posix()
+    # With an empty host, or what follows two slashes would be taken for one; and with a slash
+    # before the letter of a drive.
+    return f"file://{'' if name.startswith('/') else '/'}{quote(os.fsencode(name))}?mode={mode}"
 
 
 def _code(error: Exception) -> int | None:
