@@ -168,7 +168,11 @@ def _plain(engine: Engine, path: str) -> str:
         return path
     ends = [each.lower() for each in Path(path).suffixes[-2:]]  # such as .csv.gz
     link = engine.new_path("".join(each for each in ends if each[1:].isalnum() and each.isascii()))
-    link.symlink_to(os.path.abspath(path))
+    try:
+        link.symlink_to(os.path.abspath(path))
+    except OSError:  # as on Windows, where not everybody may make one
+        with open(path, "rb") as file:
+            return _copied(engine, file, label_of(path), link)
     return str(link)
 
 
@@ -199,9 +203,9 @@ def label_of_open(source: IO[bytes]) -> str:
     return "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
 
 
-def _copied(engine: Engine, source: IO[bytes], label: str) -> str:
+def _copied(engine: Engine, source: IO[bytes], label: str, path: Path | None = None) -> str:
     """A private copy on disk: a stream can be read only once, and only from its start."""
-    path = engine.new_path("")
+    path = path or engine.new_path("")
     with open(path, "wb") as copy:
         for chunk in _chunks(source, label):
             try:
