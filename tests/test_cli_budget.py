@@ -30,6 +30,7 @@ from checking.command import (
     topgap,
 )
 from checking.streamed import parquet, stream_of
+from checking.systems import linux_only, posix_only
 from topgap import Estimates, Ledger, Release, top_k
 from topgap.cli import budget
 from topgap.cli.budget_command import EXAMPLES
@@ -219,6 +220,7 @@ def test_a_result_that_cannot_be_recorded_is_published_with_a_word(
     assert "The release was charged, but its result is not in the ledger:" in ended.err
 
 
+@posix_only
 def test_what_is_killed_between_charge_and_result_is_shown_and_stays_spent(
     folder: Path, ledger: Ledger
 ) -> None:
@@ -237,7 +239,7 @@ def test_what_is_killed_between_charge_and_result_is_shown_and_stays_spent(
     assert ("Without a result" in ended.out) == (ledger.budget("visits").without_result == 1)
 
 
-@pytest.mark.parametrize("name", ["budget.db-journal", "budget.db-wal", "budget.db-shm"])
+@pytest.mark.parametrize("name", ["budget.db-journal", "budget.db-wal", "Budget.DB-shm"])
 def test_nothing_is_written_where_sqlite_writes(folder: Path, ledger: Ledger, name: str) -> None:
     """It would take a journal for its own, and delete it or believe it."""
     for ended in (
@@ -297,6 +299,7 @@ def test_an_error_before_the_charge_says_that_it_has_not(folder: Path, ledger: L
     assert ledger.budget("visits").charges == 0
 
 
+@linux_only
 def test_a_release_that_cannot_be_written_is_told_to_be_in_the_ledger(
     folder: Path, ledger: Ledger
 ) -> None:

@@ -42,9 +42,10 @@ def check_beside_ledger(targets: Iterable[Path], ledger: Path) -> None:
     Raises:
         OutputError: One has, and would be taken for such a file.
     """
-    own = {f"{os.path.realpath(ledger)}-{each}" for each in ("journal", "wal", "shm")}
+    # In whatever case, for to some systems they are the same.
+    own = {f"{os.path.realpath(ledger)}-{e}".casefold() for e in ("journal", "wal", "shm")}
     for target in targets:
-        if os.path.realpath(target) in own:
+        if os.path.realpath(target).casefold() in own:
             raise OutputError(
                 f"{on_one_line(target)} is a name that belongs to the ledger; give another name."
             )
