@@ -21,6 +21,11 @@ settings.register_profile("topgap", deadline=None)
 settings.load_profile("topgap")
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what this system cannot run; the summary names it."""
+    return collection_path.name in _left_out() or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse a suite whose statistical tests together fail by chance too often."""
     for item in items:
@@ -69,6 +74,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("what the ledger went through")
     for figure in sorted(figures):
         terminalreporter.write_line(figure)
+    if elsewhere := _left_out():
+        terminalreporter.section("what is not run on this system")
+    for module, why in elsewhere.items():
+        terminalreporter.write_line(f"{module}: {why}")
     mutants, alarms = recorded.pop("mutant", []), recorded.pop("false_alarm", [])
     terminalreporter.section("what is left open")
     for walks, rests in recorded.items():
@@ -81,6 +90,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         f"statistical tests: {len(alarms)}; probability that any of them fails by chance: "
         f"at most {sum(alarms):.2g}"
     )
+
+
+def _left_out() -> dict[str, str]:
+    try:
+        from checking.systems import left_out
+    except ModuleNotFoundError:  # as in the suites that tests make
+        return {}
+    return left_out()
 
 
 def _declared(item: pytest.Item) -> float:

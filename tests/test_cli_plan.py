@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 from checking.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
+from checking.systems import posix_only
 
 # So far apart that noise of mean at most 40 changes the order with probability below 1e-20.
 COUNTS = {"flu": 30_000, "cold": 20_000, "cough": 10_000, "gout": 3}
@@ -184,6 +185,7 @@ def test_a_missing_matplotlib_is_told_before_the_work(public: Path) -> None:
     assert ended.err == "topgap: plot needs matplotlib: pip install matplotlib.\n"
 
 
+@posix_only
 def test_an_interruption_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     asked = ["plan", "--zipf", "1000", "-k", "9", "--releases", "1000000000", "-o", "out.csv"]
     run = subprocess.Popen(

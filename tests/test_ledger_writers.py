@@ -1,6 +1,5 @@
 """A ledger that many use at once: 64 processes, threads, forks."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +7,9 @@ import pytest
 
 from checking.apart import run_apart
 from checking.sizes import WRITERS_CHARGES
+from checking.systems import posix_only
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+pytestmark = posix_only
 PROCESSES = 64
 
 

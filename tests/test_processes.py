@@ -12,6 +12,7 @@ from operator import call
 import numpy as np
 import pytest
 
+from checking.systems import linux_only, posix_only
 from topgap import TopK
 
 RELEASES = """
@@ -30,6 +31,7 @@ for _ in range(4):
 """
 
 
+@posix_only
 @pytest.mark.statistical(false_alarm=1e-20)
 def test_forked_processes_share_no_noise() -> None:
     """Of 64 equal answers, the 20 first in their order agree with probability 64^−20 or so."""
@@ -127,7 +129,7 @@ print(peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from Linux")
+@linux_only
 def test_ten_million_answers_need_little_more_memory() -> None:
     assert int(_run(MEMORY.format(answers="answers"))) < 16 * 1024  # KiB
     copied = int(_run(MEMORY.format(answers="answers.astype('u8')")))

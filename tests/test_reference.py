@@ -1,6 +1,5 @@
 """What the reference does with every kind of input, and its law where the tapes are too many."""
 
-import os
 import random
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checking.frequencies import misfits
+from checking.systems import posix_only
 from topgap import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError, TopK, law
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, noisy_max, samplers, top_k
 
@@ -292,7 +292,7 @@ show(sampler)
 
 
 @pytest.mark.statistical(false_alarm=1e-15)
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@posix_only
 def test_neither_forks_nor_pickles_repeat_noise(false_alarm: float) -> None:
     # 44 draws of 64 bits coincide somewhere with probability below 44²/2 · 2^−64 < 6e-17.
     assert false_alarm > 44**2 / 2 * 2.0**-64

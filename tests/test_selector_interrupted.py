@@ -10,6 +10,7 @@ import pytest
 
 from checking import interruptions
 from checking.selectors import FAR, ONE, holding
+from checking.systems import posix_only
 from topgap import ItemsError, Selector, SelectorError, TopK, pools, selector
 
 
@@ -143,6 +144,7 @@ def test_a_signal_handler_cannot_use_it_meanwhile() -> None:
     assert made.release().items == ("ash",)
 
 
+@posix_only
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks while threads run
 def test_a_forked_copy_cannot_be_used() -> None:
     made = holding(ONE, {"ash": FAR, "elm": 0})

@@ -42,6 +42,7 @@ from checking.streamed import (
     top_2,
     written,
 )
+from checking.systems import IS_LINUX, IS_POSIX, posix_only
 from topgap import Selector
 from topgap.streams import columns, rows
 
@@ -54,6 +55,8 @@ class Streaming:
 
 
 def a_named_pipe(path: Path, content: bytes) -> Path:
+    if not IS_POSIX:
+        pytest.skip("needs POSIX: a pipe that has a name")
     os.mkfifo(path)
     threading.Thread(target=path.write_bytes, args=[content], daemon=True).start()
     return path
@@ -66,6 +69,8 @@ def a_feather(folder: Path) -> Path:
 
 def an_odd_name(folder: Path) -> str:
     """Not valid Unicode, with the marks of a pattern in it."""
+    if not IS_LINUX:
+        pytest.skip("needs Linux: a name that is bytes")
     path = os.path.join(os.fsencode(folder), b"[odd]*\xff")
     with open(path, "wb") as file:
         pq.write_table(TABLE, file)
@@ -327,6 +332,7 @@ print(streams.top_k(sys.stdin.buffer, 2, 1, item="what", count="people"))
 """
 
 
+@posix_only
 def test_an_interruption_while_it_waits_releases_nothing() -> None:
     run = subprocess.Popen(
         [sys.executable, "-c", WAITING], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
