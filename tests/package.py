@@ -11,7 +11,9 @@ import argparse
 import os
 import subprocess
 import sys
+import tarfile
 import time
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,7 +86,10 @@ def build(folder: Path) -> list[Path]:
 def check(path: Path) -> None:
     """See what is in it."""
     with step(f"what {path.name} holds"):
-        found = members(path)
+        try:
+            found = members(path)
+        except (OSError, tarfile.TarError, zipfile.BadZipFile) as error:
+            raise PackageError(f"{path} cannot be opened: {error}") from None
         if problems := misfits(path.name, found, tracked(), version()):
             raise PackageError("\n".join(problems))
     print(f"   {len(found)} files, {path.stat().st_size:,} bytes")
