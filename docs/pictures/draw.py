@@ -44,7 +44,6 @@ STYLE: dict[Any, Any] = {
 HOLLOW: dict[str, Any] = {"facecolor": "white", "edgecolor": GAP, "hatch": "//////"}
 BESIDE: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
 BELOW: dict[str, Any] = {"textcoords": "offset points", "va": "top", "ha": "center", "color": GAP}
-NOISE = {"arrowstyle": "-", "color": REST, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
 SPAN = {
     "arrowstyle": "|-|,widthA=0.25,widthB=0.25",
     "color": GAP,
@@ -128,7 +127,7 @@ def line() -> Figure:
         noisy = float(page.noisy)
         if noisy >= ranked()[-1][1].noisy:
             ax.plot([noisy, noisy], [row, bottom], color=FAINT, linewidth=1, zorder=0)
-        ax.annotate("", (noisy, row), (page.people, row), arrowprops=NOISE)
+        ax.plot([page.people, noisy], [row, row], color=REST, linewidth=2, zorder=1)
         ax.plot(page.people, row, "o", markerfacecolor="white", color=REST, markersize=8)
         ax.plot(noisy, row, "o", color=INK, markersize=8)
         ax.annotate(page.name, (page.people, row), (-9, 0), **{**BESIDE, "ha": "right"})
