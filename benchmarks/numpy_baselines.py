@@ -14,14 +14,14 @@ RNG = np.random.default_rng()
 
 
 def scalar(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
-    """One call of NumPy for each answer, in a Python loop. INSECURE.
+    """One call of NumPy for each answer, all of them sorted, and gap by gap. INSECURE.
 
-    So the paper's baseline must be made: its 98 ms for 41,270 answers are 2.4 µs for each.
+    So the paper's baseline is made: its 98 ms for 41,270 answers are 2.4 µs for each.
     """
     noisy = np.array([count + RNG.exponential(scale) for count in counts.tolist()])
     order = np.argsort(noisy)[::-1]
-    values = noisy[order[: k + 1]]
-    return order[:k], values[:-1] - values[1:]
+    gaps = np.array([noisy[order[i]] - noisy[order[i + 1]] for i in range(k)])
+    return order[:k], gaps
 
 
 def vectorised(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
