@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.pool import Pool
 
 import utility_shown
 from data import load
@@ -86,7 +87,7 @@ def measure(settings: Settings, processes: int) -> Figures:
         gather("topgap and the laws", first_tasks(settings), map)
         gather("peers", peer_tasks(settings, found), map)
         return found
-    with multiprocessing.get_context("spawn").Pool(processes, _leave_ends_to_the_parent) as pool:
+    with _pool(processes) as pool:
         gather("topgap and the laws", first_tasks(settings), pool.imap_unordered)
         gather("peers", peer_tasks(settings, found), pool.imap_unordered)
     return found
@@ -132,9 +133,13 @@ def _run(task: Task) -> Figures:
     return task()
 
 
-def _leave_ends_to_the_parent() -> None:
-    """Ctrl-C reaches all processes; the one that was started ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _pool(processes: int) -> Pool:
+    """Processes that Ctrl-C does not reach, from their first moment on: this one ends them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return multiprocessing.get_context("spawn").Pool(processes)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def main() -> int:
