@@ -7,6 +7,7 @@ docstrings, notebooks and the command's help among them. Links to other hosts ar
 those are there, only a network tells.
 """
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -26,6 +27,7 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.loads: list[str] = []
         self.anchors: set[str] = set()
+        self.in_script = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -34,8 +36,14 @@ class Page(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
+        self.in_script = tag == "script"
         if tag in LOADED and LOADED[tag] in given and given.get("rel") not in NAMING:
             self.loads.append(given[LOADED[tag]])
+
+    def handle_data(self, data: str) -> None:
+        """Note what a script in the page itself imports."""
+        if self.in_script:
+            self.loads += re.findall(r"https?://[^\s'\"]+", data)
 
 
 def complaints(site: Path) -> tuple[list[str], set[str]]:

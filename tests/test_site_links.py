@@ -35,6 +35,7 @@ def test_a_site_that_holds_together(tmp_path: Path) -> None:
         ('<img src="a/d.svg">', "links to a/d.svg, which is not there"),
         ('<a href="start.md">x</a>', "links to start.md, which is not there"),
         ('<script src="https://far.org/x.js"></script>', "loads https://far.org/x.js"),
+        ('<script>import("https://far.org/y.js")</script>', "loads https://far.org/y.js"),
         ('<link rel="stylesheet" href="//far.org/x.css">', "loads //far.org/x.css"),
     ],
 )

@@ -51,13 +51,6 @@ def _titled(folder: Path, link: str) -> str:
     return f"[{title}]({link}"
 
 
-def on_page_content(html: str, page: Page, **_: Any) -> str:
-    """Let links in notebooks lead to pages; MkDocs knows those of Markdown alone."""
-    if page.file.src_uri.endswith(".ipynb"):
-        html = re.sub(r'(href="[\w./-]+)\.(?:md|ipynb)(#[\w-]+)?"', r'\1.html\2"', html)
-    return html
-
-
 def _of_the_root(source: str) -> str:
     text = (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
     for other, page in AT_THE_ROOT.items():

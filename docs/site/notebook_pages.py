@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-_STYLE = re.compile(
-    r"<style scoped>.*?</style>\s*", re.S
-)  # pandas'; the site has its own
+_STYLE = re.compile(r"<style scoped>.*?</style>\s*", re.S)  # pandas'; the site has its own
 _CLASS = re.compile(r' border="1" class="dataframe"')
 _TO_NOTEBOOK = re.compile(r"(\]\([\w./-]+)\.ipynb\b")
 
@@ -34,17 +32,11 @@ def on_files(files: "Files", *, config: "MkDocsConfig") -> "Files":
 
     for file in [*files]:
         path = PurePosixPath(file.src_uri)
-        if path.name == "notebook_pages.py":
-            files.remove(file)
-        elif path.suffix == ".ipynb":
+        if path.suffix == ".ipynb":
             page = to_page(json.loads(file.content_string), path.stem)
             made = {f"{path.stem}.md": page.markdown, **page.figures}
             for name, content in made.items():
-                files.append(
-                    File.generated(
-                        config, str(path.with_name(name)), content=content
-                    )
-                )
+                files.append(File.generated(config, str(path.with_name(name)), content=content))
     return files
 
 
