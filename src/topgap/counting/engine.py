@@ -61,10 +61,12 @@ class Engine:
                     "python_enable_replacements": False,
                 }
             )
-            self.connection.execute(
-                "SET enable_progress_bar = true; SET enable_progress_bar_print = false; "
-                "SET progress_bar_time = 0; SET TimeZone = 'UTC'"
-            )
+            self.connection.execute("SET TimeZone = 'UTC'")
+            with suppress(duckdb.InvalidInputException):  # in Jupyter without ipywidgets
+                self.connection.execute(
+                    "SET enable_progress_bar = true; SET enable_progress_bar_print = false; "
+                    "SET progress_bar_time = 0"
+                )
         except BaseException:
             shutil.rmtree(self.directory, ignore_errors=True)
             raise
