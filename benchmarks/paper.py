@@ -5,6 +5,7 @@ its CSV files and its plots at the end. `--quick` takes a minute and only prints
 """
 
 import argparse
+import os
 import shutil
 import statistics
 import sys
@@ -41,12 +42,14 @@ SIMULATED_QUICK = 400
 
 def main() -> None:
     asked = _arguments()
+    load_before = os.getloadavg()[0]
     how_often = QUICK if asked.quick else FULL
     simulated = SIMULATED_QUICK if asked.quick else SIMULATED
     sources = [Source.load(name) for name in DATASETS]
     known = all_records(sources)
     found = [measure(each, KS, how_often[each.paper], simulated, _tell) for each in sources]
-    places = {"how": how(found, simulated, quick=asked.quick), "datasets": known, **texts(found)}
+    places = {"datasets": known, **texts(found)}
+    places["how"] = how(found, simulated, load_before, quick=asked.quick)
     for name, text in places.items():
         print(f"\n== {name}\n{text}")
     output = asked.output or (None if asked.quick else DOCS)
@@ -67,12 +70,13 @@ def _tell(progress: str) -> None:
     print(progress, file=sys.stderr, flush=True)
 
 
-def how(found: Sequence[Measured], simulated: int, *, quick: bool) -> str:
-    """What was run, how often, and on what machine."""
+def how(found: Sequence[Measured], simulated: int, load_before: float, *, quick: bool) -> str:
+    """What was run, how often, on what machine, and how busy that was with other work."""
     command = "python benchmarks/paper.py" + (" --quick" if quick else "")
     runs = ", ".join(f"{len(each.runs[KS[0]])} on {each.source.label}" for each in found)
     return (
-        f"Measured by `{command}`, on {machine('numpy', 'topgap')}. Rounds: {runs}; the kernel is "
+        f"Measured by `{command}`, on {machine('numpy', 'topgap')}, with a load of "
+        f"{load_before:.1f} when it began. Rounds: {runs}; the kernel is "
         f"called {KERNEL_CALLS} times in its turn. Ties were simulated {simulated:,} times for "
         "each k. What follows ± is the standard error of the mean."
     )

@@ -191,8 +191,9 @@ def rounds_on_kosarak(kosarak: Measured) -> str:
 
 
 def signed(value: float, form: str) -> str:
-    """A number with a true minus sign."""
-    return f"{value:{form}}".replace("-", "−")
+    """A number with a true minus sign, and none before a zero."""
+    text = f"{value:{form}}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def _is(rounds: int, count: int, or_more: bool) -> bool:

@@ -26,7 +26,7 @@ from paper_chances import as_written, calls_of_a_geometric, pools
 from paper_figures import CALLS, DATASETS, KS, PARTS, PUBLISHED_CALLS, TIMES, implied_rounds
 from paper_plots import draw_parts
 from paper_runs import Measured, Source, measure
-from paper_tables import shown
+from paper_tables import shown, signed
 from topgap import TopK, datasets
 from topgap.reference import Sampler, secure
 from written import DOCS
@@ -340,7 +340,11 @@ def found() -> list[Measured]:
 
 
 def places(found: list[Measured]) -> dict[str, str]:
-    return {"how": paper.how(found, 3, quick=True), "datasets": "as known", **paper.texts(found)}
+    return {
+        "how": paper.how(found, 3, 0.5, quick=True),
+        "datasets": "as known",
+        **paper.texts(found),
+    }
 
 
 def test_every_way_is_measured_for_every_k(found: list[Measured]) -> None:
@@ -388,6 +392,7 @@ def test_a_mean_is_shown_to_its_error() -> None:
     assert shown([1000.0, 2000.0], 1) == "1,500 ± 500"
     assert shown([0.0, 0.0], 1) == "0"
     assert shown([0.0123], 1e3) == "12.3"
+    assert [signed(each, ".2f") for each in (-1.2, -0.001, 0.5)] == ["−1.20", "0.00", "0.50"]
 
 
 # Data sets
