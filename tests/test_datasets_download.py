@@ -287,8 +287,11 @@ def test_what_is_too_large_is_not_kept(
     path: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(downloads, "_MOST", len(TEXT) - 1)
-    said = complaint(server.entry(path), tmp_path)
-    assert ": it is too large);" in said
+    steps: list[int] = []
+    with pytest.raises(DatasetError, match=r": it is too large\);"):
+        downloads.fetch(server.entry(path), tmp_path, lambda done, _: steps.append(done))
+    assert held(tmp_path) == {}
+    assert bool(steps) == (path == "packed")  # what is too large already is not even stored
 
 
 def test_nothing_is_asked_of_the_network_unless_allowed(server: Server, tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
     """Download a data set from the first of its sources that has it.
 
     It is written under another name, and gets its own when the checksum of all that it holds has
-    been found right. Whatever else happens, nothing is left behind. Two processes may do this at
-    once: each has a whole file at every time.
+    been found right. On an error or interruption nothing is left behind; a process that is killed
+    while it unpacks can leave a `.part`, which nobody reads. Two processes may do this at once.
 
     Args:
         entry: The data set.
