@@ -21,7 +21,7 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 
 test: .venv/installed-dev ## run the tests (under ten minutes)
 	@echo "== test: pytest, on all cores (under ten minutes)"
-	@$(BIN)/python -m pytest -n auto --dist loadfile || { echo "make test: FAILED"; exit 1; }
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder || { echo "make test: FAILED"; exit 1; }
 	@echo "make test: passed"
 
 # Each line runs even if one before it failed, so that one run shows everything.

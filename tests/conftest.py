@@ -16,6 +16,23 @@ README_FALSE_ALARM = 1e-10  # derived in a comment there
 
 pytest_plugins = ["pytester"]
 
+# These are begun first, the longest before all, so that none is left to one core at the end.
+LONGEST = [
+    "test_ledger_faults.py",
+    "test_cli_surroundings.py",
+    "test_reference_law.py",
+    "test_spark.py",
+    "test_spark_law.py",
+    "test_cli.py",
+    "test_ledger_kills.py",
+    "test_coverage.py",
+    "test_report_in_chromium.py",
+    "test_kernel_law.py",
+    "test_ledger_writers.py",
+    "test_documents.py",
+    "test_measurement.py",
+]
+
 # A slow machine is no failure.
 settings.register_profile("topgap", deadline=None)
 settings.load_profile("topgap")
@@ -27,7 +44,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a suite whose statistical tests together fail by chance too often."""
+    """Refuse a suite whose statistical tests together fail by chance too often; put it in order."""
+    items.sort(key=lambda item: (*LONGEST, item.path.name).index(item.path.name))
     for item in items:
         if item.path.name == "README.md":
             item.add_marker(pytest.mark.statistical(false_alarm=README_FALSE_ALARM))

@@ -47,7 +47,7 @@ def test_a_terminal_gets_a_chart(folder: Path) -> None:
 
 
 SLOW = (
-    "create table v as select 'p' || (r % 3000017) as who, r % 91 as what from range(30000000) t(r)"
+    "create table v as select 'p' || (r % 3000017) as who, r % 91 as what from range(15000000) t(r)"
 )
 
 

@@ -13,7 +13,7 @@ import pytest
 import topgap
 from checking.apart import run_apart
 from checking.faults import COMPILER, FAULTS, compiled
-from checking.sizes import HISTORIES
+from checking.sizes import HISTORIES, PARTS_OF_A_RELEASE
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="preloads a library, as Linux does"),
@@ -36,11 +36,10 @@ def played(preload: Path, folder: Path, scene: str, **more: Any) -> dict[str, An
     [
         "add_dataset, new",
         "add_dataset",
-        "charge",
-        "record",
         "top_k",
         "verify after a kill",
         "charge after a kill",
+        *PARTS_OF_A_RELEASE,
     ],
 )
 def test_a_fault_at_any_operation_is_one_sentence_and_loses_nothing(
