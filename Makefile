@@ -56,8 +56,8 @@ package: .venv/installed-dev ## build wheel and sdist, and install each into an 
 	@$(BIN)/python tests/package.py || { echo "make package: FAILED"; exit 1; }
 	@echo "make package: done"
 
-bench: .venv/installed-dev ## measure kernel, reference, counting, baskets, Spark and ledger against their peers, and plans
-	@for each in kernel reference counting quest streams spark estimates plan ledger; do \
+bench: .venv/installed-dev ## measure kernel, counting, baskets, Spark and ledger against their peers, and plans
+	@for each in kernel counting quest streams spark estimates plan ledger; do \
 		echo "== bench: python benchmarks/$$each.py"; \
 		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
 	done
