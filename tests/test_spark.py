@@ -123,7 +123,7 @@ def test_what_the_page_on_spark_shows(spark: SparkSession) -> None:
     visits = pd.DataFrame([(p, c) for i, c in enumerate(icd10) for p in range(100 - 8 * i)])
     visits.columns = pd.Index(["patient", "diagnosis"])
     counts = visits.groupby("diagnosis").patient.count().rename("patients").reset_index()
-    names = {
+    names: dict[str, Any] = {
         "icd10": icd10,
         "visits": spark.createDataFrame(visits),
         "counts": spark.createDataFrame(counts),
