@@ -46,13 +46,14 @@ def times(timings: list[Timing], sizes: Sizes) -> str:
 
 
 def left_out(timings: Iterable[Timing]) -> str:
-    """Which calls were not measured, and why: the first n of each contender and k."""
-    lines: dict[tuple[str, int], str] = {}
-    for each in timings:
+    """Which calls were not made, and why: of each contender and k the smallest n."""
+    found: dict[str, dict[int, str]] = {}
+    for each in sorted(timings, key=lambda timing: (timing.k, timing.n)):
         if each.left_out:
-            lines.setdefault((each.contender, each.k), f"n = {each.n:,} {each.left_out}")
-    listed = [f"- {name}, k = {k:,}: {reason}." for (name, k), reason in lines.items()]
-    return "\n".join(listed) or "Nothing was left out."
+            why = f"at k = {each.k:,} from n = {each.n:,} on, which {each.left_out}"
+            found.setdefault(each.contender, {}).setdefault(each.k, why)
+    lines = [f"- {name}: {'; '.join(reasons.values())}." for name, reasons in found.items()]
+    return "\n".join(lines) or "Nothing was left out."
 
 
 def bits(counted: list[Bits], sizes: Sizes) -> str:

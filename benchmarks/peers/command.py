@@ -1,0 +1,88 @@
+"""topgap beside its peers, in one run: times, growth, random bits and memory, for docs/peers.md.
+
+    python benchmarks/peers           # some nine minutes; fills docs/peers.md and docs/peers/
+    python benchmarks/peers --quick   # under a minute; prints, and writes nothing
+
+What is written is written at the end, so that Ctrl-C leaves the page as it was.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from peers import memory, plots, random_bits, tables, times
+from peers.contenders import ALL
+from peers.times import Sizes
+from written import DOCS, fill, machine, write_csv
+
+FULL = Sizes(
+    ns=(10**3, 10**4, 10**5, 10**6, 10**7),
+    ks=(1, 10, 100, 1000),
+    between=(3_162, 31_623, 316_228, 3_162_278),
+)
+QUICK = Sizes(ns=(10**3, 10**4), ks=(1, 10), between=(3_162,))
+GROWTH_N, GROWTH_K = 10_000, 1  # where the growth over the other is measured
+PACKAGES = ("topgap", "numpy", "opendp", "diffprivlib", "scikit-learn")
+
+
+class Measured(NamedTuple):
+    """All that one run found."""
+
+    sizes: Sizes
+    limit: float
+    minutes: float
+    timings: list[times.Timing]
+    bits: list[random_bits.Bits]
+    peaks: list[memory.Memory]
+
+
+def main() -> None:
+    """Measure, then print or write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few sizes; print, write nothing")
+    parser.add_argument(
+        "--limit", type=float, default=10.0, help="leave out calls that take longer, in seconds"
+    )
+    asked = parser.parse_args()
+    if asked.quick:
+        print("\n\n".join(places(measure(QUICK, 1.0, QUICK.ns[-1:])).values()))
+    else:
+        write(measure(FULL, asked.limit, FULL.ns), DOCS)
+
+
+def measure(sizes: Sizes, limit: float, memory_ns: tuple[int, ...]) -> Measured:
+    """One run of everything; what would take longer than the limit is left out."""
+    start = time.perf_counter()
+    timings = times.measure(ALL, sizes, limit)
+    bits = random_bits.count(timings, sizes, limit / 4)
+    peaks = memory.measure(ALL, timings, memory_ns, limit)
+    minutes = (time.perf_counter() - start) / 60
+    return Measured(sizes, limit, minutes, timings, bits, peaks)
+
+
+def places(measured: Measured) -> dict[str, str]:
+    """What belongs into each place of the page."""
+    how = (
+        f"`python benchmarks/peers` measured this in {measured.minutes:.0f} minutes, without calls "
+        f"of more than {measured.limit:g} s: {machine(*PACKAGES)}. {tables.spent(measured.sizes)}"
+    )
+    return {
+        "machine": how,
+        "times": tables.times(measured.timings, measured.sizes),
+        "left out": tables.left_out(measured.timings),
+        "growth": tables.growth(measured.timings, GROWTH_N, GROWTH_K),
+        "bits": tables.bits(measured.bits, measured.sizes),
+        "memory": tables.memory(measured.peaks),
+    }
+
+
+def write(measured: Measured, docs: Path) -> None:
+    """Fill the page and write the files beside it."""
+    folder = docs / "peers"
+    folder.mkdir(exist_ok=True)
+    write_csv(folder / "times.csv", tables.TIMES_HEADER, tables.time_rows(measured.timings))
+    write_csv(folder / "bits.csv", random_bits.Bits._fields, measured.bits)
+    write_csv(folder / "memory.csv", memory.Memory._fields, measured.peaks)
+    plots.draw(measured.timings, GROWTH_N, GROWTH_K, folder / "growth.svg")
+    fill(docs / "peers.md", places(measured))
