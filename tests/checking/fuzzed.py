@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from checking import fuzzed_accounts as accounts
 from checking import fuzzed_commands as commands
+from checking import fuzzed_datasets as datasets
 from checking import fuzzed_documents as documents
 from checking import fuzzed_laws as laws
 from checking import fuzzed_releases as releases
@@ -40,6 +41,7 @@ MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "op
 VALUES = {
     "topgap.auditing.Audited", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
+    "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Verified",
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.Row",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
@@ -74,7 +76,8 @@ SCENARIOS = {
     "laws": Scenario(laws.lawful, laws.fuzz_law, 10),
     "samplers": Scenario(laws.sampling, laws.fuzz_sampling, 100),
     "plans": Scenario(laws.planned, laws.fuzz_planning, 30),
-    "made-up data": Scenario(laws.made_up, laws.fuzz_datasets, 40),
+    "made-up data": Scenario(datasets.made_up, datasets.fuzz_made_up, 40),
+    "public files": Scenario(datasets.public_files, datasets.fuzz_public_files, 60),
     "counting": Scenario(sources.sources, sources.fuzz_counting, 3),
     "streams": Scenario(sources.sources, sources.fuzz_streams, 20),
     "ledger": Scenario(accounts.accounting, accounts.fuzz_ledger, 20),

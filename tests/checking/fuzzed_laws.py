@@ -1,10 +1,6 @@
-"""The exact law, the paper's samplers, plans and made-up data, asked for anything."""
+"""The exact law, the paper's samplers and plans, asked for anything."""
 
-import io
-import itertools
-import tempfile
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +11,7 @@ import topgap
 from checking import hostile, hostile_parameters
 from checking.judged import Judge
 from checking.well_formed import look_at
-from topgap import TopK, datasets, law, planning, reference
+from topgap import TopK, law, planning, reference
 from topgap.errors import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError
 
 PARAMETERS = (ParameterError, ParameterTypeError)
@@ -175,42 +171,3 @@ def fuzz_planning(given: dict[str, Any], call: Judge) -> None:
     look_at(made)
     if given["plotted"]:
         call("topgap.Plan.plot", (), made.plot, tuple(Figure().subplots(2, 1)))
-
-
-# ---------------------------------------------------------------- made-up data
-
-_SIZES = st.sampled_from(
-    [0, 1, 2, 5, 0.5, 40, -1, None, True, "3", float("nan"), float("inf"), 1e9]
-)
-
-
-@st.composite
-def made_up(draw: st.DrawFn) -> dict[str, Any]:
-    """What baskets are made with."""
-    names = ["transactions", "mean_size", "mean_pattern", "patterns", "items", "correlation"]
-    names += ["corruption", "corruption_variance", "equal_items"]
-    chosen = draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
-    small = {"transactions": 3, "patterns": 5, "items": 20, "mean_size": 3, "mean_pattern": 2}
-    return {
-        "quest": {**small, **{name: draw(_SIZES) for name in chosen}},
-        "seed": draw(st.sampled_from([0, 1, 2**70, -1, None, "1", 1.0, True])),
-    }
-
-
-def fuzz_datasets(given: dict[str, Any], call: Judge) -> None:
-    """Make baskets, and write them."""
-    quest = call("topgap.datasets.Quest", PARAMETERS, datasets.Quest, **given["quest"])
-    if quest is None or quest.items > 10**6 or quest.patterns > 10**4 or quest.mean_size > 1000:
-        return
-    if quest.mean_pattern > 1000:
-        return
-    baskets = call("topgap.datasets.baskets", PARAMETERS, datasets.baskets, quest, given["seed"])
-    if baskets is None:
-        return
-    some = [*itertools.islice(baskets, 5)]
-    assert all(basket == sorted({*basket}) for basket in some)
-    assert all(0 <= item < quest.items for basket in some for item in basket)
-    with tempfile.TemporaryDirectory() as folder:
-        call("topgap.datasets.write", (), datasets.write, Path(folder, "x"), some)
-        lines = io.StringIO(Path(folder, "x").read_text()).readlines()
-        assert len(lines) == len(some)
