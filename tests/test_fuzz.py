@@ -31,6 +31,7 @@ def test_every_public_callable_is_called_by_a_scenario() -> None:
     from checking import (
         fuzzed_accounts,
         fuzzed_commands,
+        fuzzed_datasets,
         fuzzed_documents,
         fuzzed_laws,
         fuzzed_sources,
@@ -38,7 +39,7 @@ def test_every_public_callable_is_called_by_a_scenario() -> None:
 
     modules = (
         fuzzed_releases, fuzzed_documents, fuzzed_laws, fuzzed_sources, fuzzed_accounts,
-        fuzzed_commands,
+        fuzzed_commands, fuzzed_datasets,
     )  # fmt: skip
     text = "".join(map(inspect.getsource, modules))
     missing = {name for name in to_be_called() if not _stands(name, text)}

@@ -82,30 +82,36 @@ def public_files(draw: st.DrawFn) -> dict[str, Any]:
 
 def fuzz_public_files(given: dict[str, Any], call: Judge) -> None:
     """Read the file in every way, also as a data set that is known by name."""
-    module, form, name = "topgap.datasets", given["form"], given["name"]
+    form, name = given["form"], given["name"]
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "x.dat").write_bytes(given["content"])
         Path(folder, "Kosarak.dat").write_bytes(given["content"])
         path = Path(folder, given["file"])
-        found = call(f"{module}.find", (ParameterError,), datasets.find, name, cache=folder)
+        found = call("topgap.datasets.find", (ParameterError,), datasets.find, name, cache=folder)
         assert found is None or found.parent == Path(folder)
-        read = call(f"{module}.read", READING, datasets.read, path, form=form)
-        one_by_one = call(f"{module}.transactions", READING, _all_of, path, form)
+        read = call("topgap.datasets.read", READING, datasets.read, path, form=form)
+        one_by_one = call("topgap.datasets.transactions", READING, _all_of, path, form)
         if read is not None:
             assert all(count > 0 for count in read.counts.values())
-            again = call(f"{module}.Dataset.transactions", READING, lambda: [*read.transactions()])
+            again = call(
+                "topgap.datasets.Dataset.transactions", READING, lambda: [*read.transactions()]
+            )
             assert again == one_by_one
             assert again is None or read.records == len(again)
-        call(f"{module}.load", READING, datasets.load, name, path, form=form)
-        source = call(f"{module}.Source", (ParameterError,), datasets.Source, url=given["url"])
+        call("topgap.datasets.load", READING, datasets.load, name, path, form=form)
+        source = call(
+            "topgap.datasets.Source", (ParameterError,), datasets.Source, url=given["url"]
+        )
         entry = call(
-            f"{module}.Entry", (), datasets.Entry, name="x", records=given["records"], items=2,
+            "topgap.datasets.Entry", (), datasets.Entry, name="x", records=given["records"], items=2,
             form="fimi", checksum="sha256:00", sources=(source,) if source else (),
         )  # fmt: skip
         known = {"x": entry} if entry else {}
-        mine = call(f"{module}.load", READING, datasets.load, "x", cache=folder, catalogue=known)
+        mine = call(
+            "topgap.datasets.load", READING, datasets.load, "x", cache=folder, catalogue=known
+        )
         assert mine is None or (mine.records, mine.items) == (given["records"], 2)
-    call(f"{module}.data_folder", (), datasets.data_folder, {"TOPGAP_DATA": folder})
+    call("topgap.datasets.data_folder", (), datasets.data_folder, {"TOPGAP_DATA": folder})
 
 
 def _all_of(path: Path, form: Any) -> list[list[int]]:
