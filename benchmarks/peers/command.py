@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from peers import memory, plots, random_bits, tables, times
 from peers.contenders import ALL
+from peers.probe import program
 from peers.times import Sizes
 from written import DOCS, fill, machine, write_csv
 
@@ -53,6 +54,7 @@ def main() -> None:
 
 def measure(sizes: Sizes, limit: float, memory_ns: tuple[int, ...]) -> Measured:
     """One run of everything; what would take longer than the limit is left out."""
+    program()  # which needs cargo, and had better fail now than after minutes
     start = time.perf_counter()
     timings = times.measure(ALL, sizes, limit)
     bits = random_bits.count(timings, sizes, limit / 4)

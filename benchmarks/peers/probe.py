@@ -12,7 +12,8 @@ RUST = Path(__file__).parents[2] / "rust"
 
 
 @cache
-def _program() -> Path:
+def program() -> Path:
+    """Where the probe is, built from the sources as they are."""
     subprocess.run(
         [
             shutil.which("cargo") or "cargo",
@@ -39,5 +40,5 @@ def bits_of_releases(counts: Counts, parameters: TopK, runs: int) -> list[int]:
         f"per_unit={parameters.resolution.denominator} rate={rate.numerator}/{rate.denominator} "
         f"refinement={kernel.refinement}\n"
     )
-    run = subprocess.run([_program()], input=question, capture_output=True, text=True, check=True)
+    run = subprocess.run([program()], input=question, capture_output=True, text=True, check=True)
     return [int(asked) for asked in run.stdout.split(",")]
