@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few sizes; print, write nothing")
     parser.add_argument(
-        "--limit", type=float, default=10.0, help="leave out calls that take longer, in seconds"
+        "--limit", type=float, default=10.0, help="leave out calls of more seconds (10)"
     )
     asked = parser.parse_args()
     if asked.quick:
@@ -66,8 +66,9 @@ def measure(sizes: Sizes, limit: float, memory_ns: tuple[int, ...]) -> Measured:
 def places(measured: Measured) -> dict[str, str]:
     """What belongs into each place of the page."""
     how = (
-        f"`python benchmarks/peers` measured this in {measured.minutes:.0f} minutes, without calls "
-        f"of more than {measured.limit:g} s: {machine(*PACKAGES)}. {tables.spent(measured.sizes)}"
+        f"`python benchmarks/peers --limit {measured.limit:g}` measured this in "
+        f"{measured.minutes:.0f} minutes, without calls of more than {measured.limit:g} s: "
+        f"{machine(*PACKAGES)}. {tables.spent(measured.sizes)}"
     )
     return {
         "machine": how,

@@ -50,9 +50,9 @@ def left_out(timings: Iterable[Timing]) -> str:
     found: dict[str, dict[int, str]] = {}
     for each in sorted(timings, key=lambda timing: (timing.k, timing.n)):
         if each.left_out:
-            why = f"at k = {each.k:,} from n = {each.n:,} on, which {each.left_out}"
+            why = f"from n = {each.n:,} at k = {each.k:,} ({each.left_out})"
             found.setdefault(each.contender, {}).setdefault(each.k, why)
-    lines = [f"- {name}: {'; '.join(reasons.values())}." for name, reasons in found.items()]
+    lines = [f"- {name}: {', '.join(reasons.values())}." for name, reasons in found.items()]
     return "\n".join(lines) or "Nothing was left out."
 
 

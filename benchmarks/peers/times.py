@@ -89,8 +89,7 @@ def _measure_at(
         same = [each for each in found if (each.contender, each.k) == (contender.name, k)]
         guess = expected(same, n)
         if guess is not None and guess > limit:
-            reason = f"would take {guess:.2g} s, as smaller n tell"
-            made.append(Timing(contender.name, n, k, left_out=reason))
+            made.append(Timing(contender.name, n, k, left_out=f"would take {guess:.1f} s"))
             continue
         run = contender.prepare(answers, k)
         if guess is None:
