@@ -1,6 +1,6 @@
 """How right a list is, and how far off its counts are: topgap, OpenDP and diffprivlib at equal ε.
 
-    python benchmarks/utility.py            all of it, in about seven minutes on two cores
+    python benchmarks/utility.py            all of it, in some minutes on two cores
     python benchmarks/utility.py --quick    a part of it in less than a minute, printed only
 
 The first writes docs/utility/ and the marked places of docs/utility.md, all at the end. Neighbours

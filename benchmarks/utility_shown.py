@@ -101,8 +101,8 @@ def error_table(found: Figures, k: int) -> str:
                 error_cell(combined),
                 significant(peer_error(case)),
                 *(error_cell(errors.get(peer), releases=True) for peer in MEASURES),
-                f"{1 - combined.error / alone.error:.0%}",
-                f"{1 - combined.error / peer_error(case):.0%}",
+                percent(1 - combined.error / alone.error),
+                percent(1 - combined.error / peer_error(case)),
             ]
         )
     return table(header, rows, text_columns=2)
@@ -114,6 +114,15 @@ def error_cell(error: Error | None, *, releases: bool = False) -> str:
         return "–"
     shown = f"{significant(error.error)} ± {significant(error.standard_error, 1)}"
     return f"{shown} of {error.releases:,}" if releases else shown
+
+
+def percent(part: float) -> str:
+    """In whole percent, with a minus sign where it is below 0.
+
+    >>> percent(0.366), percent(-1.13), percent(-0.001)
+    ('37%', '−113%', '0%')
+    """
+    return f"{round(100 * part)}%".replace("-", "−")
 
 
 def significant(number: float, digits: int = 3) -> str:
