@@ -723,7 +723,7 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
      look_at_missing),
     (storage, Mutant("does not wait", "if waited >= self._wait:", "if True:"),
      look_at_waiting),
-    (storage, Mutant("reads a name as an address", "quote(os.fsencode(self.path))", "self.path"),
+    (storage, Mutant("reads a name as an address", "quote(os.fsencode(name))", "name"),
      look_at_names),
     (storage, Mutant("passes on what SQLite says", "raise self._in_own_words(error) from None",
                      "raise"), look_at_text_files),
