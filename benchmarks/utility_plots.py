@@ -74,7 +74,7 @@ def draw_errors(found: Figures, path: Path) -> None:
     )
     for ax, k in zip(axes[0], ks, strict=True):
         ax.axhline(1, color="black", linewidth=1, label="peers, formula")
-        for name in data:
+        for number, name in enumerate(data):
             shown = [
                 (
                     float(case.epsilon),
@@ -84,7 +84,8 @@ def draw_errors(found: Figures, path: Path) -> None:
                 if case.data == name
             ]
             label = f"topgap with gaps, {name}"
-            ax.plot(*zip(*shown, strict=True), marker="o", markersize=4, label=label)
+            style = {"color": f"C{(0, 4, 5)[number % 3]}", "marker": "o", "markersize": 4}
+            ax.plot(*zip(*shown, strict=True), label=label, **style)
         for who in MEASURES:
             points = [each for each in found.errors if each.who == who and each.case.k == k]
             formulas = [peer_error(each.case) for each in points]
@@ -93,7 +94,8 @@ def draw_errors(found: Figures, path: Path) -> None:
                 1.96 * each.standard_error / by for each, by in zip(points, formulas, strict=True)
             ]
             _draw_points(ax, who, [float(each.case.epsilon) for each in points], ratios, spread)
-        ax.set(xscale="log", title=f"k = {k}", xlabel="ε", ylim=(0, None))
+        ax.set(xscale="log", title=f"k = {k}", xlabel="ε")
+    axes[0, 0].set_ylim(bottom=0)  # of all charts, once the largest error is drawn
     axes[0, 0].set_ylabel("error / error of the peers' formula")
     handles, labels = _each_once(axes.flat)
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
