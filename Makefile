@@ -33,6 +33,9 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 	step $(BIN)/mypy; \
 	step $(BIN)/stubtest topgap._core; \
 	step $(BIN)/python tests/proofs.py; \
+	step $(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
+		.github/workflows/test.yml .github/workflows/wheels.yml; \
+	step $(BIN)/zizmor --offline --quiet .github/workflows; \
 	step cargo fmt --manifest-path rust/Cargo.toml --all --check; \
 	step cargo clippy --locked --manifest-path rust/Cargo.toml --all-targets -- -D warnings; \
 	step cargo fmt --manifest-path rust/fuzz/Cargo.toml --check; \
