@@ -16,9 +16,10 @@ RNG = np.random.default_rng()
 def scalar(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
     """One call of NumPy for each answer, all of them sorted, and gap by gap. INSECURE.
 
-    So the paper's baseline is made: its 98 ms for 41,270 answers are 2.4 µs for each.
+    So the paper's baseline is made, by the older of NumPy's generators, as in its authors' script.
     """
-    noisy = np.array([count + RNG.exponential(scale) for count in counts.tolist()])
+    draw = np.random.exponential  # noqa: NPY002 - what they call
+    noisy = np.array([count + draw(scale) for count in counts.tolist()])
     order = np.argsort(noisy)[::-1]
     gaps = np.array([noisy[order[i]] - noisy[order[i + 1]] for i in range(k)])
     return order[:k], gaps
@@ -28,7 +29,10 @@ def vectorised(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
     """One call for all answers, and only what wins is sorted: NumPy at its best. INSECURE."""
     noisy = RNG.exponential(scale, len(counts))
     noisy += counts
-    top = np.argpartition(noisy, len(noisy) - k - 1)[-k - 1 :]
-    order = top[np.argsort(noisy[top])[::-1]]
+    if 2 * k < len(noisy):
+        top = np.argpartition(noisy, len(noisy) - k - 1)[-k - 1 :]
+        order = top[np.argsort(noisy[top])[::-1]]
+    else:  # where most win, to sort all of them once is faster
+        order = np.argsort(noisy)[: -k - 2 : -1]
     values = noisy[order]
     return order[:k], values[:-1] - values[1:]
