@@ -18,7 +18,7 @@ def scalar(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
 
     So the paper's baseline is made, by the older of NumPy's generators, as in its authors' script.
     """
-    draw = np.random.exponential  # noqa: NPY002 - what they call
+    draw = np.random.exponential
     noisy = np.array([count + draw(scale) for count in counts.tolist()])
     order = np.argsort(noisy)[::-1]
     gaps = np.array([noisy[order[i]] - noisy[order[i + 1]] for i in range(k)])
