@@ -39,7 +39,21 @@ def damaged(content: bytes) -> bytes:
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
+def patched(content: bytes, record: bytes, at: int, more: int) -> bytes:
+    """An archive with bits set in its last record of this kind."""
+    place = content.rindex(record) + at
+    return content[:place] + bytes([content[place] | more]) + content[place + 1 :]
+
+
+ARCHIVE = archive("small.dat")
+DIRECTORY, END = b"PK\1\2", b"PK\5\6"
 SERVED = {
+    "encrypted-archive": patched(ARCHIVE, DIRECTORY, 8, 1),
+    "unknown-packing": patched(ARCHIVE, DIRECTORY, 10, 0x40),
+    "damaged-bzip2": damaged(archive("small.dat", zipfile.ZIP_BZIP2)),
+    "damaged-lzma": damaged(archive("small.dat", zipfile.ZIP_LZMA)),
+    "no-text-for-a-name": patched(patched(ARCHIVE, DIRECTORY, 9, 8), DIRECTORY, 46, 0x80),
+    "nowhere-in-archive": patched(ARCHIVE, END, 19, 0x40),  # it begins before the file does
     "plain": TEXT,
     "packed": PACKED,
     "archive": archive("assoc/small.dat.gz"),
@@ -149,14 +163,20 @@ BAD = [
     ("hung-up", None, ""),
     ("no-http", None, "220 mail.example.org ESMTP"),
     ("cut-short", None, "it was cut short"),
-    ("cut-packed", None, "it is damaged"),
-    ("damaged", None, "it is damaged"),
+    ("cut-packed", None, "it cannot be unpacked"),
+    ("damaged", None, "it cannot be unpacked"),
     ("damaged-plain", None, f"it has another checksum, sha256:{sha256(damaged(TEXT)).hexdigest()}"),
     ("empty", None, f"it has another checksum, sha256:{sha256(b'').hexdigest()}"),
     ("archive", None, "it has another checksum"),
-    ("damaged-archive", "small.dat", "it is damaged"),
-    ("plain", "small.dat", "it is damaged"),
+    ("damaged-archive", "small.dat", "it cannot be unpacked"),
+    ("plain", "small.dat", "it cannot be unpacked"),
     ("another-archive", "small.dat", "there is no small.dat in it"),
+    ("encrypted-archive", "small.dat", "it cannot be unpacked"),
+    ("unknown-packing", "small.dat", "it cannot be unpacked"),
+    ("damaged-bzip2", "small.dat", "it cannot be unpacked"),
+    ("damaged-lzma", "small.dat", "it cannot be unpacked"),
+    ("no-text-for-a-name", "small.dat", "it cannot be unpacked"),
+    ("nowhere-in-archive", "small.dat", "it cannot be unpacked"),
 ]
 
 
@@ -225,7 +245,9 @@ MUTANTS = [
     Mutant("written in place", "tempfile.mkstemp(prefix=", "in_place(prefix="),
     Mutant("any member will do", '{name, f"{name}.gz"}', "archive.namelist()[-1]"),
     Mutant(
-        "damage is ignored", '        raise _Failed("it is damaged") from None', "        return"
+        "damage is ignored",
+        '        raise _Failed("it cannot be unpacked") from None',
+        "        return",
     ),
 ]
 
@@ -247,6 +269,15 @@ def test_the_next_source_is_asked_if_one_does_not_have_it(server: Server, tmp_pa
     (tmp_path / "Small.dat").unlink()
     said = complaint(server.entry("gone", "damaged"), tmp_path)
     assert said.count("127.0.0.1") == 2
+
+
+@pytest.mark.parametrize("bad", [path for path, member, _ in BAD if member])
+def test_the_next_source_is_asked_if_an_archive_is_bad(
+    bad: str, server: Server, tmp_path: Path
+) -> None:
+    entry = server.entry(bad, "archive", member="small.dat")
+    assert downloads.fetch(entry, tmp_path).read_bytes() == TEXT
+    assert server.asked == [bad, "archive"]
 
 
 def test_a_file_is_known_by_sha1_where_no_more_is_published(server: Server, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import os
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException, IncompleteRead
@@ -140,15 +139,23 @@ def _why(error: OSError | HTTPException) -> str:
 def _unpack(packed: IO[bytes], source: Source, entry: Entry, file: IO[bytes]) -> None:
     """Write what the downloaded file holds, if it is what it should be."""
     size = 0
+    with closing(_held(packed, source, entry)) as blocks:
+        for block in blocks:
+            size += len(block)
+            if size > _MOST:
+                raise _Failed("it is too large")
+            file.write(block)
+
+
+def _held(packed: IO[bytes], source: Source, entry: Entry) -> Generator[bytes, None, None]:
+    """What the downloaded file holds in blocks; at the end, whether it has the right checksum."""
     try:
         with _member(packed, source.member) as member, unpacked(member) as content:
-            for block in content.blocks():
-                size += len(block)
-                if size > _MOST:
-                    raise _Failed("it is too large")
-                file.write(block)
-    except (DatasetError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error):
-        raise _Failed("it is damaged") from None
+            yield from content.blocks()
+    except _Failed:
+        raise
+    except Exception:  # zipfile raises many kinds: for passwords, packings, names, places
+        raise _Failed("it cannot be unpacked") from None
     sums = content.sums()
     if not agrees(sums, entry.checksum):
         raise _Failed(f"it has another checksum, sha256:{sums['sha256']}")
