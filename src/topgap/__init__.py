@@ -117,3 +117,8 @@ def __getattr__(name: str) -> Any:
     if name in {"auditing", "counting", "datasets", "opendp", "report", "spark", "streams"}:
         return import_module(f"topgap.{name}")
     raise AttributeError(f"module 'topgap' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """What is public, also what is not loaded yet."""
+    return __all__
