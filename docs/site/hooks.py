@@ -38,6 +38,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     for source, there in AT_THE_ROOT.items():
         markdown = markdown.replace(f"](../{source}", f"]({there}")
         markdown = markdown.replace(f"](../../{source}", f"](../{there}")
+    markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")  # outputs are not code
     folder = (ROOT / "docs" / page.file.src_uri).parent
     return re.sub(
         r"\[[\w/]+\.md\]\(([\w./]+\.md)", lambda found: _titled(folder, found[1]), markdown
