@@ -9,7 +9,7 @@ from utility_peers import MEASURES, WAYS
 from utility_plots import draw_errors, draw_lists
 from written import fill, machine, table, write_csv
 
-SHOWN = 0.01, 0.99  # a row of lists is shown if some chance lies between
+SHOWN = 0.01, 0.99  # a row of lists is shown if some chance in it lies between
 COMMAND = "python benchmarks/utility.py"
 
 
@@ -68,9 +68,9 @@ def list_table(found: Figures, k: int) -> str:
     rows = []
     for case in found.cases(k):
         chances = found.chances_of(case)
-        if any(SHOWN[0] < each.right < SHOWN[1] for each in chances.values()):
-            cells = [chance_cell(chances.get(who)) for who in columns]
-            rows.append([case.data, case.epsilon, *cells])
+        cells = [chances.get(who) for who in columns]
+        if any(each and SHOWN[0] < each.right < SHOWN[1] for each in cells):
+            rows.append([case.data, case.epsilon, *map(chance_cell, cells)])
     return table(header, rows, text_columns=2)
 
 

@@ -1,5 +1,6 @@
 """The comparison of utility: its simulated laws, and that its command runs and writes its page."""
 
+import re
 import shutil
 from collections import Counter
 from fractions import Fraction
@@ -178,6 +179,20 @@ def made_up(ours: float, peer: float) -> Figures:
     ]
     error = peer_error(case) * 1.5
     return Figures(chances, [Error(case, "topgap, with gaps", 100, error, 0.01)])
+
+
+def test_a_row_of_lists_is_shown_for_what_is_in_it() -> None:
+    found = made_up(1.0, 1.0)
+    case = found.chances[0].case
+    found.chances.append(Chance(case, "topgap, counts too", "measured", 100, 0.5, 0.4, 0.6, 9.0))
+    assert "| any |" not in utility_shown.list_table(found, 10)
+    assert "| any |" in utility_shown.list_table(made_up(1.0, 0.98), 10)
+    page = (DOCS / "utility.md").read_text(encoding="utf-8")
+    tables = "".join(re.findall(r"measured: lists of \d+ -->(.*?)<!--", page, re.DOTALL))
+    rows = re.findall(r"^\| [^|]+ \| \d[\de.-]* \|.*", tables, re.MULTILINE)
+    assert rows
+    for row in rows:
+        assert any(1 <= float(each) <= 99 for each in re.findall(r"([\d.]+)% \(", row)), row
 
 
 def test_words_say_what_the_figures_do() -> None:
