@@ -13,7 +13,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
+LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src",
+          "object": "data", "embed": "src", "use": "href", "video": "src"}  # fmt: skip
 """What a browser fetches by itself. A `link` may also just name an address."""
 
 NAMING = {"canonical", "next", "prev", "edit"}
@@ -37,8 +38,14 @@ class Page(HTMLParser):
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
         self.in_script = tag == "script"
+        if "srcset" in given:
+            self.loads += [each.split()[0] for each in given["srcset"].split(",")]
         if tag in LOADED and LOADED[tag] in given and given.get("rel") not in NAMING:
             self.loads.append(given[LOADED[tag]])
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note where a script ends."""
+        self.in_script = self.in_script and tag != "script"
 
     def handle_data(self, data: str) -> None:
         """Note what a script in the page itself imports."""
@@ -48,9 +55,12 @@ class Page(HTMLParser):
 
 def complaints(site: Path) -> tuple[list[str], set[str]]:
     """What is wrong with the pages of a site, and the addresses elsewhere that they link to."""
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    pages = {path: Page(_text(path)) for path in sorted(site.rglob("*.html"))}
     wrong = [] if pages else [f"{site} has no pages."]
     elsewhere: set[str] = set()
+    for path in sorted(site.rglob("*.css")):
+        fetched = re.findall(r"(?:url\(|@import)\s*['\"]?((?:https?:)?//[^'\")\s]+)", _text(path))
+        wrong += [f"{path.relative_to(site)} loads {each}" for each in fetched]
     for path, page in pages.items():
         where = path.relative_to(site)
         wrong += [f"{where} loads {each}" for each in page.loads if _is_far(each)]
@@ -70,6 +80,10 @@ def complaints(site: Path) -> tuple[list[str], set[str]]:
             elif parts.fragment and unquote(parts.fragment) not in anchors:
                 wrong.append(f"{where} links to {link}, and there is no such anchor")
     return wrong, elsewhere
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def _is_far(address: str) -> bool:

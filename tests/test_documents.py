@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from checking.documents import PREAMBLE, ROOT, blocks, name, pages, write_examples
+from checking.documents import (
+    PREAMBLE,
+    ROOT,
+    Block,
+    blocks,
+    name,
+    not_run,
+    pages,
+    write_examples,
+)
 
 RUN_WITH_A_CLUSTER = "docs/spark.md"  # by tests/test_spark.py
 PAGES = {name(page): page for page in pages()}
@@ -17,7 +26,7 @@ PAGES = {name(page): page for page in pages()}
 def test_every_block_says_what_it_is_and_is_run(page: str) -> None:
     for block in blocks(PAGES[page].read_text(encoding="utf-8")):
         if block.language == "python" and page != RUN_WITH_A_CLUSTER:
-            assert ">>> " in block.text, f"line {block.line} is not run"
+            assert not_run(block) == [], f"line {block.line} is not run"
 
 
 def test_pages_with_python_are_collected_as_doctests(request: pytest.FixtureRequest) -> None:
@@ -63,6 +72,10 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
         "make nothing",
         "pip install '.[nothing]'",
         "python benchmarks/nothing.py",
+        "python benchmarks/peers --nothing",
+        "pip instal topgap",
+        "git frobnicate",
+        "false | cat",
         "topgap demo --save nowhere/baskets.dat\ntrue",
     ],
 )
@@ -76,13 +89,24 @@ def test_a_command_that_does_not_work_is_seen(wrong: str, tmp_path: Path) -> Non
     [
         ("```\ncode\n```\n", "line 1: a block of no language"),
         ("```python\n>>> 1\n", "line 1: a block that is not closed"),
-        ("Words.\n\n    topgap demo\n", "line 3: code that is indented"),
+        ("Words.\n\n    topgap demo\n", "line 3: code that is not fenced"),
+        ("Words.\n\n\ttopgap demo\n", "line 3: code that is not fenced"),
+        ("- Words.\n\n        topgap demo\n", "line 3: code that is not fenced"),
+        ("~~~python\ncode\n~~~\n", "line 1: code that is not fenced"),
+        ("> ```python\n> code\n> ```\n", "line 1: code that is not fenced"),
+        ("<pre>code</pre>\n", "line 1: code that is not fenced"),
         ("```bash\ntopgap\n```\n", "line 1: a block of bash"),
     ],
 )
 def test_code_that_would_escape_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         blocks(text)
+
+
+def test_a_doctest_that_ends_too_early_is_seen() -> None:
+    assert not_run(Block(1, "python", ">>> 1\n1\n\n>>> 2\n2\n\n")) == []
+    assert not_run(Block(1, "python", ">>> 1\n1\n\nunnoticed()\n")) == ["unnoticed()"]
+    assert not_run(Block(1, "python", "unnoticed()\n")) == ["unnoticed()"]
 
 
 def test_a_page_is_a_page_of_this_tree() -> None:

@@ -36,6 +36,8 @@ def test_a_site_that_holds_together(tmp_path: Path) -> None:
         ('<a href="start.md">x</a>', "links to start.md, which is not there"),
         ('<script src="https://far.org/x.js"></script>', "loads https://far.org/x.js"),
         ('<script>import("https://far.org/y.js")</script>', "loads https://far.org/y.js"),
+        ('<img srcset="https://far.org/z.png 2x">', "loads https://far.org/z.png"),
+        ('<object data="https://far.org/z.svg"></object>', "loads https://far.org/z.svg"),
         ('<link rel="stylesheet" href="//far.org/x.css">', "loads //far.org/x.css"),
     ],
 )
@@ -43,6 +45,14 @@ def test_what_is_wrong_is_found(page: str, complaint: str, tmp_path: Path) -> No
     (wrong,), _ = complaints(built(tmp_path, WHOLE | {"index.html": page + '<p id="top"></p>'}))
     assert wrong.startswith("index.html ")
     assert wrong.endswith(complaint)
+
+
+def test_what_a_style_sheet_loads_is_found(tmp_path: Path) -> None:
+    near = "a { background: url(img.png) }"
+    assert complaints(built(tmp_path, WHOLE | {"a/x.css": near}))[0] == []
+    far = "@import 'https://far.org/x.css'; b { background: url(//far.org/y.png) }"
+    wrong, _ = complaints(built(tmp_path, WHOLE | {"a/x.css": far}))
+    assert wrong == ["a/x.css loads https://far.org/x.css", "a/x.css loads //far.org/y.png"]
 
 
 def test_no_site_is_no_good_site(tmp_path: Path) -> None:

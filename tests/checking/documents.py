@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 LANGUAGES = {"python", "sh", "text"}
 
 _FENCE = re.compile(r"^ *```(.*)$")
+_ESCAPES = re.compile(r"^\s*(?:~~~|>\s*```|<pre\b)|^ *\t|^ {8}")  # code that is no fenced block
 _LIST = re.compile(r"^ *(?:[-*]|\d+\.) ")
 
 
@@ -57,8 +58,10 @@ def blocks(text: str) -> list[Block]:
             opened = number, fence[1]
         elif opened:
             inside.append(line)
-        elif line.startswith("    ") and after_blank and not _in_a_list(before):
-            raise ValueError(f"line {number}: code that is indented and not fenced")
+        elif _ESCAPES.match(line) or (
+            line.startswith("    ") and after_blank and not _in_a_list(before)
+        ):
+            raise ValueError(f"line {number}: code that is not fenced")
         after_blank = not line.strip()
         before = before if after_blank else line
     if opened:
@@ -66,12 +69,20 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
+def not_run(block: Block) -> list[str]:
+    """Lines of a doctest that begin a paragraph and no command: nobody would run them."""
+    paragraphs = re.split(r"\n\s*\n", block.text.strip("\n"))
+    return [each for each in paragraphs if not each.startswith(">>> ")]
+
+
 def _in_a_list(line: str) -> bool:
     return bool(_LIST.match(line)) or line.startswith(("  ", ":::"))
 
 
 def check_pip(arguments: list[str]) -> None:
-    """Look whether `pip install` names extras that there are, of this package."""
+    """Look whether it installs, and names extras that there are, of this package."""
+    if arguments[0] != "install":
+        raise ValueError(f"pip {arguments[0]} is not what a page should ask for")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
@@ -85,17 +96,19 @@ def check_pip(arguments: list[str]) -> None:
 # What takes long, installs, or changes the tree is not done but looked at: whether make has such a
 # target, the package such an extra, the tree such a file, and an audit such options.
 PREAMBLE = f"""
-set -eu
+set -eu -o pipefail
 ROOT={shlex.quote(str(ROOT))}
 make() {{ command make --dry-run --directory "$ROOT" "$@" > /dev/null; }}
 pip() {{ PYTHONPATH="$ROOT/tests" command python -c \\
     'import sys; from checking.documents import check_pip; check_pip(sys.argv[1:])' "$@"; }}
 source() {{ test "$1" = .venv/bin/activate; }}
-git() {{ :; }}
-cd() {{ :; }}
+git() {{ test "$1" = clone; }}
+cd() {{ test "$1" = topgap; }}
 python() {{ case "$1" in
-    benchmarks/*|tests/*|docs/*) test -e "$ROOT/$1" ;;
+    benchmarks/*|tests/*|docs/*) file="$ROOT/$1" && test -e "$file" && shift && options "$@" ;;
     *) command python "$@" ;; esac; }}
+options() {{ for each in "$@"; do case "$each" in
+    --*) grep --quiet --recursive --fixed-strings -e "\"$each\"" "$file" ;; esac; done; }}
 topgap() {{ case "$1" in
     audit) command topgap "$@" --help > /dev/null ;;
     *) command topgap "$@" ;; esac; }}
