@@ -119,7 +119,7 @@ def _legend(release: Release, room: int, signs: Signs) -> Text:
     own = f"{signs.gap} its own gap  {signs.rest} the lead of the next  {signs.uncertain}"
     parts = own if room else ""
     return Text(
-        f"{parts}{_MARK} order uncertain: below {below}, noise parts equal items so far once in "
-        f"20 times".strip(),
+        f"{parts}{_MARK} order uncertain: below {below}; equal items come out that far apart once "
+        f"in 20 times".strip(),
         style="dim",
     )
