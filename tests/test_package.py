@@ -20,6 +20,7 @@ from topgap import _core
 from topgap.cli.commands import app
 
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob(".github/*/*.yml")}
+TESTS = "./.github/workflows/test.yml"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RUST = tomllib.loads((ROOT / "rust/Cargo.toml").read_text(encoding="utf-8"))
 
@@ -106,15 +107,32 @@ def test_a_workflow_trusts_no_name_that_can_move_and_no_job_with_more_than_it_ne
     name: str,
 ) -> None:
     text = WORKFLOWS[name]
-    used = re.findall(r"uses: (.*)", text)
+    called = text.count(f"    uses: {TESTS} ")
+    used = [each for each in re.findall(r"uses: (.*)", text) if not each.startswith(f"{TESTS} ")]
     assert used
     for each in used:
         assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each), each
     assert text.count("persist-credentials: false") == text.count("actions/checkout@")
     assert "\npermissions: {}\n" in text
     jobs = len(re.findall(r"^    runs-on: ", text, re.MULTILINE))
-    assert jobs == text.count("timeout-minutes: ") == text.count("    permissions:\n")
+    assert jobs == text.count("timeout-minutes: ") == text.count("    permissions:\n") - called
     assert "secrets." not in text
+
+
+def test_nothing_is_published_that_was_not_tested() -> None:
+    _, _, jobs = WORKFLOWS["wheels.yml"].partition("\njobs:\n")
+    job = dict(re.findall(r"^  (\w+):\n((?:    .*\n|\n)+)", jobs, re.MULTILINE))
+    needed = re.search(r"^    needs: \[(.*)\]$", job["publish"], re.MULTILINE)
+    assert needed is not None
+    assert {*needed[1].split(", "), "publish"} == {*job}
+    assert f"    uses: {TESTS} " in job["test"]
+    assert "\n  workflow_call:\n" in WORKFLOWS["test.yml"]
+    # It is tested whenever it is published, and a need that was skipped is one that was not met.
+    (when,) = re.findall(r"^    if: (.*)", job["publish"], re.MULTILINE)
+    assert re.findall(r"^    if: (.*)", job["test"], re.MULTILINE) == [when]
+    assert "always()" not in when
+    # Of one commit, it may be tested for itself and for the wheels: neither stops the other.
+    assert "group: test-${{ github.workflow }}-${{ github.ref }}" in WORKFLOWS["test.yml"]
 
 
 def test_what_is_left_out_elsewhere_is_there() -> None:
