@@ -24,12 +24,13 @@ from diffprivlib.utils import BudgetError
 from checking.known_law import exp_minus, top_k
 from checking.mutants import Mutant, mutated
 from checking.walks import Walk, walk_tapes
+from data import zipf
 from peers import command, contenders, fraction_samplers, growth, plots, random_bits, tables, times
-from peers.contenders import ALL, Answers, Contender, opendp_measurement
+from peers.contenders import ALL, Answers, Contender, flat, opendp_measurement
 from peers.memory import Memory
 from peers.probe import bits_of_releases
-from peers.random_bits import Bits, CountedBits, CountedFloats, outputs_between
-from peers.times import Sizes, Timing, expected
+from peers.random_bits import Bits, CountedBits, CountedFloats, outputs_between, words_between
+from peers.times import Sizes, Timing, forecast, too_long
 from topgap import TopK
 from topgap.law import Bounds
 from written import DOCS
@@ -101,7 +102,7 @@ def winner(given: Any) -> int:
 @pytest.mark.statistical(false_alarm=1e-80)
 @pytest.mark.parametrize("contender", ALL, ids=lambda contender: contender.name)
 def test_each_contender_names_the_largest(contender: Contender) -> None:
-    answers = Answers(60)
+    answers = Answers(zipf(60))
     assert winner(contender.prepare(answers, 1)()) == answers.array.argmax()
 
 
@@ -121,6 +122,17 @@ def test_outputs_of_numpy_are_counted() -> None:
     assert outputs_between(start, generator) == 123_457
 
 
+@pytest.mark.parametrize("before", [0, 1, 300, 624])
+@pytest.mark.parametrize("drawn", [0, 1, 324, 623, 624, 625, 12_345])
+def test_outputs_of_the_older_numpy_are_counted(before: int, drawn: int) -> None:
+    generator = np.random.MT19937(5)
+    generator.random_raw(before)
+    start = np.random.MT19937()
+    start.state = generator.state
+    generator.random_raw(drawn)
+    assert words_between(start, generator) == drawn
+
+
 def test_bits_and_floats_are_counted() -> None:
     bits, floats = CountedBits(), CountedFloats()
     assert bits.take(3) < 8
@@ -134,18 +146,28 @@ def test_bits_and_floats_are_counted() -> None:
 
 
 def test_numpy_takes_at_least_a_word_for_each_item() -> None:
-    asked = random_bits.COUNTED[contenders.VECTORISED.name](Answers(5_000), 1)
+    answers = Answers(flat(5_000))
+    asked = random_bits.COUNTED[contenders.VECTORISED.name](answers, 1)
     # The ziggurat takes a second word for about one in fifty; twice as many would be a miracle.
     assert 64 * 5_000 <= asked <= 2 * 64 * 5_000
     assert asked % 64 == 0
+    # The older generator inverts: a float of two half words for each, and no rejection.
+    assert random_bits.COUNTED[contenders.SCALAR.name](answers, 1) == 64 * 5_000
 
 
 def test_the_kernel_asks_for_a_word_for_each_that_can_win_and_little_else() -> None:
-    counts = Answers(20_000).array
+    counts = zipf(20_000)
     for k in (1, 100):
         runs = bits_of_releases(counts, TopK(k, 1), 3)
         assert len(runs) == 3
         assert all(64 * (k + 1) <= asked < 64 * 2_000 for asked in runs)
+
+
+def test_the_key_of_a_release_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(random_bits, "bits_of_releases", lambda *_: [44, 44])
+    took = Timing(contenders.KERNEL.name, 100, 1, (1.0,), 1)
+    (found,) = random_bits.count([took], Sizes((100,), (1,), ()), 1.0)
+    assert found.per_item == (256 + 44) / 100
 
 
 def test_an_exponent_is_that_of_least_squares_with_its_standard_error() -> None:
@@ -168,27 +190,56 @@ def test_cells_with_a_fixed_cost_are_dropped() -> None:
 
 def test_what_lies_on_no_line_has_no_exponent() -> None:
     assert growth.fit({1: 1.0, 10: 9.0, 100: 3.0, 1000: 40.0}) is None
-    assert growth.fit({1: 1.0, 10: 10.0}) is None
+    assert growth.fit({1: 1.0, 10: 10.0, 100: 100.0}) is None  # three are too few
+
+
+def test_a_local_slope_is_that_of_the_last_decade() -> None:
+    found = growth.local({10: 5.0, 1_000: 2.0, 3_162: 9.0, 10_000: 200.0})
+    assert found == (pytest.approx(2), None, 1_000, 10_000, 2)
+    assert growth.local({1: 1.0}) is growth.local({}) is growth.local({5: 1.0, 10: 2.0}) is None
 
 
 def timing(n: int, seconds: float) -> Timing:
     return Timing("somebody", n, 1, (seconds,), 1)
 
 
+def skipped(n: int) -> Timing:
+    return Timing("somebody", n, 1, left_out="too slow")
+
+
 @pytest.mark.parametrize(
-    ("before", "guess"),
+    ("before", "ahead"),
     [
         ([], None),
-        ([timing(10, 2.0)], 20.0),
-        ([timing(1, 2.0), timing(10, 2.5)], 25.0),  # at least as n
-        ([timing(1, 0.02), timing(10, 2.0)], 200.0),  # as its square
-        ([timing(1, 0.001), timing(10, 2.0)], 200.0),  # and no faster
-        ([timing(10, 2.0), Timing("somebody", 20, 1, left_out="too slow")], 20.0),
+        ([timing(10, 2.0)], (20.0, 20.0)),
+        ([timing(1, 2.0), timing(10, 2.5)], (25.0, 25.0)),  # at least as n
+        ([timing(1, 0.02), timing(10, 2.0)], (20.0, 200.0)),  # as its square
+        ([timing(1, 0.001), timing(10, 2.0)], (20.0, 200.0)),  # and no faster
+        ([timing(1, 0.02), timing(10, 2.0), skipped(20)], (20.0, 20.0)),
     ],
     ids=["nothing known", "one", "flat", "square", "steeper", "left out"],
 )
-def test_times_are_expected_from_smaller_n(before: list[Timing], guess: float | None) -> None:
-    assert expected(before, 100) == (guess if guess is None else pytest.approx(guess))
+def test_times_are_forecast_from_smaller_n(
+    before: list[Timing], ahead: tuple[float, float] | None
+) -> None:
+    assert forecast(before, 100) == (ahead if ahead is None else pytest.approx(ahead))
+
+
+@pytest.mark.parametrize(
+    ("before", "limit", "reason"),
+    [
+        ([], 0.0, ""),
+        ([timing(10, 2.0)], 20.0, ""),
+        ([timing(10, 2.0)], 19.0, "more than 20.0 s"),
+        ([timing(1, 0.02), timing(10, 2.0)], 19.0, "more than 20.0 s"),
+        ([timing(1, 0.02), timing(10, 2.0)], 199.0, "more than 20.0 s, 200.0 s expected"),
+        ([timing(1, 0.02), timing(10, 2.0)], 201.0, ""),
+        ([timing(10, 2.0), skipped(20)], 30.0, "more than 20.0 s, left out at smaller n"),
+    ],
+    ids=["first", "in time", "at least", "both", "expected", "square in time", "left out"],
+)
+def test_it_is_said_why_a_call_is_left_out(before: list[Timing], limit: float, reason: str) -> None:
+    assert too_long(before, 100, limit) == reason
 
 
 def test_all_are_called_as_often_as_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +264,7 @@ def test_what_would_take_too_long_is_left_out_and_said() -> None:
     found = times.measure([never], Sizes((5, 50_000), (1,), ()), 0.1)
     assert found[0].rounds
     assert not found[1].rounds
-    assert "slow: from n = 50,000 at k = 1 (would take " in tables.left_out(found)
+    assert "slow: from n = 50,000 at k = 1 (more than " in tables.left_out(found)
 
 
 def made_up() -> command.Measured:
@@ -221,10 +272,11 @@ def made_up() -> command.Measured:
     sizes = command.FULL
     cells = [(each, n, k) for n, k in sizes.pairs() for each in ALL if each.can(n, k)]
     timings = [Timing(each.name, n, k, (n * 1e-7, n * 1.1e-7), 1) for each, n, k in cells]
-    timings[-1] = timings[-1]._replace(rounds=(), calls=0, left_out="would take too long")
+    timings[-1] = timings[-1]._replace(rounds=(), calls=0, left_out="more than 20.0 s")
+    even = [each._replace(rounds=(3e-3,)) for each in timings if each.k == 1]
     bits = [Bits(each.name, n, k, 1 / n, 3) for each, n, k in cells]
     peaks = [Memory(each.name, n, 1, n // 50) for each in ALL for n in sizes.ns]
-    return command.Measured(sizes, 10.0, 9.0, timings, bits, peaks)
+    return command.Measured(sizes, command.FLAT, 10.0, 9.0, timings, even, bits, peaks)
 
 
 def test_the_page_has_a_place_for_all_that_is_measured(tmp_path: Path) -> None:
@@ -236,7 +288,8 @@ def test_the_page_has_a_place_for_all_that_is_measured(tmp_path: Path) -> None:
     assert marks == [*command.places(measured)]
     assert "| topgap, one thread | 105 µs | 1.05 ms | 10.5 ms | 105 ms | 1.05 s |" in page
     assert "| IBM-style Fractions | – | 1.05 ms | 10.5 ms | 105 ms | – |" in page
-    assert "1.00 ± 0.00 | 9, n = 1,000 to 10,000,000" in page
+    assert "| topgap, one thread | 3.00 ms | 3.00 ms | 3.00 ms |" in page
+    assert "1.00 ± 0.00 | 11, n = 1,000 to 10,000,000 | 0.00 ± 0.00 | 4, k = 1 to 1,000 |" in page
     assert "| < 256 KiB | < 256 KiB | 1.95 MiB | 19.5 MiB | 195 MiB |" in page
     linked = re.findall(r"\]\((peers/[^)]+)\)", page)
     assert sorted(linked) == sorted(f"peers/{file.name}" for file in (tmp_path / "peers").iterdir())

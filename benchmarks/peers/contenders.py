@@ -8,12 +8,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
 import opendp.prelude as dp
 from diffprivlib.mechanisms import Exponential, PermuteAndFlip
 
 import numpy_baselines
 import topgap
-from data import Counts, zipf
+from data import Counts
 from peers.fraction_samplers import noisy_top_k
 from topgap.reference import SystemBits, gap_top_k_pruned
 
@@ -22,11 +23,16 @@ ARRAY, LIST = "int64 array", "list of ints"
 Call = Callable[[], object]
 
 
-class Answers:
-    """Counts by Zipf's law in random order, in each form that a contender takes."""
+def flat(n: int) -> Counts:
+    """Counts that are all equal, where `data.zipf` makes steep ones."""
+    return np.full(n, 15, dtype=np.int64)
 
-    def __init__(self, n: int) -> None:
-        self.array: Counts = zipf(n)
+
+class Answers:
+    """Counts in each form that a contender takes."""
+
+    def __init__(self, array: Counts) -> None:
+        self.array = array
 
     @cached_property
     def listed(self) -> list[int]:

@@ -1,9 +1,10 @@
 """How many random bits a call asks its source for, where that can be counted.
 
 Counted is what the algorithm asks for, whatever the source makes in reserve: the kernel's is a
-ChaCha20 stream with a key of 256 bits from the system, the reference and the Fractions ask the
-system each time, NumPy has PCG64, whose outputs are 64 bits each, and diffprivlib asks the system
-for floats of 53 bits. OpenDP's source is inside the library and cannot be counted from outside.
+ChaCha20 stream whose key of 256 bits from the system each release has for itself, so it is counted
+too. The reference and the Fractions ask the system each time. NumPy has PCG64, whose outputs are 64
+bits each, and its older functions have MT19937, whose are 32; diffprivlib asks the system for
+floats of 53 bits. OpenDP's source is inside the library and cannot be counted from outside.
 """
 
 import random
@@ -14,9 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 from diffprivlib.mechanisms import Exponential, PermuteAndFlip
+from numpy.random.mtrand import get_bit_generator
 
 import numpy_baselines
 import topgap
+from data import zipf
 from peers import contenders
 from peers.contenders import EPSILON, Answers
 from peers.fraction_samplers import noisy_top_k
@@ -26,6 +29,7 @@ from topgap.reference import Sampler, SystemBits, gap_top_k_pruned
 
 SAMPLE = 100_000  # items that are looked at in all runs at one n together, if there are fewer
 MOST_RUNS = 20
+KEY = 256  # bits of the kernel's key, a fresh one for each release
 CORES = contenders.CORES.name  # is the kernel once more
 NOT_COUNTED = "its source cannot be counted from outside"
 
@@ -70,6 +74,21 @@ def outputs_between(start: np.random.PCG64, end: np.random.PCG64) -> int:
     return outputs
 
 
+def words_between(start: np.random.MT19937, end: np.random.MT19937) -> int:
+    """How many outputs of 32 bits lie between two states of one MT19937.
+
+    It makes 624 words at once and tells which is next, so it is run until it has made the same.
+    """
+    walker = np.random.MT19937()
+    walker.state = start.state
+    target = end.state["state"]
+    words = target["pos"] - walker.state["state"]["pos"]
+    while not np.array_equal(walker.state["state"]["key"], target["key"]):
+        walker.random_raw(624, output=False)
+        words += 624
+    return words
+
+
 class Bits(NamedTuple):
     """How many random bits a call asks for, divided by n: the mean of some calls."""
 
@@ -94,19 +113,24 @@ def _fractions(answers: Answers, k: int) -> int:
     return counted.asked
 
 
-def _numpy(function: Callable[..., object]) -> Callable[[Answers, int], int]:
-    def bits(answers: Answers, k: int) -> int:
-        generator = numpy_baselines.RNG.bit_generator
-        if not isinstance(generator, np.random.PCG64):
-            raise TypeError(
-                "The baselines' generator is not PCG64, whose outputs are counted here."
-            )
-        start = np.random.PCG64()
-        start.state = generator.state
-        function(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
-        return 64 * outputs_between(start, generator)
+def _vectorised(answers: Answers, k: int) -> int:
+    generator = numpy_baselines.RNG.bit_generator
+    if not isinstance(generator, np.random.PCG64):
+        raise TypeError("The baseline's generator is not PCG64, whose outputs are counted here.")
+    start = np.random.PCG64()
+    start.state = generator.state
+    numpy_baselines.vectorised(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
+    return 64 * outputs_between(start, generator)
 
-    return bits
+
+def _scalar(answers: Answers, k: int) -> int:
+    generator = get_bit_generator()
+    if not isinstance(generator, np.random.MT19937):
+        raise TypeError("NumPy's older generator is not MT19937, whose outputs are counted here.")
+    start = np.random.MT19937()
+    start.state = generator.state
+    numpy_baselines.scalar(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
+    return 32 * words_between(start, generator)
 
 
 def _diffprivlib(
@@ -124,8 +148,8 @@ def _diffprivlib(
 
 
 COUNTED: dict[str, Callable[[Answers, int], int]] = {
-    contenders.VECTORISED.name: _numpy(numpy_baselines.vectorised),
-    contenders.SCALAR.name: _numpy(numpy_baselines.scalar),
+    contenders.VECTORISED.name: _vectorised,
+    contenders.SCALAR.name: _scalar,
     contenders.EXPONENTIAL.name: _diffprivlib(Exponential),
     contenders.FLIP.name: _diffprivlib(PermuteAndFlip),
     contenders.REFERENCE.name: _reference,
@@ -137,7 +161,7 @@ def count(timings: list[Timing], sizes: Sizes, limit: float) -> list[Bits]:
     """Count the bits of all contenders at each n and k, but for calls longer than the limit."""
     found = []
     for n in sizes.ns:
-        answers = Answers(n)
+        answers = Answers(zipf(n))
         print(f"random bits: n = {n:,}", file=sys.stderr)
         for k in sizes.ks:
             took = {each.contender: each for each in timings if (each.n, each.k) == (n, k)}
@@ -152,7 +176,7 @@ def _count(timing: Timing, answers: Answers, limit: float) -> Bits:
         return Bits(name, n, k, None, left_out=NOT_COUNTED)
     if name == contenders.KERNEL.name:
         asked = bits_of_releases(answers.array, topgap.TopK(k, EPSILON), MOST_RUNS)
-        return Bits(name, n, k, statistics.fmean(asked) / n, MOST_RUNS)
+        return Bits(name, n, k, (KEY + statistics.fmean(asked)) / n, MOST_RUNS)
     if timing.left_out or timing.median > limit:
         return Bits(name, n, k, None, left_out=f"a call takes more than {limit:g} s")
     asked = [COUNTED[name](answers, k) for _ in range(calls)]

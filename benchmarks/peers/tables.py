@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from peers.contenders import ALL, OPENDP, opendp_measurement
-from peers.growth import Growth, fit
+from peers.growth import fit, local
 from peers.memory import LEAST, Memory
 from peers.random_bits import Bits
 from peers.times import Sizes, Timing
@@ -78,8 +78,8 @@ def growth(timings: list[Timing], n: int, k: int) -> str:
     rows = []
     for contender in ALL:
         own = [each for each in timings if each.contender == contender.name and each.rounds]
-        over_n = fit({each.n: each.median for each in own if each.k == k})
-        over_k = fit({each.k: each.median for each in own if each.n == n})
+        over_n = {each.n: each.median for each in own if each.k == k}
+        over_k = {each.k: each.median for each in own if each.n == n}
         rows.append([contender.name, *_exponent(over_n, "n"), *_exponent(over_k, "k")])
     header = ["", f"in n, at k = {k:,}", "cells", f"in k, at n = {n:,}", "cells"]
     return table(header, rows)
@@ -146,8 +146,10 @@ def _kib(measured: Memory) -> str:
     return f"{significant(measured.kib / 1024)} MiB"
 
 
-def _exponent(found: Growth | None, over: str) -> tuple[str, str]:
+def _exponent(cells: dict[int, float], over: str) -> tuple[str, str]:
+    found = fit(cells) or local(cells)
     if found is None:
         return NOTHING, NOTHING
-    written = f"{found.exponent:.2f} ± {found.standard_error:.2f}".replace("-", "−")
+    sure = "(local)" if found.standard_error is None else f"± {found.standard_error:.2f}"
+    written = f"{found.exponent:.2f} {sure}".replace("-", "−")
     return written, f"{found.cells}, {over} = {found.first:,} to {found.last:,}"

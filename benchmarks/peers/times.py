@@ -1,14 +1,15 @@
 """How long a call of each contender takes, at each n and k: in turn, in one run."""
 
-import math
 import statistics
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from data import Counts, zipf
 from interleaving import seconds
 from peers.contenders import Answers, Call, Contender
+from peers.growth import local
 
 BLOCK = 0.02  # seconds that a fast call is repeated for, so that the clock sees enough of it
 ROUNDS, MORE_ROUNDS = 3, 6
@@ -47,34 +48,59 @@ class Sizes(NamedTuple):
         return sorted([(n, k) for n in self.ns for k in self.ks] + [(n, 1) for n in self.between])
 
 
-def measure(contenders: Sequence[Contender], sizes: Sizes, limit: float) -> list[Timing]:
-    """Time all contenders; a call that would take longer than the limit is left out."""
+def measure(
+    contenders: Sequence[Contender],
+    sizes: Sizes,
+    limit: float,
+    counts: Callable[[int], Counts] = zipf,
+) -> list[Timing]:
+    """Time all contenders; a call that is expected to take longer than the limit is left out."""
     found: list[Timing] = []
-    answers = Answers(sizes.ns[0])
+    answers = Answers(counts(sizes.ns[0]))
     for n, k in sizes.pairs():
         if len(answers.array) != n:
-            answers = Answers(n)
+            answers = Answers(counts(n))
         able = [contender for contender in contenders if contender.can(n, k)]
-        print(f"times: n = {n:,}, k = {k:,}", file=sys.stderr)
+        print(f"times: {counts.__name__}, n = {n:,}, k = {k:,}", file=sys.stderr)
         found += _measure_at(able, answers, k, found, limit)
     return found
 
 
-def expected(before: Iterable[Timing], n: int) -> float | None:
-    """The seconds of a call at n, from smaller n; None if there are none.
+class Forecast(NamedTuple):
+    """What a call at a larger n takes: at least so many seconds, and so many as is expected."""
 
-    Time grows at least as n does and at most as its square; between, as fast as it last did while n
-    became ten times as large.
+    least: float
+    expected: float
+
+
+def forecast(before: Sequence[Timing], n: int) -> Forecast | None:
+    """The seconds of a call at n, from smaller n; None if none was measured.
+
+    Time grows at least as n does, which is all that is said of n far away. What is expected at the
+    next n grows as fast as time last did while n became ten times as large, at most as the square.
     """
     known = {timing.n: timing.median for timing in before if timing.rounds and timing.n < n}
     if not known:
         return None
     last = max(known)
-    earlier = max((each for each in known if each <= 0.11 * last), default=None)
-    power = 1.0
-    if earlier is not None:
-        power = math.log(known[last] / known[earlier]) / math.log(last / earlier)
-    return known[last] * math.pow(n / last, min(2.0, max(1.0, power)))
+    least = known[last] * n / last
+    lately = local(known)
+    if lately is None or any(timing.left_out for timing in before):
+        return Forecast(least, least)
+    return Forecast(least, known[last] * (n / last) ** min(2.0, max(1.0, lately.exponent)))
+
+
+def too_long(before: Sequence[Timing], n: int, limit: float) -> str:
+    """Why a call at n is left out, given those at smaller n; empty if it is not."""
+    ahead = forecast(before, n)
+    if ahead is None:
+        return ""
+    more = f"more than {ahead.least:.1f} s"
+    if ahead.least > limit:
+        return more
+    if any(timing.left_out for timing in before):
+        return f"{more}, left out at smaller n"
+    return f"{more}, {ahead.expected:.1f} s expected" if ahead.expected > limit else ""
 
 
 def _measure_at(
@@ -87,13 +113,12 @@ def _measure_at(
     quick: set[str] = set()
     for contender in contenders:
         same = [each for each in found if (each.contender, each.k) == (contender.name, k)]
-        guess = expected(same, n)
-        if guess is not None and guess > limit:
-            made.append(Timing(contender.name, n, k, left_out=f"would take {guess:.1f} s"))
+        if reason := too_long(same, n, limit):
+            made.append(Timing(contender.name, n, k, left_out=reason))
             continue
         run = contender.prepare(answers, k)
-        if guess is None:
-            guess = _second_call(run)
+        ahead = forecast(same, n)
+        guess = _second_call(run) if ahead is None else ahead.expected
         calls[contender.name] = max(1, min(1000, int(BLOCK / guess)))
         runs[contender.name] = _repeated(run, calls[contender.name])
         if guess * calls[contender.name] <= MORE:
