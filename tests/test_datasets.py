@@ -129,6 +129,20 @@ def test_other_numbers_are_refused(tmp_path: Path) -> None:
     assert accepted(tmp_path) == []
 
 
+def test_other_content_with_the_same_numbers_passes_and_is_not_verified(tmp_path: Path) -> None:
+    found = load(written(tmp_path, "a.dat", b"1\n2\n3\n\n"))
+    assert (found.counts, found.verified) == ({1: 1, 2: 1, 3: 1}, False)
+    ready = load(written(tmp_path, "a.counts.csv", b"1,1\n2,1\n3,1\n"))
+    assert (ready.counts, ready.verified) == (found.counts, False)
+
+
+def test_transactions_are_those_that_are_there_now(tmp_path: Path) -> None:
+    found = load(written(tmp_path, "a.dat", TEXT))
+    written(tmp_path, "a.dat", b"99\n")
+    assert [*found.transactions()] == [[99]]
+    assert (found.counts, found.verified) == (COUNTS, True)
+
+
 @pytest.mark.parametrize(
     "mutant",
     [

@@ -30,7 +30,8 @@ class Dataset:
         path: The file that it was read from.
         form: The form of that file.
         sha256: The SHA-256 of what the file holds, unpacked.
-        verified: Whether what it holds has the checksum that is known for this data set.
+        verified: Whether what it held when it was read has the checksum that is known for this data
+            set. Where it has not, numbers alone were checked; of what `read` gives, nothing was.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Dataset:
         return len(self.counts)
 
     def transactions(self) -> Iterator[list[int]]:
-        """The transactions one by one, read from the file again.
+        """The transactions one by one, read from the file again as it is now; nothing is checked.
 
         Raises:
             DatasetError: There are ready counts alone, or the file cannot be read any more.

@@ -55,7 +55,7 @@ def find_in(folder: Path, entry: Entry) -> Path | None:
 
 
 def form_by_name(path: Path, entry: Entry) -> AnyForm:
-    """The form that a file of this name has, as far as names go; its numbers show if it has not.
+    """The form that a file of this name has, as far as names go.
 
     Ready counts end in `.counts.csv`, transactions with commas in `.csv`, and those of the SPMF
     library in `_sequences.txt`. All others have the form in which the data set is downloaded.

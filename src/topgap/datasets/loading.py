@@ -25,11 +25,12 @@ def load(
     progress: "Progress | None" = None,
     catalogue: Mapping[str, Entry] = CATALOGUE,
 ) -> Dataset:
-    """Load T40I10D100K, BMS-POS or Kosarak, and check that it is the whole of it.
+    """Load T40I10D100K, BMS-POS or Kosarak.
 
-    Its numbers of records and items must be those of the paper's first table, wherever it comes
-    from. A download must have the right checksum, too. A file that was put there by other means
-    need not, for there are copies in several forms; `verified` says whether it has.
+    A download must have the right checksum. Of a file that was put there by other means only the
+    numbers of records and items are checked, which must be those of the paper's first table: there
+    are copies in several forms. So it may hold something else with the same numbers; `verified`
+    says whether its content is the known one.
 
     Args:
         name: Which one; capitals, hyphens and spaces do not matter.
