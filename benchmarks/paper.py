@@ -14,9 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from paper_datasets import all_records
-from paper_figures import DATASETS, KS, PARTS, TIMES
+from paper_figures import DATASETS, KS, PARTS, TIMES, implied_rounds
 from paper_plots import draw_parts, draw_times
-from paper_runs import KERNEL_CALLS, Measured, Source, measure
+from paper_runs import KERNEL_CALLS, SLOWER, Measured, Source, measure
 from paper_tables import (
     WAYS,
     calls,
@@ -45,14 +45,15 @@ def main() -> None:
     load_before = os.getloadavg()[0]
     how_often = QUICK if asked.quick else FULL
     simulated = SIMULATED_QUICK if asked.quick else SIMULATED
+    output = asked.output or (None if asked.quick else DOCS)
     sources = [Source.load(name) for name in DATASETS]
+    refuse_made_up(output, sources)
     known = all_records(sources)
     found = [measure(each, KS, how_often[each.paper], simulated, _tell) for each in sources]
     places = {"datasets": known, **texts(found)}
     places["how"] = how(found, simulated, load_before, quick=asked.quick)
     for name, text in places.items():
         print(f"\n== {name}\n{text}")
-    output = asked.output or (None if asked.quick else DOCS)
     if output is not None:
         publish(output, places, found)
 
@@ -64,6 +65,16 @@ def _arguments() -> argparse.Namespace:
         "--output", type=Path, metavar="DIR", help="write page, files and plots there, not to docs/"
     )
     return parser.parse_args()
+
+
+def refuse_made_up(output: Path | None, sources: Sequence[Source]) -> None:
+    """The page in docs/ speaks of real data, so nothing else may be written there."""
+    made_up = [source.label for source in sources if not source.real]
+    if made_up and output is not None and output.resolve() == DOCS.resolve():
+        sys.exit(
+            f"Nothing was measured, as docs/ is for real data and of some there is only "
+            f"{', '.join(made_up)}; load the data sets as docs/datasets.md says, or give --output."
+        )
 
 
 def _tell(progress: str) -> None:
@@ -78,14 +89,19 @@ def how(found: Sequence[Measured], simulated: int, load_before: float, *, quick:
         f"Measured by `{command}`, on {machine('numpy', 'topgap')}, with a load of "
         f"{load_before:.1f} when it began. Rounds: {runs}; the kernel is "
         f"called {KERNEL_CALLS} times in its turn. Ties were simulated {simulated:,} times for "
-        "each k. What follows ± is the standard error of the mean."
+        f"each k, and {simulated // SLOWER:,} times with the script's coins. Times are means, and "
+        "what follows ± is the standard error; of the kernel there is the median of all calls."
     )
 
 
 def texts(found: Sequence[Measured]) -> dict[str, str]:
     """All that the page shows, by the name of its place."""
     kosarak = found[-1]
-    shown = {"ratios": ratios(found), "rounds": rounds(found)}
+    shown = {
+        "ratios": ratios(found),
+        "rounds": rounds(found),
+        "rounds in words": rounds_in_words(found),
+    }
     for each in found:
         shown[f"times on {each.source.paper}"] = f"{_caption(each)}\n\n{times(each)}"
         shown[f"parts on {each.source.paper}"] = f"{_caption(each)}\n\n{parts(each)}"
@@ -102,7 +118,7 @@ def texts(found: Sequence[Measured]) -> dict[str, str]:
 def _caption(found: Measured) -> str:
     source = found.source
     items = DATASETS[source.paper][1]
-    other = "" if source.n == items else f"; the paper: {source.paper}, n = {items:,}"
+    other = "" if source.label == source.paper else f"; the paper: {source.paper}, n = {items:,}"
     return f"**{source.label}**, n = {source.n:,}{other}"
 
 
@@ -116,9 +132,31 @@ def times_in_words(found: Sequence[Measured]) -> str:
                      f"{_range(paper)} µs.")  # fmt: skip
     for under, name in (("Baseline", "the baseline"), ("Opt. Secure", "Opt. Secure")):
         faster = [ratio(f, under, "Kernel", k) for f in found for k in KS]
-        lines.append(f"- The kernel took between 1/{max(faster):,.0f} and 1/{min(faster):,.0f} of "
-                     f"the time of {name}.")  # fmt: skip
+        lines.append(f"- The kernel's median was between 1/{max(faster):,.0f} and "
+                     f"1/{min(faster):,.0f} of the mean time of {name}.")  # fmt: skip
     return "\n".join(lines)
+
+
+def rounds_in_words(found: Sequence[Measured]) -> str:
+    """How far the paper's rounds are from both laws, on the paper's data."""
+    cases = [(f, k) for f in found if f.source.label == f.source.paper for k in KS]
+    if not cases:
+        return "None of the data measured here are the paper's."
+    laws = {(f.source.label, k): [len(pools) for pools in f.pools[k]] for f, k in cases}
+    scripts = {(f.source.label, k): f.script_rounds[k] for f, k in cases}
+    error = max(statistics.stdev(law) for law in laws.values()) / 1_000**0.5
+    return (
+        f"Where the data are the paper's, its column less the law is {_off(laws)}. Less the law "
+        f"with the script's coins it is {_off(scripts)}. A mean of 1,000 runs, as the paper's, has "
+        f"a standard error of up to {error:.2f} by chance alone."
+    )
+
+
+def _off(laws: dict[tuple[str, int], list[int]]) -> str:
+    off = {(n, k): implied_rounds(n, k) - statistics.fmean(law) for (n, k), law in laws.items()}
+    ends = [min(off, key=lambda case: off[case]), max(off, key=lambda case: off[case])]
+    least, most = [f"{signed(off[n, k], '+.2f')} ({n}, k = {k})" for n, k in ends]
+    return f"between {least} and {most}"
 
 
 def parts_in_words(found: Sequence[Measured]) -> str:

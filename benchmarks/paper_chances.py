@@ -19,6 +19,8 @@ RNG = np.random.default_rng()
 MOST_COINS = 20
 
 Divisor = Callable[[int], int]
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+Noise = Callable[[int], Floats]
 
 
 class Spread(NamedTuple):
@@ -102,7 +104,30 @@ def _given(coins: list[float], parity: int, trial: float, coin: float) -> Spread
     return Spread(mean, sum(p * (cost - mean) ** 2 for p, cost in costs))
 
 
-def pools(counts: Counts, k: int, steps: float, scale: float, *, refinement: int = 10) -> list[int]:
+def exponential(scale: float) -> Noise:
+    """The law's noise of this mean, for any number of answers."""
+    return lambda n: RNG.exponential(scale, n)
+
+
+def coins_of(divisor: Divisor, t: int) -> Noise:
+    """The noise of rate 1/t that coins of θ/d(k) make; its further digits are as good as uniform.
+
+    It is u + t·v: u is proposed below t and accepted by a trial of u/t, and v counts trials of 1.
+    """
+    accepted = np.array([_yes(u / t, divisor) for u in range(t)])
+    below = np.concatenate([[0.0], np.cumsum(accepted) / np.sum(accepted)])
+    values = np.arange(t + 1.0)
+    no = 1 - _yes(1.0, divisor)
+    return lambda n: np.interp(RNG.random(n), below, values) + t * (RNG.geometric(no, n) - 1.0)
+
+
+def _yes(theta: float, divisor: Divisor) -> float:
+    """The chance that a trial tosses an odd number of coins."""
+    coins = _coins([theta**m for m in range(MOST_COINS)], divisor)
+    return sum(coins[1::2])
+
+
+def pools(counts: Counts, k: int, steps: float, noise: Noise, *, refinement: int = 10) -> list[int]:
     """How many answers each round of tie-breaking of one run refines, with pruning.
 
     The algorithm has the law of real noise that is looked at ever more closely, so a float for each
@@ -112,10 +137,10 @@ def pools(counts: Counts, k: int, steps: float, scale: float, *, refinement: int
         counts: The answers.
         k: How many win.
         steps: How many steps of the resolution are in 1.
-        scale: The mean of the noise, in steps.
+        noise: What draws the noise, in steps.
         refinement: The paper's M.
     """
-    noisy = counts * steps + RNG.exponential(scale, len(counts))
+    noisy = counts * steps + noise(len(counts))
     first = min(k + 2, len(noisy))
     top = np.sort(np.partition(noisy, len(noisy) - first)[-first:])
     found = []

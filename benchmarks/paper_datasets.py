@@ -1,16 +1,14 @@
 """The paper's table of data sets beside what is at hand: counted where there are transactions."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from data import SHARED, whole
 from paper_figures import DATASETS
 from paper_runs import Source
 from topgap import datasets
 from written import table
 
-TRANSACTIONS = {
-    "T40I10D100K": Path(__file__).parents[2] / "shared" / "data" / "t40i10d100k.dat.gz",
-}
+TRANSACTIONS = {"T40I10D100K": SHARED / "t40i10d100k.dat.gz"}
 
 # What is known of counts whose transactions are not at hand.
 TOLD = {
@@ -21,8 +19,11 @@ TOLD = {
 
 def records(source: Source) -> str:
     """How many records are behind these counts, or why that is not known."""
-    if source.label == source.paper and datasets.find(source.paper) is not None:
-        return counted(source, datasets.load(source.paper))
+    if not source.real:
+        return "none: made up"
+    dataset = whole(source.paper)
+    if dataset is not None:
+        return counted(source, dataset)
     path = TRANSACTIONS.get(source.label)
     if path is not None and path.exists():
         return counted(source, datasets.read(path))

@@ -19,7 +19,7 @@ def draw_times(all_found: Sequence[Measured], path: Path) -> None:
     """Draw the running times against k, one panel for each data set."""
 
     def ours(found: Measured, way: str) -> list[float]:
-        return [statistics.fmean(found.times[way, k]) * 1e3 for k in KS]
+        return [found.typical(way, k) * 1e3 for k in KS]
 
     def paper(found: Measured, way: str) -> Sequence[float]:
         return TIMES[found.source.paper].get(way, ())

@@ -4,6 +4,8 @@ The pruned algorithm is timed in its three parts, without a change to it: the fi
 first looks for a tie, and the last begins with the shuffle.
 """
 
+import math
+import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -16,11 +18,12 @@ import topgap
 from data import Counts, load
 from interleaving import Runs, seconds
 from numpy_baselines import scalar
-from paper_chances import pools
+from paper_chances import coins_of, exponential, pools
 from topgap import TopK
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, secure
 
 KERNEL_CALLS = 20  # in its turn, for a hundred microseconds would be all cold caches
+SLOWER = 2  # so many times fewer runs of the script's law: its noise takes longer to draw
 
 Clock = Callable[[], float]
 
@@ -58,6 +61,11 @@ class Source(NamedTuple):
         return cls(paper, *load("part of BMS-POS" if paper == "BMS-POS" else paper))
 
     @property
+    def real(self) -> bool:
+        """Whether these are counts of the data set, or of a part of it, and not made up."""
+        return self.label in (self.paper, f"part of {self.paper}")
+
+    @property
     def n(self) -> int:
         """How many answers there are."""
         return len(self.counts)
@@ -71,6 +79,12 @@ class Measured:
     times: dict[tuple[str, int], list[float]] = field(default_factory=dict)
     runs: dict[int, list[Run]] = field(default_factory=dict)
     pools: dict[int, list[list[int]]] = field(default_factory=dict)
+    script_rounds: dict[int, list[int]] = field(default_factory=dict)
+
+    def typical(self, way: str, k: int) -> float:
+        """The mean time; of the kernel the median, as one interruption outweighs all its calls."""
+        times = self.times[way, k]
+        return statistics.median(times) if way == "Kernel" else statistics.fmean(times)
 
 
 class _Marking(Sampler):
@@ -111,22 +125,26 @@ def measure(
     """Run everything for so many rounds, and draw so many times how its ties come out."""
     found = Measured(source)
     runs: Runs = {}
-    keys: dict[str, tuple[str, int]] = {}
+    keys: dict[str, tuple[str, int]] = {}  # of what is timed from outside
     for k in ks:
         for way, call in _ways(source.counts, k, found).items():
             runs[f"{way} {k}"] = call
-            keys[f"{way} {k}"] = (way, k)
+            if way != "Kernel":
+                keys[f"{way} {k}"] = (way, k)
     for done in range(rounds):
         tell(f"{source.label}: round {done + 1} of {rounds}")
-        for name, (elapsed,) in seconds(runs, rounds=1).items():
-            way, k = keys[name]
-            each = elapsed / KERNEL_CALLS if way == "Kernel" else elapsed
-            found.times.setdefault((way, k), []).append(each)
+        elapsed = seconds(runs, rounds=1)
+        for name, key in keys.items():
+            found.times.setdefault(key, []).extend(elapsed[name])
     for k in ks:
         tell(f"{source.label}: how ties come out, k = {k}")
         parameters = TopK(k, 1)
-        steps, scale = float(1 / parameters.resolution), float(1 / parameters.rate)
-        found.pools[k] = [pools(source.counts, k, steps, scale) for _ in range(simulated)]
+        steps, t = float(1 / parameters.resolution), int(1 / parameters.rate)
+        by_law, by_script = exponential(t), coins_of(math.factorial, t)
+        found.pools[k] = [pools(source.counts, k, steps, by_law) for _ in range(simulated)]
+        found.script_rounds[k] = [
+            len(pools(source.counts, k, steps, by_script)) for _ in range(simulated // SLOWER)
+        ]
     return found
 
 
@@ -140,7 +158,9 @@ def _ways(counts: Counts, k: int, found: Measured) -> Runs:
 
     def kernel() -> None:
         for _ in range(KERNEL_CALLS):
+            start = time.perf_counter()
             topgap.top_k(counts, k, 1)
+            found.times.setdefault(("Kernel", k), []).append(time.perf_counter() - start)
 
     return {
         "Secure": partial(gap_top_k, listed, parameters),

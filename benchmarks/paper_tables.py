@@ -47,7 +47,7 @@ def shown(values: Sequence[float], unit: float) -> str:
 
 
 def times(found: Measured) -> str:
-    """Running times in milliseconds, the kernel's in microseconds."""
+    """Mean running times in milliseconds, and the kernel's median in microseconds."""
     header = ["k"]
     for way in WAYS:
         header += [f"{way}, paper", "ours"]
@@ -56,12 +56,12 @@ def times(found: Measured) -> str:
         row = [str(k)]
         for way in WAYS:
             row += [f"{TIMES[found.source.paper][way][at]:,.2f}", shown(found.times[way, k], 1e3)]
-        rows.append([*row, shown(found.times["Kernel", k], 1e6)])
-    return table([*header, "kernel (µs)"], rows, text_columns=0)
+        rows.append([*row, f"{found.typical('Kernel', k) * 1e6:,.1f}"])
+    return table([*header, "kernel, median (µs)"], rows, text_columns=0)
 
 
 def ratios(all_found: Sequence[Measured]) -> str:
-    """Times divided by each other, which no machine's speed can change."""
+    """Times divided by each other, which depend less on the machine."""
     pairs = [("Secure", "Baseline"), ("Opt. Secure", "Baseline"), ("Secure", "Opt. Secure")]
     header = ["data", "k"]
     for over, under in pairs:
@@ -75,12 +75,12 @@ def ratios(all_found: Sequence[Measured]) -> str:
                 row.append(f"{paper[over][at] / paper[under][at]:.2f}")
                 row.append(f"{ratio(found, over, under, k):.2f}")
             rows.append([*row, f"{ratio(found, 'Baseline', 'Kernel', k):,.0f}"])
-    return table([*header, "Baseline / kernel"], rows)
+    return table([*header, "Baseline / kernel's median"], rows)
 
 
 def ratio(found: Measured, over: str, under: str, k: int) -> float:
-    """The mean time of one way, divided by that of another."""
-    return statistics.fmean(found.times[over, k]) / statistics.fmean(found.times[under, k])
+    """The mean time of one way, divided by that of another; of the kernel the median."""
+    return found.typical(over, k) / found.typical(under, k)
 
 
 def parts(found: Measured) -> str:
@@ -107,8 +107,10 @@ def rounds(all_found: Sequence[Measured]) -> str:
             law = [len(pools) for pools in found.pools[k]]
             ours = [run.rounds for run in found.runs[k]]
             implied = signed(implied_rounds(found.source.paper, k), ".2f")
-            rows.append([found.source.label, k, implied, shown(ours, 1), shown(law, 1)])
-    return table(["data", "k", "paper, from its times", "ours", "law"], rows)
+            means = [shown(each, 1) for each in (ours, law, found.script_rounds[k])]
+            rows.append([found.source.label, k, implied, *means])
+    header = ["data", "k", "paper, from its times", "ours", "law", "law, with the script's coins"]
+    return table(header, rows)
 
 
 def calls(kosarak: Measured) -> str:
@@ -220,7 +222,8 @@ def files(all_found: Sequence[Measured]) -> dict[str, Figures]:
                 seen = [each * 1e3 for each in found.times[way, k]]
                 paper = TIMES[source.paper][way][at] if way in WAYS else ""
                 ours = mean_and_error(seen)
-                of_times.append([source.label, source.n, way, k, paper, *ours, len(seen)])
+                middle = statistics.median(seen)
+                of_times.append([source.label, source.n, way, k, paper, *ours, middle, len(seen)])
             for name, part in zip(PARTS[source.paper], Parts._fields, strict=True):
                 seen = [getattr(run.parts, part) * 1e3 for run in found.runs[k]]
                 paper = PARTS[source.paper][name][at]
@@ -229,7 +232,8 @@ def files(all_found: Sequence[Measured]) -> dict[str, Figures]:
             law = mean_and_error([len(pools) for pools in found.pools[k]])
             ours = mean_and_error([run.rounds for run in found.runs[k]])
             implied = implied_rounds(source.paper, k)
-            of_rounds.append([source.label, k, implied, *ours, *law])
+            script = mean_and_error(found.script_rounds[k])
+            of_rounds.append([source.label, k, implied, *ours, *law, *script])
     names = ["geometric", "bernoulli_exp", "bernoulli", "uniform", "argsort"]
     of_calls = [
         [found.source.label, *(run.calls[name] for name in names)]
@@ -237,12 +241,13 @@ def files(all_found: Sequence[Measured]) -> dict[str, Figures]:
         if found.source.paper == "Kosarak"
         for run in found.runs[800]
     ]
-    ours_beside = ["paper_ms", "ours_ms", "standard_error_ms", "runs"]
+    beside = ["paper_ms", "ours_ms", "standard_error_ms"]
     return {
-        "times": Figures(["data", "n", "way", "k", *ours_beside], of_times),
-        "parts": Figures(["data", "n", "part", "k", *ours_beside], of_parts),
+        "times": Figures(["data", "n", "way", "k", *beside, "median_ms", "runs"], of_times),
+        "parts": Figures(["data", "n", "part", "k", *beside, "runs"], of_parts),
         "rounds": Figures(
-            ["data", "k", "paper", "ours", "standard_error", "law", "standard_error_of_law"],
+            ["data", "k", "paper", "ours", "standard_error", "law", "standard_error_of_law",
+             "script", "standard_error_of_script"],
             of_rounds,
         ),
         "calls": Figures(["data", *names], of_calls),

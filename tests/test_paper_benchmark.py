@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import data
 import paper
 import paper_chances
 import paper_datasets
@@ -26,7 +27,7 @@ from paper_chances import as_written, calls_of_a_geometric, pools
 from paper_figures import CALLS, DATASETS, KS, PARTS, PUBLISHED_CALLS, TIMES, implied_rounds
 from paper_plots import draw_parts
 from paper_runs import Measured, Source, measure
-from paper_tables import shown, signed
+from paper_tables import ratio, shown, signed
 from topgap import TopK, datasets
 from topgap.reference import Sampler, secure
 from written import DOCS
@@ -295,17 +296,6 @@ def test_the_papers_calls_are_those_of_coins_with_factorials() -> None:
 # Rounds
 
 
-class Fixed:
-    """A generator whose noise is known."""
-
-    def __init__(self, *noise: float) -> None:
-        self._noise = np.array(noise)
-
-    def exponential(self, _: float, n: int) -> Any:
-        assert n == len(self._noise)
-        return self._noise
-
-
 @pytest.mark.parametrize(
     ("noise", "expected"),
     [
@@ -320,10 +310,66 @@ class Fixed:
     ids=["none", "one", "three", "with one beyond"],
 )
 def test_rounds_refine_what_is_at_least_the_last(
-    noise: tuple[float, ...], expected: list[int], monkeypatch: pytest.MonkeyPatch
+    noise: tuple[float, ...], expected: list[int]
 ) -> None:
-    monkeypatch.setattr(paper_chances, "RNG", Fixed(*noise))
-    assert pools(np.zeros(4, dtype=np.int64), 1, 10, 5.0) == expected
+    assert pools(np.zeros(4, dtype=np.int64), 1, 10, lambda _: np.array(noise)) == expected
+
+
+class Even:
+    """A generator whose numbers lie evenly, and which says what chance it was asked for."""
+
+    def __init__(self) -> None:
+        self.chance = math.nan
+
+    def random(self, n: int) -> Any:
+        return (np.arange(n) + 0.5) / n
+
+    def geometric(self, chance: float, n: int) -> Any:
+        self.chance = chance
+        return np.full(n, 3)  # two trials said yes before one said no
+
+
+def law_of_noise(
+    module: Any, divisor: Callable[[int], int], t: int, monkeypatch: pytest.MonkeyPatch
+) -> list[float]:
+    """The chances of u = 0, 1, …, and last that a trial of 1 says no."""
+    even = Even()
+    monkeypatch.setattr(module, "RNG", even)
+    drawn = module.coins_of(divisor, t)(100_000) - 2 * t
+    assert 0 < drawn.min() < drawn.max() < t
+    return [*(np.bincount(np.floor(drawn).astype(int), minlength=t) / 100_000), even.chance]
+
+
+def test_coins_as_written_make_the_geometric_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = np.exp(-np.arange(5) / 5)
+    expected = [*(weights / sum(weights)), 1 - 1 / math.e]
+    found = law_of_noise(paper_chances, as_written, 5, monkeypatch)
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_coins_of_the_script_make_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A trial of θ says yes with chance 1 − θ + θ²/2! − θ³/(2!·3!) + θ⁴/(2!·3!·4!) − …
+    one, half = ([x**m for m in range(6)] for x in (1, 0.5))
+    signs = [1, -1, 1 / 2, -1 / 12, 1 / 288, -1 / 34_560]
+    yes, at_half = (sum(map(math.prod, zip(signs, x, strict=True))) for x in (one, half))
+    expected = [1 / (1 + at_half), at_half / (1 + at_half), 1 - yes]
+    found = law_of_noise(paper_chances, math.factorial, 2, monkeypatch)
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        Mutant("an even number of coins", "sum(coins[1::2])", "sum(coins[::2])"),
+        Mutant("yes for no", "no = 1 - _yes(1.0, divisor)", "no = _yes(1.0, divisor)"),
+        Mutant("proposals up to t", "_yes(u / t, divisor)", "_yes((u + 1) / t, divisor)"),
+    ],
+    ids=lambda mutant: mutant.name,
+)
+def test_wrong_noise_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = law_of_noise(paper_chances, math.factorial, 2, monkeypatch)
+    wrong = law_of_noise(mutated(paper_chances, mutant), math.factorial, 2, monkeypatch)
+    assert wrong != pytest.approx(right, abs=1e-2)
 
 
 # The page
@@ -334,14 +380,14 @@ def found() -> list[Measured]:
     """One small measurement, as if it were of all three data sets."""
     told: list[str] = []
     source = Source("Kosarak", "some answers", SPREAD)
-    once = measure(source, KS, 2, 3, told.append)
+    once = measure(source, KS, 2, 4, told.append)
     assert "some answers: round 2 of 2" in told
     return [replace(once, source=source._replace(paper=name)) for name in DATASETS]
 
 
 def places(found: list[Measured]) -> dict[str, str]:
     return {
-        "how": paper.how(found, 3, 0.5, quick=True),
+        "how": paper.how(found, 4, 0.5, quick=True),
         "datasets": "as known",
         **paper.texts(found),
     }
@@ -350,12 +396,34 @@ def places(found: list[Measured]) -> dict[str, str]:
 def test_every_way_is_measured_for_every_k(found: list[Measured]) -> None:
     ways = {"Secure", "Opt. Secure", "Baseline", "Kernel"}
     assert {(way, k) for way in ways for k in KS} == found[0].times.keys()
-    assert all(len(times) == 2 for times in found[0].times.values())
+    calls = {way: paper_runs.KERNEL_CALLS if way == "Kernel" else 1 for way in ways}
+    assert all(len(times) == 2 * calls[way] for (way, _), times in found[0].times.items())
     for k in KS:
         runs = [sum(run.parts) for run in found[0].runs[k]]
         whole = found[0].times["Opt. Secure", k]
         # The whole is timed from outside, and nothing much is outside of the parts.
         assert all(0 < part < all_of_it for part, all_of_it in zip(runs, whole, strict=True))
+
+
+def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
+    times = {(way, 25): [1.0, 1.0, 7.0] for way in ("Secure", "Kernel")}
+    found = Measured(Source("Kosarak", "some answers", SPREAD), times)
+    assert [found.typical(way, 25) for way in ("Secure", "Kernel")] == [3.0, 1.0]
+    assert ratio(found, "Secure", "Kernel", 25) == 3.0
+
+
+def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> None:
+    assert paper.rounds_in_words(found) == "None of the data measured here are the paper's."
+    same = replace(
+        found[-1],
+        source=found[-1].source._replace(label="Kosarak"),
+        pools={k: [[], [802]] for k in KS},  # half a round
+        script_rounds={k: [0, 0] for k in KS},
+    )
+    said = paper.rounds_in_words([*found, same])
+    assert "law is between −0.51 (Kosarak, k = 25) and +1.16 (Kosarak, k = 800)" in said
+    assert "coins it is between −0.01 (Kosarak, k = 25) and +1.66 (Kosarak, k = 800)" in said
+    assert "up to 0.02 by chance" in said
 
 
 def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path) -> None:
@@ -410,7 +478,61 @@ def test_records_are_counted_where_transactions_are(tmp_path: Path) -> None:
 
 def test_a_part_is_never_called_the_whole() -> None:
     part = Source("BMS-POS", "part of BMS-POS", np.arange(1_515))
-    made_up = Source("BMS-POS", "Zipf like part of BMS-POS", np.arange(1_515))
+    made_up = Source("BMS-POS", "Zipf like BMS-POS", np.arange(1_657))
     assert paper_datasets.records(part).startswith("275,000 of 515,597")
-    assert paper_datasets.records(made_up) == "not at hand: counts alone"
+    assert paper_datasets.records(made_up) == "none: made up"
+    assert (part.real, made_up.real) == (True, False)
     assert paper_figures.DATASETS["BMS-POS"] == (515_597, 1_657)
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A computer without any data set: where one would be sought."""
+    monkeypatch.setenv("TOPGAP_DATA", str(tmp_path))
+    monkeypatch.setattr(data, "SHARED", tmp_path / "nowhere")
+    monkeypatch.setattr(data, "T40I10D100K", datasets.Quest(transactions=100))  # takes less time
+    return tmp_path
+
+
+@pytest.mark.usefixtures("bare")
+def test_what_is_made_up_says_so_and_has_the_size_of_the_whole() -> None:
+    made_up = {name: Source.load(name) for name in DATASETS}
+    assert {name: each.label for name, each in made_up.items()} == {
+        "T40I10D100K": "T40I10D100K-like by Quest",
+        "BMS-POS": "Zipf like BMS-POS",
+        "Kosarak": "Zipf like Kosarak",
+    }
+    assert (made_up["BMS-POS"].n, made_up["Kosarak"].n) == (1_657, 41_270)
+    assert not any(each.real for each in made_up.values())
+
+
+@pytest.mark.parametrize("output", [[], ["--output", str(DOCS)]], ids=["default", "by name"])
+def test_docs_never_get_what_is_made_up(
+    output: list[str], bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["paper.py", *output])
+    monkeypatch.setattr(paper, "measure", lambda *_: pytest.fail("It was measured."))
+    with pytest.raises(SystemExit, match=r"only T40I10D100K-like by Quest, Zipf .*; load the data"):
+        paper.main()
+    paper.refuse_made_up(bare, [Source.load("Kosarak")])
+    paper.refuse_made_up(None, [Source.load("Kosarak")])
+    paper.refuse_made_up(DOCS, [Source("BMS-POS", "part of BMS-POS", SPREAD)])
+
+
+@pytest.mark.parametrize("verified", [True, False])
+def test_a_whole_data_set_counts_only_with_its_checksum(
+    verified: bool, bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = bare / "Kosarak.dat"
+    file.write_text("1 2\n2\n", encoding="ascii")
+    there = replace(datasets.read(file), verified=verified)  # as if its numbers were right
+    monkeypatch.setattr(datasets, "load", lambda *_: there)
+    label, counts = data.load("Kosarak")
+    ours = Source("Kosarak", "Kosarak", np.array([2, 1]))  # as if it were in ../shared
+    if verified:
+        assert (label, sorted(counts.tolist())) == ("Kosarak", [1, 2])
+        assert paper_datasets.records(ours) == "2, counted"
+    else:
+        assert (label, len(counts)) == ("Zipf like Kosarak", 41_270)
+        assert paper_datasets.records(ours).startswith("not at hand")
+        assert "Kosarak.dat does not have the checksum" in capsys.readouterr().err
