@@ -70,14 +70,14 @@ def _apart(contender: Contender, n: int, k: int) -> int:
 def _here(contender: Contender, n: int, k: int) -> int:
     contender.prepare(Answers(zipf(WARM)), k)()
     run = contender.prepare(Answers(zipf(n)), k)
-    _give_back()
+    give_back()
     RESET.write_text("5")
     before = _peak()
     run()
     return _peak() - before
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Give freed memory back to the system.
 
     What making the input has freed stays in the heap, and is counted. A call that takes it again

@@ -1,5 +1,6 @@
 """How long a call of each contender takes, at each n and k: in turn, in one run."""
 
+import math
 import statistics
 import sys
 import time
@@ -12,8 +13,8 @@ from peers.contenders import Answers, Call, Contender
 from peers.growth import local
 
 BLOCK = 0.02  # seconds that a fast call is repeated for, so that the clock sees enough of it
-ROUNDS, MORE_ROUNDS = 3, 6
-MORE = 0.5  # seconds; who takes no longer has the further rounds
+# So many rounds for whoever takes at most so many seconds: one, three or nine together.
+ROUNDS = ((1, math.inf), (2, 6.0), (6, 0.5))
 
 
 class Timing(NamedTuple):
@@ -110,7 +111,7 @@ def _measure_at(
     made: list[Timing] = []
     runs: dict[str, Call] = {}
     calls: dict[str, int] = {}
-    quick: set[str] = set()
+    round_takes: dict[str, float] = {}
     for contender in contenders:
         same = [each for each in found if (each.contender, each.k) == (contender.name, k)]
         if reason := too_long(same, n, limit):
@@ -121,14 +122,13 @@ def _measure_at(
         guess = _second_call(run) if ahead is None else ahead.expected
         calls[contender.name] = max(1, min(1000, int(BLOCK / guess)))
         runs[contender.name] = _repeated(run, calls[contender.name])
-        if guess * calls[contender.name] <= MORE:
-            quick.add(contender.name)
-    rounds = seconds(runs, ROUNDS)
-    further = seconds({name: runs[name] for name in runs if name in quick}, MORE_ROUNDS)
-    for name, took in rounds.items():
-        each = [t / calls[name] for t in took + further.get(name, [])]
-        made.append(Timing(name, n, k, tuple(each), calls[name]))
-    return made
+        round_takes[contender.name] = guess * calls[contender.name]
+    rounds: dict[str, list[float]] = {name: [] for name in runs}
+    for count, most in ROUNDS:
+        some = {name: run for name, run in runs.items() if round_takes[name] <= most}
+        for name, took in seconds(some, count).items():
+            rounds[name] += [t / calls[name] for t in took]
+    return made + [Timing(name, n, k, tuple(t), calls[name]) for name, t in rounds.items()]
 
 
 def _second_call(run: Call) -> float:
