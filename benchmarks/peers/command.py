@@ -1,7 +1,7 @@
 """topgap beside its peers, in one run: times, growth, random bits and memory, for docs/peers.md.
 
     python benchmarks/peers           # some nine minutes; fills docs/peers.md and docs/peers/
-    python benchmarks/peers --quick   # under a minute; prints, and writes nothing
+    python benchmarks/peers --quick   # about a minute; prints, and writes nothing
 
 What is written is written at the end, so that Ctrl-C leaves the page as it was.
 """
