@@ -24,7 +24,7 @@ _Work = Callable[[int], dict[str, Any]]
 
 def charging(path: Path, number: int, charges: int) -> dict[str, Any]:
     """Charge until nothing is left, but at most so often, and now and then record."""
-    known = package.Ledger(path, note=f"{number}")
+    known = package.Ledger(path, note=f"{number}", wait=600)  # a slow machine is no failure
     receipts: list[str] = []
     longest = 0.0
     while len(receipts) < charges:

@@ -283,8 +283,9 @@ class Storage:
                     f"{self.label} has been in use by others for {self._wait:g} seconds; try again."
                 )
             # Of different lengths, or those who wait would come all at once; and shorter for those
-            # who have waited longer, so that nobody waits for ever.
-            time.sleep(random.uniform(0, _LONGEST_PAUSE / (1 + 10 * waited)))
+            # who have waited longer, but not ever shorter: many who only ask would leave no time
+            # to the one who is charging.
+            time.sleep(random.uniform(0, _LONGEST_PAUSE / (1 + min(waited, 1))))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
