@@ -2,8 +2,6 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# One more than there are cores, for some tests wait.
-WORKERS := $(shell expr $$(nproc 2> /dev/null || sysctl -n hw.ncpu 2> /dev/null || echo 1) + 1)
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock \
 	$(wildcard rust/kernel/Cargo.toml rust/kernel/src/*.rs rust/python/Cargo.toml rust/python/src/*.rs)
 
@@ -23,7 +21,7 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 
 test: .venv/installed-dev ## run the tests (under ten minutes)
 	@echo "== test: pytest, on all cores (under ten minutes)"
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder || { echo "make test: FAILED"; exit 1; }
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder || { echo "make test: FAILED"; exit 1; }
 	@echo "make test: passed"
 
 # Each line runs even if one before it failed, so that one run shows everything.
