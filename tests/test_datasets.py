@@ -47,10 +47,10 @@ def written(folder: Path, name: str, text: bytes) -> Path:
     ("name", "form", "text", "verified"),
     [
         ("a.dat", None, TEXT, True),
-        ("a.dat", None, gzip.compress(TEXT), True),
+        ("a.dat", None, gzip.compress(TEXT, mtime=0), True),
         ("a.dat", None, TEXT.replace(b"\n", b"\r\n"), False),
         ("a.csv", None, TEXT.replace(b" ", b","), False),
-        ("a.CSV.gz", None, gzip.compress(TEXT.replace(b" ", b",")), False),
+        ("a.CSV.gz", None, gzip.compress(TEXT.replace(b" ", b","), mtime=0), False),
         ("a_sequences.txt", None, b"7 -1 3 -1 -2\n12 -1 3 -1 -2\n-2\n3 -1 -2\n", False),
         ("a.csv", "fimi", TEXT, True),
     ],
@@ -178,7 +178,7 @@ def test_a_broken_reading_is_found(mutant: Mutant, tmp_path: Path) -> None:
 
 def test_a_checksum_is_of_the_algorithm_that_it_names() -> None:
     sums = {"sha1": sha1(TEXT).hexdigest(), "sha256": sha256(TEXT).hexdigest()}  # noqa: S324
-    with content.unpacked(io.BytesIO(gzip.compress(TEXT))) as found:
+    with content.unpacked(io.BytesIO(gzip.compress(TEXT, mtime=0))) as found:
         assert b"".join(found.blocks()) == TEXT
         assert found.sums() == sums
     assert dataset_module.agrees(sums, f"sha1:{sums['sha1']}")

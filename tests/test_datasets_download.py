@@ -21,7 +21,7 @@ from topgap import DatasetError
 from topgap.datasets import Entry, Source, downloads, load
 
 TEXT = b"".join(b"%d %d\n" % (i % 7, i * i) for i in range(9_000))
-PACKED = gzip.compress(TEXT)
+PACKED = gzip.compress(TEXT, mtime=0)
 SHA256 = f"sha256:{sha256(TEXT).hexdigest()}"
 RECORDS, ITEMS = 9_000, 9_004  # the squares, and those of 0 to 6 that are none: 2, 3, 5, 6
 
