@@ -3,53 +3,130 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 from urllib.parse import quote
 
 from topgap.counting.cells import is_text, text_of
 from topgap.counting.engine import Engine
-from topgap.counting.tables import Column, Table, described, identifier, literal, quoted
+from topgap.counting.queries import Catalogue, check_rows, check_view, text_of_query
+from topgap.counting.tables import (
+    Column,
+    Table,
+    described,
+    identifier,
+    literal,
+    no_such_column,
+    quoted,
+)
 from topgap.errors import SourceError
+from topgap.text import on_one_line
 
 _ROWS = 50_000
-_ASKED = "What the query selects"
+_QUERY = "What the query selects"
 
 
-def read_duckdb(
-    engine: Engine,
-    path: str,
-    label: str,
-    wanted: Sequence[str],
-    table: str | None,
-    query: str | None,
-) -> Table:
+class Asked(NamedTuple):
+    """What of a database is read.
+
+    Attributes:
+        columns: The columns that are wanted.
+        table: The table or view, if it is named.
+        query: The SELECT to ask instead.
+        person: The column that identifies the person, if rows are to come from one person alone;
+            None if they are of nobody, or if the user has said that they do.
+    """
+
+    columns: Sequence[str]
+    table: str | None = None
+    query: str | None = None
+    person: str | None = None
+
+
+def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     """The table of a DuckDB file that is named, or that a query gives.
 
+    Once the file is attached, nothing else can be read or written: no file, extension or setting.
+
     Raises:
-        SourceError: The file cannot be read, or has no such table, or the query cannot be run.
+        SourceError: The file cannot be read, or has no such table, or the query cannot be run, or
+            its rows may depend on more than one person.
     """
     engine.run(f"ATTACH {literal(path)} AS source (READ_ONLY)", of=label)
-    if query is None:
-        rows = engine.run(
-            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
-            "UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
-            "WHERE database_name = 'source' AND NOT internal ORDER BY ALL",
-            of=label,
-        )
-        names = {n if s == "main" else f"{s}.{n}": (s, n) for s, n in rows}
-        schema, name = names[_chosen([*names], table, label)]
+    engine.lock()
+    names = {n if s == "main" else f"{s}.{n}": (s, n) for s, n in _tables_and_views(engine, label)}
+    if asked.query is None:
+        schema, name = names[_chosen([*names], asked.table, label)]
+        known = _duckdb_names(engine, label)
+        if asked.person is not None and name.lower() in known.views:
+            check_view(engine, name, asked.person, known)
         found = described(engine, label, f"source.{identifier(schema)}.{identifier(name)}")
         return replace(found, columns={n: _uncollated(c) for n, c in found.columns.items()})
 
     # What a query gives may be another thing each time, and names in it are those of its database:
     # so it is run once, and what it gave is counted elsewhere.
+    query = text_of_query(engine, asked.query)
+    if asked.person is not None:
+        check_rows(engine, query, asked.person, _duckdb_names(engine, label))
     engine.run("USE source", of=label)
-    asked = described(engine, _ASKED, f"({_one_select(query)}\n)", query)
-    columns = [asked.column(name) for name in wanted]
+    try:
+        selected = replace(described(engine, _QUERY, f"({query})"), typed=False)
+    except SourceError:
+        raise SourceError(
+            f"The query cannot be run: {label} lacks a table, column or function that it names, or "
+            f"its types do not fit together."
+        ) from None
+    columns = [selected.column(name) for name in asked.columns]
     cells = ", ".join(f"{_uncollated(each).cell} AS w{n}" for n, each in enumerate(columns))
-    engine.run(f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {asked.relation}", of=label)
+    engine.run(
+        f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {selected.relation}",
+        of=_QUERY,
+        otherwise=_FAILED,
+    )
     engine.run("USE memory", of=label)
-    carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(wanted)}
+    carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(asked.columns)}
     return Table(label, "temp.carried", carried, typed=False)
+
+
+_FAILED = "The query failed while it ran, such as by a cast of what cannot be cast; try TRY_CAST."
+
+
+def _tables_and_views(engine: Engine, label: str) -> list[tuple[str, str]]:
+    """The tables and views of a DuckDB file, each with its schema before it."""
+    rows: list[tuple[str, str]] = engine.run(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
+        "UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
+        "WHERE database_name = 'source' AND NOT internal ORDER BY ALL",
+        of=label,
+    )
+    return rows
+
+
+def _duckdb_names(engine: Engine, label: str) -> Catalogue:
+    views: dict[str, list[str]] = {}
+    for name, definition in engine.run(
+        "SELECT lower(view_name), sql FROM duckdb_views() "
+        "WHERE database_name = 'source' AND NOT internal",
+        of=label,
+    ):
+        views.setdefault(name, []).append(definition)
+    kinds: dict[str, set[str]] = {}
+    macros: dict[str, list[str]] = {}
+    for name, kind, definition in engine.run(
+        "SELECT lower(function_name), CASE stability WHEN 'VOLATILE' THEN 'volatile' "
+        "ELSE function_type END, macro_definition FROM duckdb_functions()",
+        of=label,
+    ):
+        kinds.setdefault(kind, set()).add(name)
+        if kind == "macro":
+            macros.setdefault(name, []).append(definition)
+    return Catalogue(
+        tables=frozenset(name.lower() for _, name in _tables_and_views(engine, label)),
+        views=views,
+        by_row=frozenset(kinds["scalar"]),
+        aggregates=frozenset(kinds["aggregate"]),
+        macros=macros,
+        others=frozenset(kinds["volatile"]),
+    )
 
 
 def _uncollated(column: Column) -> Column:
@@ -57,55 +134,118 @@ def _uncollated(column: Column) -> Column:
     return replace(column, cell=f"({column.cell} COLLATE C)") if is_text(column.kind) else column
 
 
-def read_sqlite(
-    engine: Engine,
-    path: str,
-    label: str,
-    wanted: Sequence[str],
-    table: str | None,
-    query: str | None,
-) -> Table:
+def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     """The wanted columns of a table or query of a SQLite file, carried over into DuckDB.
 
     In SQLite a value has a type, and its column has none: all is carried over as text, by the rule
-    of `cells`, and binary values as their hexadecimal digits.
+    of `cells`, and binary values as their hexadecimal digits. SQLite is told to do nothing but to
+    read: a statement that would attach, write or change anything is refused by itself.
 
     Raises:
-        SourceError: The file cannot be read, or has no such table or columns, or the query cannot
-            be run.
+        SourceError: As of `read_duckdb`.
     """
     try:
         database = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
     except sqlite3.Error:
         raise SourceError(f"{label} cannot be read as a SQLite file.") from None
     try:
-        if query is not None:
-            relation = f"({_one_select(query)}\n)"
+        known = _sqlite_names(database)
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.set_authorizer(_read_only)
+        if asked.query is None:
+            name = _chosen([*known.names], asked.table, label)
+            if asked.person is not None and name.lower() in known.catalogue.views:
+                check_view(engine, name, asked.person, known.catalogue)
+            rows = _selected(database, f"SELECT * FROM {identifier(name)}")
         else:
-            rows = database.execute(
-                "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') "
-                "AND name NOT LIKE 'sqlite_%' ORDER BY name"
-            )
-            relation = identifier(_chosen([name for (name,) in rows], table, label))
-        try:
-            head = database.execute(f"SELECT * FROM {relation} LIMIT 0").description
-        except sqlite3.Error as error:
-            if query is None:
-                raise
-            raise SourceError(f"The query cannot be run: {error}.") from None
-        empty = Column("NULL", "NULL")
-        named = label if query is None else _ASKED
-        seen = Table(named, relation, {each[0]: empty for each in head}, typed=query is None)
-        for name in wanted:
-            seen.column(name)
-        cells = ", ".join(map(identifier, wanted))
-        _carry(engine, database.execute(f"SELECT {cells} FROM {relation}"), len(wanted), label)
+            if asked.person is not None:
+                check_rows(engine, asked.query, asked.person, known.catalogue)
+            rows = _selected(database, asked.query)
+        heads = [each[0] for each in rows.description]
+        named = label if asked.query is None else _QUERY
+        places = [_place(heads, name, named, typed=asked.query is None) for name in asked.columns]
+        _carry(engine, rows, places, label, is_query=asked.query is not None)
     except sqlite3.Error:
         raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
     finally:
         database.close()
-    columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(wanted)}
-    return Table(label, "carried", columns, typed=query is None)
+    columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(asked.columns)}
+    return Table(label, "carried", columns, typed=asked.query is None)
+
+
+def _read_only(action: int, *_: str | None) -> int:
+    """Whether SQLite may do this: it may read, and nothing else."""
+    allowed = {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    }
+    return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
+
+
+def _selected(database: sqlite3.Connection, query: str) -> sqlite3.Cursor:
+    try:
+        rows = database.execute(query)
+    except sqlite3.Error as error:
+        text = str(error)
+        if "syntax error" in text or "incomplete input" in text:  # which quote the query alone
+            raise SourceError(f"The query cannot be parsed: {on_one_line(text)}.") from None
+        if isinstance(error, sqlite3.ProgrammingError) or "not authorized" in text:
+            raise SourceError("The query must be one SELECT, and nothing else.") from None
+        raise SourceError(_FAILED_IN_SQLITE) from None
+    if rows.description is None:
+        raise SourceError("The query must be one SELECT, and nothing else.")
+    return rows
+
+
+_FAILED_IN_SQLITE = (
+    "The query cannot be run: SQLite does not find a table, column or function that it names, or "
+    "its data do not fit it."
+)
+
+
+def _place(heads: Sequence[str], name: str, label: str, *, typed: bool) -> int:
+    """Where the column of this name is, if there is just one."""
+    if heads.count(name) > 1:
+        raise SourceError(f"{label} has more than one column {quoted(name)}.")
+    if name not in heads:
+        raise no_such_column(label, name, heads if typed else ())
+    return heads.index(name)
+
+
+class _Known(NamedTuple):
+    """What a SQLite file has: its tables and views, and what names stand for."""
+
+    names: Sequence[str]
+    catalogue: Catalogue
+
+
+def _sqlite_names(database: sqlite3.Connection) -> _Known:
+    rows = database.execute(
+        "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') "
+        "AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ).fetchall()
+    # Of 1 argument, min and max are aggregates; of more, they are not. Both are taken for such.
+    functions = database.execute("SELECT name, type, flags FROM pragma_function_list").fetchall()
+    aggregates = {name.lower() for name, kind, _ in functions if kind != "s"} | {"count_star"}
+    by_row = {name.lower() for name, kind, flags in functions if flags & _DETERMINISTIC}
+    (real_oid,) = database.execute(
+        "SELECT count(*) FROM sqlite_schema AS s, pragma_table_info(s.name) AS c "
+        "WHERE lower(c.name) = 'oid'"
+    ).fetchone()
+    catalogue = Catalogue(
+        tables=frozenset(name.lower() for name, kind, _ in rows if kind == "table"),
+        views={name.lower(): [sql] for name, kind, sql in rows if kind == "view"},
+        by_row=frozenset(by_row - aggregates),
+        aggregates=frozenset(aggregates),
+        others=frozenset(name.lower() for name, *_ in functions) - by_row - aggregates,
+        places=frozenset({"rowid", "_rowid_"} | (set() if real_oid else {"oid"})),
+    )
+    return _Known([name for name, *_ in rows], catalogue)
+
+
+_DETERMINISTIC = 0x800  # SQLITE_DETERMINISTIC
 
 
 def _chosen(names: Sequence[str], table: str | None, label: str) -> str:
@@ -121,22 +261,34 @@ def _chosen(names: Sequence[str], table: str | None, label: str) -> str:
     raise SourceError(f"{label} has no table {quoted(table)}; {has}.")
 
 
-def _one_select(query: str) -> str:
-    return query.strip().rstrip(";")
-
-
-def _carry(engine: Engine, rows: sqlite3.Cursor, width: int, label: str) -> None:
+def _carry(
+    engine: Engine,
+    rows: sqlite3.Cursor,
+    places: Sequence[int],
+    label: str,
+    *,
+    is_query: bool,
+) -> None:
     import numpy as np
 
-    columns = ", ".join(f"w{n} VARCHAR" for n in range(width))
+    columns = ", ".join(f"w{n} VARCHAR" for n in range(len(places)))
     engine.run(f"CREATE TEMP TABLE carried ({columns})", of=label)
-    while batch := rows.fetchmany(_ROWS):
-        texts = [[_text(cell) for cell in column] for column in zip(*batch, strict=True)]
+    while batch := _next_rows(rows, is_query=is_query):
+        texts = [[_text(row[place]) for row in batch] for place in places]
         arrays = {f"w{n}": np.array(column, dtype=object) for n, column in enumerate(texts)}
         engine.connection.register("batch", arrays)
         engine.run("INSERT INTO carried SELECT * FROM batch", of=label)
         engine.connection.unregister("batch")
         engine.tell("reading", None)
+
+
+def _next_rows(rows: sqlite3.Cursor, *, is_query: bool) -> list[tuple[object, ...]]:
+    try:
+        return rows.fetchmany(_ROWS)
+    except sqlite3.Error:
+        if not is_query:
+            raise
+        raise SourceError(_FAILED_IN_SQLITE) from None
 
 
 def _text(cell: object) -> str | None:

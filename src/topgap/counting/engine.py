@@ -44,6 +44,7 @@ class Engine:
         limit = _read_memory(memory)
         self._progress = progress
         self._files = 0
+        self._is_locked = False
         try:
             self.directory = Path(tempfile.mkdtemp(prefix="topgap-"))
         except OSError:
@@ -93,7 +94,26 @@ class Engine:
         if self._progress is not None:
             self._progress(doing, share)
 
-    def run(self, query: str, *, of: str, doing: str = "reading", fetch: str = "fetchall") -> Any:
+    def forget_order(self) -> None:
+        """Let rows come in any order from here on, which takes less memory."""
+        if not self._is_locked:
+            self.connection.execute("SET preserve_insertion_order = false")
+
+    def lock(self) -> None:
+        """Let what runs from here on reach no other file, no extension and no setting."""
+        self.forget_order()
+        self.connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+        self._is_locked = True
+
+    def run(
+        self,
+        query: str,
+        *,
+        of: str,
+        doing: str = "reading",
+        fetch: str = "fetchall",
+        otherwise: str | None = None,
+    ) -> Any:
         """Run a query to its end, or until the user interrupts it.
 
         Args:
@@ -101,6 +121,7 @@ class Engine:
             of: Whose data it reads, for the sentence of an error.
             doing: What it does, for those who watch.
             fetch: DuckDB's method for its result: `fetchall` for rows, `fetchnumpy` for columns.
+            otherwise: What to say if it fails and nothing is known of why.
 
         Returns:
             The whole result.
@@ -137,11 +158,11 @@ class Engine:
             raise
         if failed:
             if isinstance(failed[0], duckdb.Error | RuntimeError | MemoryError):
-                raise SourceError(self.sentence(failed[0], of)) from None
+                raise SourceError(self.sentence(failed[0], of, otherwise)) from None
             raise failed[0]
         return fetched[0]
 
-    def sentence(self, error: BaseException, of: str) -> str:
+    def sentence(self, error: BaseException, of: str, otherwise: str | None = None) -> str:
         """What went wrong, in our words: DuckDB's own quote the data."""
         import duckdb
 
@@ -156,6 +177,8 @@ class Engine:
             return self._no_space()
         if NESTED in text:
             return f"{of} has a value in these columns that is no text and no number."
+        if otherwise is not None:
+            return otherwise
         for part, told in _TOLD.items():
             if part in text:
                 return f"{where} {told}"

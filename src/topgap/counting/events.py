@@ -24,9 +24,9 @@ def count_events(
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     table: str | None = None,
     query: str | None = None,
+    rows_are_per_person: bool = False,
     header: bool = True,
     delimiter: str | None = None,
-    allow_empty: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts:
@@ -41,12 +41,15 @@ def count_events(
             item a line, a `Domain`, or FROM_DATA, which does not protect who is in it.
         format: The format of a file, if its name does not tell.
         table: The table of a DuckDB or SQLite file.
-        query: A SELECT to ask of it instead.
+        query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
+            from one person's rows alone, or one person can move a count by more than 1. So limits,
+            windows, joins, subqueries, random functions, and aggregates over more than one person
+            are refused, and views that have them too.
+        rows_are_per_person: Accept such a query or view: that each of its rows depends on the rows
+            of one person alone is then your word.
         header: Whether CSV and TSV files have names in their first lines; otherwise columns go by
             their numbers, "1", "2" and so on.
         delimiter: What stands between the cells of a CSV file, if the first line does not tell.
-        allow_empty: Whether a source without a single row is counted, as 0 for each item, and not
-            taken for a mistake. That there is no row at all is not protected if it is refused.
         memory: What DuckDB may use of it; more goes to disk, in a private directory.
         progress: A function that is told what is done and which share of it.
 
@@ -68,7 +71,7 @@ def count_events(
     with Engine(memory, progress) as engine:
         found = open_table(
             engine, source, [person, item], form=format, table=table, query=query,
-            header=header, delimiter=delimiter, allow_empty=allow_empty,
+            person=None if rows_are_per_person else person, header=header, delimiter=delimiter,
         )  # fmt: skip
         who, what = found.column(person), found.column(item)
         key, text = person_key(who.cell, who.kind), item_text(what.cell, what.kind)
@@ -77,14 +80,13 @@ def count_events(
         persons = f"count(DISTINCT {key}) AS n FROM {found.relation} GROUP BY 1"
         by_cell = f"SELECT {what.cell} AS item, {persons}"
         by_text = f"SELECT {text} AS item, {persons}"
-        return _counted(engine, found, public, what.kind, by_cell, by_text, allow_empty)
+        return _counted(engine, found, public, what.kind, by_cell, by_text)
 
 
 def count_transactions(
     source: Any,
     *,
     domain: Any,
-    allow_empty: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts:
@@ -97,7 +99,6 @@ def count_transactions(
         source: The path of a file, packed by gzip or not; a pattern, a list, or an open
             binary file.
         domain: As for `count_events`, and so are the others.
-        allow_empty: As there.
         memory: As there.
         progress: As there.
 
@@ -113,7 +114,7 @@ def count_transactions(
     """
     public = as_domain(domain)
     with Engine(memory, progress) as engine:
-        found = open_lines(engine, source, allow_empty=allow_empty)
+        found = open_lines(engine, source)
         cells = "string_split(translate(line, chr(9), ' '), ' ')"
         tidy = f"list_transform({cells}, lambda each: {item_text('each', 'VARCHAR')})"
 
@@ -122,7 +123,7 @@ def count_transactions(
             return f"SELECT item, count(*) AS n FROM ({each}) GROUP BY 1"
 
         by_cell, by_text = lines_with(cells), lines_with(tidy)
-        return _counted(engine, found, public, "VARCHAR", by_cell, by_text, allow_empty)
+        return _counted(engine, found, public, "VARCHAR", by_cell, by_text)
 
 
 def read_counts(
@@ -136,7 +137,6 @@ def read_counts(
     query: str | None = None,
     header: bool = True,
     delimiter: str | None = None,
-    allow_empty: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts:
@@ -151,10 +151,9 @@ def read_counts(
         domain: As there.
         format: As there.
         table: As there.
-        query: As there.
+        query: One SELECT to ask of it instead. How far one person moves its counts is your word.
         header: As there.
         delimiter: As there.
-        allow_empty: As there.
         memory: As there.
         progress: As there.
 
@@ -173,14 +172,14 @@ def read_counts(
     with Engine(memory, progress) as engine:
         found = open_table(
             engine, source, [item, count], form=format, table=table, query=query,
-            header=header, delimiter=delimiter, allow_empty=allow_empty,
+            header=header, delimiter=delimiter,
         )  # fmt: skip
         what, number = found.column(item), found.column(count)
         text, whole = item_text(what.cell, what.kind), whole_number(number.cell, number.kind)
         if text is None or whole is None:
             raise _unfit(found, item if text is None else count)
         ready = f"SELECT {what.cell} AS item, {whole} AS n FROM {found.relation}"
-        return _counted(engine, found, public, what.kind, ready, None, allow_empty)
+        return _counted(engine, found, public, what.kind, ready, None)
 
 
 def _counted(
@@ -190,7 +189,6 @@ def _counted(
     kind: str,
     by_cell: str,
     by_text: str | None,
-    allow_empty: bool,
 ) -> Counts:
     """The counts of the domain's items, 0 for those that were not counted.
 
@@ -202,11 +200,8 @@ def _counted(
         by_cell: SQL that counts by the cells as they are: quick, and right as long as no two cells
             mean the same item.
         by_text: SQL that counts by the text that they mean, for when two do; None if two must not.
-        allow_empty: Whether there may be nothing to count.
     """
     _tabulate(engine, found, by_cell, kind)
-    if not allow_empty and _one(engine, "SELECT count(*) = 0 FROM counted"):
-        raise SourceError(f"{found.label} has no rows; allow it to be empty if that is no mistake.")
     _list_items(engine, public)
     if by_text is None and _one(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
         raise SourceError(
@@ -236,7 +231,7 @@ _MATCHED = "SELECT * FROM counted JOIN domain USING (text)"
 def _tabulate(engine: Engine, found: Table, counting: str, kind: str) -> None:
     """Make the table `counted`: each item that was found, the text that it means, its count."""
     text = item_text("item", kind)
-    engine.run("SET preserve_insertion_order = false", of=found.label)  # which takes memory
+    engine.forget_order()
     engine.run(
         f"CREATE OR REPLACE TEMP TABLE counted AS SELECT {text} AS text, item, n FROM ({counting})",
         of=found.label,

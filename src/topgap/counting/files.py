@@ -85,17 +85,6 @@ def label_of(path: str) -> str:
     return shown if len(shown) <= 80 else f"…{shown[-79:]}"
 
 
-def refuse_empty(found: Found) -> None:
-    """Refuse a file without a single byte.
-
-    Raises:
-        SourceError: There is one.
-    """
-    for path, label in zip(found.paths, found.labels, strict=True):
-        if os.path.getsize(path) == 0:
-            raise SourceError(f"{label} is empty.")
-
-
 def format_of(paths: list[str], label: str, given: Format | None) -> Format:
     """The format that all the files have: by their first bytes, or else by their names.
 

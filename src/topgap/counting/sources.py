@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from topgap.counting import files
-from topgap.counting.databases import read_duckdb, read_sqlite
+from topgap.counting.databases import Asked, read_duckdb, read_sqlite
 from topgap.counting.delimited import read_delimited, read_lines
 from topgap.counting.engine import Engine
 from topgap.counting.files import Format
@@ -25,11 +25,25 @@ def open_table(
     form: Format | None = None,
     table: str | None = None,
     query: str | None = None,
+    person: str | None = None,
     header: bool = True,
     delimiter: str | None = None,
-    allow_empty: bool = False,
 ) -> Table:
     """The table that a source holds, with the columns that are wanted.
+
+    A text file without a single byte has no rows, whatever its columns would be called.
+
+    Args:
+        engine: Reads it.
+        source: Whatever holds the table.
+        wanted: The names of the columns.
+        form: The format of files, if their names do not tell.
+        table: The table of a database.
+        query: A SELECT to ask of it instead.
+        person: The column that identifies persons, if each row of a query or view must be seen to
+            come from one person's rows alone.
+        header: Whether CSV and TSV files have names in their first lines.
+        delimiter: What stands between the cells of a CSV file.
 
     Raises:
         SourceError: It cannot be read, or has no such columns.
@@ -55,8 +69,6 @@ def open_table(
             )
         if table is not None and query is not None:
             raise ParameterError("Give a table or a query, not both.")
-        if not (allow_empty and (form == "jsonl" or not header)):  # they can be without a row
-            files.refuse_empty(named)
         if form in {"csv", "tsv"}:
             found = read_delimited(named, form, wanted, header, delimiter)
         elif form == "jsonl":
@@ -70,15 +82,15 @@ def open_table(
         elif len(paths) > 1:
             raise SourceError("Only one database can be read at a time.")
         elif form == "duckdb":
-            found = read_duckdb(engine, paths[0], label, wanted, table, query)
+            found = read_duckdb(engine, paths[0], label, Asked(wanted, table, query, person))
         else:
-            found = read_sqlite(engine, paths[0], label, wanted, table, query)
+            found = read_sqlite(engine, paths[0], label, Asked(wanted, table, query, person))
     for name in wanted:
         found.column(name)
     return found
 
 
-def open_lines(engine: Engine, source: Any, *, allow_empty: bool) -> Table:
+def open_lines(engine: Engine, source: Any) -> Table:
     """The lines of text files, in the column `line`.
 
     Raises:
@@ -87,8 +99,6 @@ def open_lines(engine: Engine, source: Any, *, allow_empty: bool) -> Table:
     if not _is_file(source):
         raise SourceError("Transactions are read from files alone.")
     found = files.find(engine, source)
-    if not allow_empty:
-        files.refuse_empty(found)
     for path, label in zip(found.paths, found.labels, strict=True):
         refuse_long_lines(path, label)
     return Table(

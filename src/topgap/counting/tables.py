@@ -46,26 +46,23 @@ class Table:
         raise no_such_column(self.label, name, self.columns if self.typed else ())
 
 
-def described(engine: Engine, label: str, relation: str, query: str | None = None) -> Table:
+def described(engine: Engine, label: str, relation: str) -> Table:
     """The table with the columns that DuckDB says it has.
 
     Raises:
-        SourceError: It cannot be read, or the query that makes it cannot be run.
+        SourceError: It cannot be read.
     """
     import duckdb
 
     try:
         rows = engine.connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-        if query is None:
-            raise SourceError(f"{label} cannot be read.") from None
-        # These speak of the query and of the schema; no row was read yet.
-        first = str(error).splitlines()[0].rstrip(".")
-        raise SourceError(f"The query cannot be run: {first}.") from None
+    except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException):
+        # Their words may be data: a PIVOT reads rows to name its columns, an ENUM lists its values.
+        raise SourceError(f"{label} cannot be read.") from None
     except duckdb.Error as error:
         raise SourceError(engine.sentence(error, label)) from None
     columns = {name: Column(identifier(name), kind) for name, kind, *_ in rows}
-    return Table(label, relation, columns, typed=query is None)
+    return Table(label, relation, columns, typed=True)
 
 
 def no_such_column(label: str, name: str, names: Iterable[str]) -> SourceError:
