@@ -112,7 +112,7 @@ def test_items_that_are_no_text_can_be_written(
     ["counts.csv"], ["counts.parquet", "counts.csv"], ["baskets.dat"], ["a.duckdb"], ["a.jsonl"],
     ["-", "--source-format", "csv"], ["-", "counts.parquet"], ["counts.parquet", "--table", "t"],
     ["counts.parquet", "--query", "select 1"], ["counts.parquet", "--no-header"],
-    ["counts.parquet", "--delimiter", ";"], ["counts.parquet", "--allow-empty"],
+    ["counts.parquet", "--delimiter", ";"],
     ["counts.parquet", "--memory", "1GB"], ["counts.parquet", "--domain", "domain.txt"],
     ["counts.parquet", "--domain-range", "1:9"], ["counts.parquet", "--domain-from-data"],
     ["counts.parquet", "--person", "who"],

@@ -49,10 +49,10 @@ def ledger(folder: Path) -> Ledger:
     return made
 
 
-def within(folder: Path, *arguments: object) -> Ended:
+def within(folder: Path, *arguments: object, given: bytes = b"") -> Ended:
     """The command without a process of its own, which is quicker."""
     with chdir(folder):
-        ended = CliRunner().invoke(app, [*map(str, arguments)], prog_name="topgap")
+        ended = CliRunner().invoke(app, [*map(str, arguments)], input=given, prog_name="topgap")
     return Ended(ended.exit_code, ended.stdout, ended.stderr)
 
 
@@ -293,7 +293,7 @@ def test_an_error_after_the_charge_says_that_it_has_cost(folder: Path, ledger: L
 
 
 def test_an_error_before_the_charge_says_that_it_has_not(folder: Path, ledger: Ledger) -> None:
-    ended = released(folder, *CHARGED, "--allow-empty", "--person", "nobody")
+    ended = released(folder, *CHARGED, "--person", "nobody")
     assert ended.code == 1
     assert ended.err.splitlines()[-1] == "topgap: Nothing was charged."
     assert ledger.budget("visits").charges == 0

@@ -126,8 +126,8 @@ def test_a_source_named_by_a_pattern_is_never_overwritten(folder: Path) -> None:
     assert (folder / "visits.csv").read_bytes() == before
 
 
-def test_an_empty_source_is_counted_if_it_is_allowed(folder: Path) -> None:
-    (folder / "visits.csv").write_text("who,what\n")
-    assert release(folder).code == 1
-    ended = release(folder, "--allow-empty")
+@pytest.mark.parametrize("content", ["", "who,what", "who,what\n"])
+def test_an_empty_source_is_released_like_any_other(content: str, folder: Path) -> None:
+    (folder / "visits.csv").write_text(content)
+    ended = release(folder)
     assert (ended.code, len(ended.out.splitlines())) == (0, 5)

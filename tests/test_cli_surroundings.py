@@ -16,10 +16,18 @@ import pytest
 from checking.command import ASKED, TOPGAP, is_one_sentence, shell, surroundings, topgap
 
 
-def on_a_terminal(arguments: list[object], folder: Path, **how: Any) -> tuple[int, str]:
-    """Run the command with standard output and error on a terminal, and return what it shows."""
+def on_a_terminal(
+    arguments: list[object], folder: Path, typed: bytes | None = None, **how: Any
+) -> tuple[int, str]:
+    """Run the command with standard output and error on a terminal, and return what it shows.
+
+    If something is typed, standard input is the terminal, too.
+    """
     ours, its = pty.openpty()
     command = [*TOPGAP, *map(str, arguments)]
+    if typed is not None:
+        os.write(ours, typed)
+        how["stdin"] = its
     run = subprocess.Popen(
         command, cwd=folder, stdout=its, stderr=its, env=surroundings({"TERM": "xterm"}), **how
     )

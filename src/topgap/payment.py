@@ -71,6 +71,7 @@ class Charged:
         self._parameters = parameters
         self.charge: Charge | None = None
         self.is_recorded = False
+        self.before_charge: Callable[[Charged], None] | None = None
 
     def of(self, draw: Callable[[], _Made]) -> _Made:
         """Charge, draw, and record what was drawn.
@@ -82,6 +83,8 @@ class Charged:
         Raises:
             BudgetExceeded, LedgerError: It cannot be charged; nothing was drawn.
         """
+        if self.before_charge is not None:
+            self.before_charge(self)
         self.charge = self._ledger.charge(
             self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
         )

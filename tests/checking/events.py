@@ -55,13 +55,13 @@ def ways(folder: Path) -> dict[str, Count]:
             path.unlink(missing_ok=True)
             write(path, events)
             named = {"person": "who", "item": "what", **how}
-            return counting.count_events(path, domain=domain, allow_empty=True, **named)
+            return counting.count_events(path, domain=domain, **named)
 
         return count
 
     def from_frame(make: Callable[[Events], Any]) -> Count:
         return lambda events, domain: counting.count_events(
-            make(events), person="who", item="what", domain=domain, allow_empty=True
+            make(events), person="who", item="what", domain=domain
         )
 
     without = {"person": "1", "item": "3", "header": False}
@@ -92,9 +92,7 @@ def ways(folder: Path) -> dict[str, Count]:
 
 def _from_stream(events: Events, domain: Any) -> dict[Any, int]:
     stream = io.BytesIO(_csv_text(events).encode())
-    return counting.count_events(
-        stream, person="who", item="what", domain=domain, format="csv", allow_empty=True
-    )
+    return counting.count_events(stream, person="who", item="what", domain=domain, format="csv")
 
 
 def _csv_text(

@@ -170,13 +170,14 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
                     "delimiter": st.sampled_from([",", ";", "\t", "||", "", "\n"]),
                     "format": st.sampled_from(counting.FORMATS),
                     "table": st.sampled_from(["t", "x; drop", ""]),
-                    "query": st.sampled_from(["select 1", "drop table t", ""]),
-                    "allow_empty": st.booleans(),
+                    "query": st.sampled_from(
+                        ["select 1", "drop table t", "", "select 1; select 2"]
+                    ),
                 },
             )
         )
         if draw(st.integers(0, 3)) == 0
-        else {"allow_empty": draw(st.booleans())},
+        else {},
         "parameters": draw(hostile_parameters.parameters(good=draw(st.booleans()))),
         "gaps": draw(hostile_parameters.FLAGS),
         "share": draw(st.sampled_from(["1/2", 0.25, 2, None, "x"])),
@@ -240,7 +241,6 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
                 counting.count_transactions,
                 _opened(given, folder),
                 domain=domain,
-                allow_empty=True,
             ),
         ]
         for counts in found:

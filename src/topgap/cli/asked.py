@@ -25,9 +25,9 @@ class Request:
     source_format: SourceFormat | None
     table: str | None
     query: str | None
+    rows_are_per_person: bool
     header: bool
     delimiter: str | None
-    allow_empty: bool
     memory: str
     domain: Path | None
     domain_column: str | None
@@ -37,7 +37,8 @@ class Request:
     k: int
     epsilon: str
     resolution: str
-    neighbours: Neighbours
+    neighbours: Neighbours | None
+    monotonic: bool | None
     sensitivity: str | None
     estimate: bool
     selection_share: str | None
@@ -53,6 +54,8 @@ class Request:
     title: str | None
     overwrite: bool
     quiet: bool
+    check: bool
+    yes: bool
 
     @property
     def named(self) -> set[SourceFormat | None]:

@@ -1,18 +1,21 @@
 """From counts to what is published: the release alone, or estimates too."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
+from topgap.check import Check
 from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
 from topgap.estimates.calls import estimated, paid_estimates
+from topgap.estimates.noise import Noise
 from topgap.estimates.value import LEVEL, read_level
 from topgap.exact import Number
 from topgap.measurement import Shares
-from topgap.mechanism import given, paid_release
+from topgap.mechanism import given, selected
 from topgap.parameters import TopK
-from topgap.payment import LedgerLike, Payment, paid_by
+from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
 from topgap.streams.rows import Rows
 from topgap.streams.selection import released, released_with_estimates
@@ -33,8 +36,18 @@ class Making(Protocol):
             BudgetExceeded, LedgerError: It could not be charged now.
         """
 
-    def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
-        """From the counts of a domain."""
+    def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
+        """What would be made of so many items, of which so many occur."""
+
+    def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
+        """Draws from the counts of a domain, which have been checked: nothing is wrong with them.
+
+        Raises:
+            AnswersError: There are too few.
+        """
+
+    def published(self, made: Any) -> Publication:
+        """What was drawn, as it is published."""
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """From all rows of a source."""
@@ -52,10 +65,18 @@ class Releasing:
         """As `Making` says; and so do the others."""
         return paid_by(ledger, dataset, "topgap release", self.parameters, gaps=True, **described)
 
-    def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
+    def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
+        """As `Making` says."""
+        return Check.of_items(self.parameters, payment, items, occurring)
+
+    def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
         data = given(self.parameters, counts, None, None)
-        return Released(paid_release(self.parameters, data, True, payment))
+        return lambda: selected(self.parameters, data, True)
+
+    def published(self, made: Any) -> Publication:
+        """As `Making` says."""
+        return Released(made)
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """As `Making` says."""
@@ -80,6 +101,8 @@ class Estimating:
         self._parameters = parameters
         self._shares = Shares.of(parameters, selection_share)
         self._level = read_level(level)
+        # What can be wrong with the parameters comes up here, and not after a charge.
+        Noise.discrete_laplace(self._shares.selection, self._shares.measurement_epsilon)
 
     def paid_by(
         self, ledger: "LedgerLike | None", dataset: str | None, described: dict[str, Any]
@@ -89,10 +112,18 @@ class Estimating:
         whole, shares = self._parameters, self._shares
         return paid_estimates(ledger, dataset, mechanism, whole, shares, **described)
 
-    def of_counts(self, counts: dict[Any, int], payment: Payment) -> Publication:
+    def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
+        """As `Making` says."""
+        return Check.of_items(self._parameters, payment, items, occurring, measured=True)
+
+    def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
         data = given(self._shares.selection, counts, None, None)
-        return Estimated(estimated(self._shares, data, payment), self._level)
+        return lambda: estimated(self._shares, data, FREE)
+
+    def published(self, made: Any) -> Publication:
+        """As `Making` says."""
+        return Estimated(made, self._level)
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """As `Making` says."""

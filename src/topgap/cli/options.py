@@ -16,10 +16,6 @@ Item = Annotated[
 Table = Annotated[
     str | None, typer.Option(help="The table of a DuckDB or SQLite file.", rich_help_panel=DATA)
 ]
-Query = Annotated[
-    str | None,
-    typer.Option(metavar="SQL", help="A SELECT to ask of it instead.", rich_help_panel=DATA),
-]
 Header = Annotated[
     bool,
     typer.Option(

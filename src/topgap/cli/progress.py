@@ -32,6 +32,12 @@ class Bar:
         else:
             self._bar.update(self._task, description=doing, total=1, completed=share)
 
+    def pause(self) -> None:
+        """Give the terminal free, until there is more to show."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
     def __enter__(self) -> "Bar":
         return self
 
@@ -41,8 +47,7 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self.pause()
 
 
 def _made() -> tuple["Progress", "TaskID"]:

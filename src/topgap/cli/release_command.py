@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from topgap.cli import options
-from topgap.cli.asked import Request, SourceFormat
+from topgap.cli.asked import Neighbours, Request, SourceFormat
 from topgap.cli.complaints import one_sentence
 from topgap.cli.forms import Form
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
@@ -39,7 +39,7 @@ Baskets in the FIMI format, one person a line:
 
 topgap release baskets.dat --domain-range 0:999 -k 25 --epsilon 1
 
-Counts that exist already:
+Precomputed counts:
 
 topgap release counts.csv --item page --count people --domain pages.txt \
   -k 3 --epsilon 0.1
@@ -60,11 +60,17 @@ topgap budget init budget.db --dataset visits --epsilon 3
 topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits
 
+The same without drawing or charging anything, to see that all of it fits:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits \
+  --check
+
 Each run on the same data adds its ε to what was spent before; without a
 ledger nobody counts.
 
-Exit codes: 0 released; 1 data or parameters that cannot be used;
-2 a command that cannot be understood; 130 interrupted.
+Exit codes: 0 released, or checked; 1 data or parameters that cannot be used,
+or not confirmed; 2 a command that cannot be understood; 130 interrupted.
 """
 
 
@@ -114,17 +120,27 @@ def release(
         ),
     ] = None,
     table: options.Table = None,
-    query: options.Query = None,
-    header: options.Header = True,
-    delimiter: options.Delimiter = None,
-    allow_empty: Annotated[
+    query: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="One SELECT to ask of it instead, which reaches no other file. Each of its rows "
+            "must come from one person's rows alone: limits, windows, joins, subqueries, random "
+            "functions and aggregates over more than one person are refused.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    rows_are_per_person: Annotated[
         bool,
         typer.Option(
-            "--allow-empty",
-            help="Take a source without a single row for what it is, not for a mistake.",
+            "--rows-are-per-person",
+            help="Accept such a query, or a view that has such: by your word each row depends on "
+            "the rows of one person alone.",
             rich_help_panel=DATA,
         ),
     ] = False,
+    header: options.Header = True,
+    delimiter: options.Delimiter = None,
     memory: Annotated[
         str,
         typer.Option(
@@ -177,7 +193,27 @@ def release(
         ),
     ] = False,
     resolution: options.Resolution = "1/10",
-    neighbours: options.Neighbours = "add-remove",
+    neighbours: Annotated[
+        Neighbours | None,
+        typer.Option(
+            help="Which data sets are neighbours: one person is added or removed, or replaced by "
+            "another, which takes twice the noise. Default: that of the ledger's data set, and "
+            "add-remove without a ledger.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None,
+    monotonic: Annotated[
+        bool | None,
+        typer.Option(
+            "--monotonic/--no-monotonic",
+            help="With --count: whether one person more moves all numbers the same way. Default: "
+            "yes between add-remove neighbours, as for counts of people; numbers that are not "
+            "whole, or below 0, need your word.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None,
     sensitivity: Annotated[
         str | None,
         typer.Option(
@@ -255,6 +291,23 @@ def release(
     ] = None,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Read everything as the release would, say what would be released and what would "
+            "be left, and stop: nothing is drawn, charged or written. What it says of the data is "
+            "for the holder of the data alone.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="Charge without asking. In a terminal the command asks once before it charges.",
+            rich_help_panel=BUDGET,
+        ),
+    ] = False,
 ) -> None:
     """Count, and release the k largest items with the gap from each to the next.
 
@@ -268,15 +321,14 @@ def release(
             Request(
                 sources=sources, person=person, item=item, count=count,
                 source_format=source_format, table=table, query=query, header=header,
-                delimiter=delimiter,
-                allow_empty=allow_empty, memory=memory,
+                delimiter=delimiter, rows_are_per_person=rows_are_per_person, memory=memory,
                 domain=domain, domain_column=domain_column, domain_range=domain_range,
                 domain_from_data=domain_from_data, all_rows=all_rows,
                 k=k, epsilon=epsilon, resolution=resolution, neighbours=neighbours,
-                sensitivity=sensitivity,
+                monotonic=monotonic, sensitivity=sensitivity,
                 estimate=estimate, selection_share=selection_share, level=level,
                 ledger=ledger, dataset=dataset, who=who, note=note, ignore_clock=ignore_clock,
                 form=form, output=output, report=report, title=title, overwrite=overwrite,
-                quiet=quiet,
+                quiet=quiet, check=check, yes=yes,
             )
         )  # fmt: skip

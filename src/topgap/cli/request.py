@@ -2,45 +2,47 @@
 
 import glob
 import os
-import re
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import typer
 
-from topgap import counting
+from topgap.check import Check
 from topgap.cli import complain, files, standard_output, usage
-from topgap.cli.asked import Request
+from topgap.cli.asked import Neighbours, Request
+from topgap.cli.data import AllRows, OverDomain
 from topgap.cli.making import SHARE, Estimating, Making, Releasing
-from topgap.cli.progress import Bar
-from topgap.cli.publications import Publication
 from topgap.cli.publishing import charged, publish
-from topgap.counting import FROM_DATA, Domain
-from topgap.errors import DomainError, LedgerError, LedgerWarning, SourceError, TopgapError
+from topgap.errors import LedgerError, LedgerWarning, TopgapError
 from topgap.estimates.value import LEVEL
 from topgap.parameters import TopK
 from topgap.payment import Charged, Payment
-from topgap.streams.rows import Rows
+from topgap.text import on_one_line
 
 
 def release(request: Request) -> None:
     """Do what was asked; everything public is checked before the data are looked at."""
     usage.check(request)
+    ledger = _ledger(request)
+    request = replace(request, neighbours=_neighbours(request, ledger))
     making = _making(request)
     files.check(
         request.targets, _read(request), overwrite=request.overwrite, or_else=", or --overwrite"
     )
     if request.ledger is not None:
         files.check_beside_ledger(request.targets, request.ledger)
-    if request.output is None:
+    if request.output is None or request.check:
         standard_output.check()
-    payment = making.paid_by(_ledger(request), request.dataset, _described(request))
-    gather = _of_all_rows if request.all_rows else _of_a_domain
+    payment = making.paid_by(ledger, request.dataset, _described(request))
     with _what_it_has_cost(payment), _warnings_in_a_line():
-        publish(request, gather(request, making, payment), payment)
+        data = (AllRows if request.all_rows else OverDomain)(request, making, payment)
+        if request.check:
+            _show(data.checked(), request)
+        else:
+            publish(request, data.released(), payment)
 
 
 def _making(request: Request) -> Making:
@@ -49,7 +51,7 @@ def _making(request: Request) -> Making:
         request.epsilon,
         resolution=request.resolution,
         sensitivity=1 if request.sensitivity is None else request.sensitivity,
-        monotonic=request.neighbours == "add-remove",
+        monotonic=request.neighbours == "add-remove" and request.monotonic is not False,
     )
     if not request.estimate:
         return Releasing(parameters)
@@ -61,12 +63,30 @@ def _making(request: Request) -> Making:
     )
 
 
+def _neighbours(request: Request, ledger: Any) -> Neighbours:
+    """Which data sets are neighbours: as typed, or as the ledger's data set has it.
+
+    Raises:
+        typer.BadParameter: The numbers are said to be monotonic, which they cannot be then.
+    """
+    if request.neighbours is not None or ledger is None:
+        return request.neighbours or "add-remove"
+    neighbours: Neighbours = ledger.budget(request.dataset).neighbours
+    if neighbours == "replace" and request.monotonic:
+        raise typer.BadParameter(
+            "the ledger's data set is for replace-one neighbours, between which numbers move both "
+            "ways; leave --monotonic out."
+        )
+    return neighbours
+
+
 def _described(request: Request) -> dict[str, Any]:
     """What was released from, as it was typed; for whoever looks at the ledger later."""
     told = {
         "sources": request.sources,
         "table": request.table,
         "query": request.query,
+        "rows_are_per_person": request.rows_are_per_person or None,
         "person": request.person,
         "item": request.item,
         "count": request.count,
@@ -135,63 +155,9 @@ def _warnings_in_a_line() -> Iterator[None]:
         yield
 
 
-def _of_a_domain(request: Request, making: Making, payment: Payment) -> Publication:
-    domain = _domain(request)
-    k = request.k
-    if isinstance(domain, Domain) and len(domain) <= k:
-        raise DomainError(
-            f"With k = {k} the domain must have at least {k + 1} items; it has {len(domain)}."
-        )
-    with Bar(shown=not request.quiet) as bar:
-        counts = _counts(request, domain, bar)
-    if len(counts) <= k:  # only where the data are the domain: how many is a secret
-        raise DomainError(f"The data have too few different items for k = {k}.")
-    return making.of_counts(counts, payment)
-
-
-def _of_all_rows(request: Request, making: Making, payment: Payment) -> Publication:
-    with Bar(shown=not request.quiet) as bar:
-        rows = Rows(_source(request), str(request.item), str(request.count), bar, None)
-        return making.of_rows(rows, payment)
-
-
-def _source(request: Request) -> Any:
-    if request.sources != ["-"]:
-        return request.sources
-    if sys.stdin is None:
-        raise SourceError("Standard input is closed.")
-    return sys.stdin.buffer
-
-
-def _domain(request: Request) -> Any:
-    if request.domain_from_data:
-        return FROM_DATA
-    if request.domain is not None:
-        return counting.read_domain(request.domain, request.domain_column)
-    ends = re.fullmatch(r"\s*(-?\d{1,18})\s*:\s*(-?\d{1,18})\s*", request.domain_range or "")
-    if ends is None:
-        raise typer.BadParameter("--domain-range must be two integers, as in 1:942.")
-    return Domain(range(int(ends[1]), int(ends[2]) + 1))
-
-
-def _counts(request: Request, domain: Any, bar: Bar) -> dict[Any, int]:
-    source = _source(request)
-    common: dict[str, Any] = {
-        "domain": domain,
-        "allow_empty": request.allow_empty,
-        "memory": request.memory,
-        "progress": bar,
-    }
-    if request.counted_as == "fimi":
-        return counting.count_transactions(source, **common)
-    common |= {
-        "item": request.item,
-        "format": request.counted_as if request.sources == ["-"] else request.source_format,
-        "table": request.table,
-        "query": request.query,
-        "header": request.header,
-        "delimiter": request.delimiter,
-    }
-    if request.count is not None:
-        return counting.read_counts(source, count=request.count, **common)
-    return counting.count_events(source, person=str(request.person), **common)
+def _show(check: Check, request: Request) -> None:
+    """Say what a release would do."""
+    said = [*check.lines()]
+    if request.targets:
+        said.append(f"Would be written: {', '.join(map(on_one_line, request.targets))}.")
+    standard_output.write("".join(f"{line}\n" for line in said).encode(errors="backslashreplace"))

@@ -48,7 +48,16 @@ def _check_source(request: Request) -> None:
     elif "arrow" in {request.source_format, *request.named}:
         raise typer.BadParameter("Arrow files are read for --all-rows alone.")
     if request.sensitivity is not None and request.count is None:
-        raise typer.BadParameter("--sensitivity is for ready counts, with --count.")
+        raise typer.BadParameter("--sensitivity is for precomputed counts, with --count.")
+    if request.monotonic is not None and request.count is None:
+        raise typer.BadParameter("--monotonic is for precomputed counts, with --count.")
+    if request.monotonic and request.neighbours == "replace":
+        raise typer.BadParameter(
+            "a replaced person moves numbers both ways; give --monotonic or --neighbours replace."
+        )
+    has_sql = request.query is not None or request.table is not None
+    if request.rows_are_per_person and not (has_sql and request.person is not None):
+        raise typer.BadParameter("--rows-are-per-person is for --query or --table, with --person.")
 
 
 def _check_all_rows(request: Request) -> None:
@@ -61,11 +70,10 @@ def _check_all_rows(request: Request) -> None:
             "not tell); give the items of others with --domain."
         )
     of_others = [request.table, request.query, request.delimiter]
-    changed = not request.header or request.allow_empty or request.memory != MEMORY
+    changed = not request.header or request.memory != MEMORY
     if changed or any(each is not None for each in of_others):
         raise typer.BadParameter(
-            "with --all-rows give no --table, --query, --delimiter, --no-header, --allow-empty or "
-            "--memory."
+            "with --all-rows give no --table, --query, --delimiter, --no-header or --memory."
         )
 
 
@@ -91,6 +99,8 @@ def _check_ledger(request: Request) -> None:
     said = request.who is not None or request.note is not None or request.ignore_clock
     if request.ledger is None and said:
         raise typer.BadParameter("--who, --note and --ignore-clock are for --ledger.")
+    if request.yes and request.ledger is None:
+        raise typer.BadParameter("--yes is for --ledger; without one nothing is asked.")
 
 
 def _check_output(request: Request) -> None:

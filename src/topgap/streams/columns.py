@@ -17,16 +17,25 @@ ROWS = 2**15
 
 _ITEMS = {"text", "whole number", "decimal", "date"}
 _COUNTS = {"whole number", "decimal", "float"}
+_NO_COUNTS = (
+    "has numbers in {} that are no counts, for they are not whole or below 0; say whether one "
+    "person moves all of them the same way (--monotonic, --no-monotonic)."
+)
 
 
 class Wanted:
     """The columns of items and counts, by their names.
 
+    Args:
+        item: The column of the items.
+        count: The column of the counts.
+        is_count: Whether only counts are taken: whole numbers, none below 0.
+
     Raises:
         ParameterError: They are no two names.
     """
 
-    def __init__(self, item: str, count: str) -> None:
+    def __init__(self, item: str, count: str, *, is_count: bool = False) -> None:
         for name in (item, count):
             if not isinstance(name, str) or not name:
                 raise ParameterError("The name of a column must be a string.")
@@ -34,6 +43,7 @@ class Wanted:
             raise ParameterError("Items and counts must be in different columns.")
         self.item = item
         self.count = count
+        self._is_count = is_count
 
     @property
     def names(self) -> list[str]:
@@ -52,8 +62,11 @@ class Wanted:
             kind = _kind(_type(part, self.item))
             if kind not in _ITEMS:
                 raise _unfit(part, self.item)
-            if _kind(_type(part, self.count)) not in _COUNTS:
+            numbers = _kind(_type(part, self.count))
+            if numbers not in _COUNTS:
                 raise _unfit(part, self.count)
+            if self._is_count and numbers != "whole number":
+                raise SourceError(f"{part.label} {_NO_COUNTS.format(quoted(self.count))}")
             found.add(kind)
             if len(found) > 1:
                 raise SourceError(
@@ -79,7 +92,10 @@ class Wanted:
             names = _plain(items.slice(start, ROWS))
             if names.null_count > 0:
                 raise ItemsError("A row has no item; give each row one.")
-            yield _numbers(_plain(counts.slice(start, ROWS))), names
+            numbers = _numbers(_plain(counts.slice(start, ROWS)))
+            if self._is_count and isinstance(numbers, np.ndarray) and numbers.min(initial=0) < 0:
+                raise SourceError(f"{label} {_NO_COUNTS.format(quoted(self.count))}")
+            yield numbers, names
 
 
 def _type(part: "Part", name: str) -> Any:

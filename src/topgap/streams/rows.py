@@ -27,6 +27,7 @@ class Rows:
         count: The column of the counts.
         progress: Is told how far the reading is.
         threads: How many look at the counts at once.
+        is_count: Whether only counts are taken: whole numbers, none below 0.
 
     Raises:
         ParameterError, ParameterTypeError: One of them cannot be used.
@@ -40,6 +41,8 @@ class Rows:
         count: str,
         progress: Progress | None,
         threads: int | None,
+        *,
+        is_count: bool = False,
     ) -> None:
         read_threads(threads)
         if progress is not None and not callable(progress):
@@ -51,7 +54,7 @@ class Rows:
         from topgap.streams.columns import Wanted
 
         self._source = source
-        self._wanted = Wanted(item, count)
+        self._wanted = Wanted(item, count, is_count=is_count)
         self._progress = progress
         self._threads = threads
         self._parts: list[Part] = []
@@ -75,14 +78,20 @@ class Rows:
         for counts, items in self._each("reading"):
             selector.add(counts, items, threads=self._threads)
 
-    def look(self, k: int) -> None:
-        """See what would be refused, without any noise, if they can be read twice.
+    @property
+    def again(self) -> bool:
+        """Whether they can be read more than once."""
+        return all(part.again for part in self._parts)
+
+    def look(self, k: int) -> int:
+        """See what would be refused, without any noise.
+
+        Returns:
+            How many rows there are.
 
         Raises:
             AnswersError, ItemsError, SourceError: Something would be.
         """
-        if not all(part.again for part in self._parts):
-            return
         found = text = 0
         remembered: set[Any] = set()
         for counts, items in self._each("looking at"):
@@ -98,6 +107,7 @@ class Rows:
             else:
                 remembered.clear()
         check_enough(found, k)
+        return found
 
     def _each(self, doing: str) -> Iterator[tuple[Any, Any]]:
         """Counts and items of some rows after the other."""

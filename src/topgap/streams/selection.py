@@ -170,7 +170,7 @@ def released(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Rele
         return selector.release(gaps=gaps)
 
     with rows.opened():
-        if payment is not FREE:
+        if payment is not FREE and rows.again:
             rows.look(parameters.k)
         return payment.of(draw)
 
@@ -184,7 +184,7 @@ def released_with_estimates(shares: Shares, rows: Rows, payment: Payment) -> Est
         return selector._release_and_measure(shares.measure)
 
     with rows.opened():
-        if payment is not FREE:
+        if payment is not FREE and rows.again:
             rows.look(shares.selection.k)
         return estimated_by(shares, select_and_measure, payment)
 

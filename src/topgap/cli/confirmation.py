@@ -1,0 +1,30 @@
+"""The question before a charge: `ask`."""
+
+import sys
+
+import typer
+
+from topgap.cli import complain
+from topgap.cli.complaints import FAILED
+from topgap.payment import Charged
+from topgap.text import on_one_line, written
+
+
+def ask(payment: Charged) -> None:
+    """Say what will be charged, and ask whether to go on, if somebody is there to answer.
+
+    Raises:
+        typer.Exit: They did not say yes.
+    """
+    if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    print(
+        f"This charges ε = {written(payment.cost)} to {on_one_line(payment.dataset)} and leaves "
+        f"{written(payment.left)} (--check tries it without a charge). Go on? [y/N] ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        complain("Not confirmed; nothing was charged or released.")
+        raise typer.Exit(FAILED)
