@@ -24,7 +24,7 @@ from topgap.grid import as_text
 from topgap.ledger import Budget, Charge, Ledger, document
 from topgap.release import FORMAT as RELEASE
 from topgap.release import Release
-from topgap.text import on_one_line, written
+from topgap.text import on_one_line, shown_path, written
 
 Form = Literal["table", "json", "csv"]
 
@@ -99,7 +99,7 @@ class Target:
             standard_output.write(content)
         else:
             files.write({self.output: content}, overwrite=self.overwrite)
-            print(f"Written: {on_one_line(self.output)}")
+            print(files.written(self.output))
 
 
 def init(asked: Asked, dataset: str, epsilon: str) -> None:
@@ -107,7 +107,7 @@ def init(asked: Asked, dataset: str, epsilon: str) -> None:
     made = asked.ledger.add_dataset(dataset, epsilon)
     print(
         f"The releases of {on_one_line(made.dataset)} may cost ε = {written(made.total)} in all, "
-        f"in the ledger {on_one_line(asked.file)}."
+        f"in the ledger {shown_path(asked.file)}."
     )
 
 
@@ -122,7 +122,7 @@ def record(asked: Asked, charge: int, result: Path) -> None:
     Raises:
         SourceError: The result cannot be read, or is no JSON.
     """
-    label = "Standard input" if str(result) == "-" else on_one_line(result)
+    label = "Standard input" if str(result) == "-" else shown_path(result)
     if str(result) == "-" and sys.stdin is None:
         raise SourceError("Standard input is closed.")
     try:
@@ -133,7 +133,7 @@ def record(asked: Asked, charge: int, result: Path) -> None:
     except (ValueError, RecursionError):
         raise SourceError(f"{label} is no JSON.") from None
     asked.ledger.record(charge, _released(read))
-    print(f"The result of charge {charge} is recorded in {on_one_line(asked.file)}.")
+    print(f"The result of charge {charge} is recorded in {shown_path(asked.file)}.")
 
 
 def _released(read: Any) -> Any:
@@ -184,7 +184,7 @@ def copy(asked: Asked, target: Path, *, overwrite: bool) -> None:
     read = [glob.escape(str(asked.file))]
     files.check([target], read, overwrite=overwrite, or_else=", or --overwrite")
     files.write({target: asked.ledger.to_bytes()}, overwrite=overwrite)
-    print(f"Written: {on_one_line(target)}")
+    print(files.written(target))
 
 
 def verify(asked: Asked, receipts: Sequence[str]) -> None:
@@ -192,7 +192,7 @@ def verify(asked: Asked, receipts: Sequence[str]) -> None:
     seen = asked.ledger.verify(*(each.removeprefix("Receipt").strip() for each in receipts))
     entries = "1 entry" if seen.entries == 1 else f"{seen.entries:,} entries"
     print(
-        f"{on_one_line(asked.file)} is as it was written: {entries}, each after the one before "
+        f"{shown_path(asked.file)} is as it was written: {entries}, each after the one before "
         f"it, and all sums are right."
     )
     print(f"Receipt {seen.receipt}")

@@ -152,7 +152,7 @@ def _publish(request: Request, made: Plan) -> None:
     if request.plot is not None:
         contents[request.plot] = drawing.drawn(made, request.drawn_as)
     files.write(contents, overwrite=request.overwrite)
-    remarks = [f"Written: {target}" for target in contents]
+    remarks = [*map(files.written, contents)]
     if request.written_as == "csv":  # which has no place for it
         remarks.insert(0, NOT_PRIVATE)
     if not request.quiet and sys.stderr is not None:
