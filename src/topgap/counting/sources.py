@@ -10,7 +10,7 @@ from topgap.counting.engine import Engine
 from topgap.counting.files import Format
 from topgap.counting.frames import read_frame
 from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, described, literal, quoted
+from topgap.counting.tables import Column, Table, described, literal, numbered, places_of, quoted
 from topgap.errors import ParameterError, SourceError
 
 _FIRST = 10_000
@@ -28,8 +28,11 @@ def open_table(
     header: bool = True,
     delimiter: str | None = None,
     allow_empty: bool = False,
+    most_copied: int | None = None,
 ) -> Table:
     """The table that a source holds, with the columns that are wanted.
+
+    At most `most_copied` bytes are taken from a pipe, if that is given.
 
     Raises:
         SourceError: It cannot be read, or has no such columns.
@@ -46,7 +49,7 @@ def open_table(
     if not _is_file(source):
         found = read_frame(engine, source, wanted)
     else:
-        named = files.find(engine, source)
+        named = files.find(engine, source, most_copied)
         paths, label = named.paths, named.label
         form = files.format_of(paths, label, form)
         if form not in {"duckdb", "sqlite"} and (table is not None or query is not None):
@@ -102,14 +105,44 @@ def _is_file(source: Any) -> bool:
 
 
 def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]) -> Table:
-    """DuckDB would read the other files as if they had the first one's types: they must."""
-    tables = [described(engine, label, _parquet([path])) for path in paths]
-    for name in wanted:
-        if len({each.column(name).kind for each in tables}) > 1:
-            raise SourceError(
-                f"{label} has a column {quoted(name)} of another type in other files."
-            )
-    return Table(label, _parquet(paths), tables[0].columns, typed=True)
+    """DuckDB would read the other files as if they had the first one's types: they must.
+
+    And it gives a name of its own to a column whose name is there twice, or in other case. So each
+    column is found by its place in the file, and files are read together that have the same names.
+    """
+    alike: dict[tuple[str, ...], list[str]] = {}
+    kinds: dict[str, str] = {}
+    selects = []
+    for path in paths:
+        names = _parquet_names(engine, path, label)
+        found = [*described(engine, label, _parquet([path])).columns.values()]
+        for name, place in zip(wanted, places_of(wanted, names, label), strict=True):
+            if kinds.setdefault(name, found[place].kind) != found[place].kind:
+                raise SourceError(
+                    f"{label} has a column {quoted(name)} of another type in other files."
+                )
+        is_plain = len({name.casefold() for name in names}) == len(names)
+        cells = tuple(found[place].cell for place in places_of(wanted, names, label))
+        alike.setdefault(cells if is_plain else (*cells, path), []).append(path)
+    for cells, together in alike.items():
+        listed = ", ".join(f"{cell} AS w{n}" for n, cell in enumerate(cells[: len(wanted)]))
+        selects.append(f"SELECT {listed} FROM {_parquet(together)}")
+    return numbered(label, f"({' UNION ALL '.join(selects)})", wanted, kinds.values())
+
+
+def _parquet_names(engine: Engine, path: str, label: str) -> list[str]:
+    """The names of the columns as they are in the file, before DuckDB makes others of them."""
+    rows = engine.run(
+        f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({literal(path)})", of=label
+    )
+    names = []
+    inside = 0  # of how many nodes of a tree, each before its children, the next is a part
+    for name, children in rows[1:]:
+        if inside == 0:
+            names.append(name)
+            inside = 1
+        inside += children - 1
+    return names
 
 
 def _parquet(paths: Sequence[str]) -> str:
@@ -127,6 +160,14 @@ def _read_json_lines(
     (seen,) = engine.run(f"SELECT {names} FROM ({first})", of=label)
     for name, is_there in zip(wanted, seen, strict=True):
         if is_there is False:
-            raise SourceError(f"{label} has no column {quoted(name)} in its first objects.")
-    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in dict.fromkeys(wanted))
+            raise SourceError(
+                f"{label} has no column {quoted(name)} in its first objects (upper and lower case "
+                f"differ)."
+            )
+    if len({name.casefold() for name in wanted}) < len(wanted):
+        raise SourceError(
+            f"{label}: DuckDB cannot read two names of JSON objects that differ by case alone; "
+            f"rename one."
+        )
+    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in wanted)
     return described(engine, label, f"read_json({listed}, columns = {{{columns}}})")
