@@ -1,8 +1,6 @@
 """`topgap budget`: what the parts of it do."""
 
-import csv
 import glob
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from typing import Any, Literal
 import typer
 
 from topgap.cli import files, standard_output
+from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.publishing import charged
 from topgap.errors import SourceError
@@ -30,6 +29,7 @@ Form = Literal["table", "json", "csv"]
 
 _BAR = 20
 _MOST_SHOWN = 10  # charges without a result
+_LONGEST_RESULT = 100_000_000  # bytes
 _LONGEST = 12  # characters of an exact number in a table; files have all of them
 _WITHOUT_RESULT = (
     "Without a result: what they were charged for has crashed, is still at work, or recorded "
@@ -126,8 +126,16 @@ def record(asked: Asked, charge: int, result: Path) -> None:
     if str(result) == "-" and sys.stdin is None:
         raise SourceError("Standard input is closed.")
     try:
-        text = sys.stdin.buffer.read() if str(result) == "-" else result.read_bytes()
+        if str(result) == "-":
+            text = sys.stdin.buffer.read(_LONGEST_RESULT + 1)
+        else:
+            with result.open("rb") as file:
+                text = file.read(_LONGEST_RESULT + 1)
+        if len(text) > _LONGEST_RESULT:
+            raise SourceError(f"{label} has more than {_LONGEST_RESULT:,} bytes.")
         read = json.loads(text)
+    except SourceError:
+        raise
     except OSError as error:
         raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
@@ -179,7 +187,13 @@ def export(asked: Asked, target: Target) -> None:
 
 
 def copy(asked: Asked, target: Path, *, overwrite: bool) -> None:
-    """Write the file once more, elsewhere."""
+    """Write the file once more, elsewhere.
+
+    Raises:
+        typer.BadParameter: The target is standard output.
+    """
+    if str(target) == "-":
+        raise typer.BadParameter("a copy is a file; give its name.")
     files.check_beside_ledger([target], asked.file)
     read = [glob.escape(str(asked.file))]
     files.check([target], read, overwrite=overwrite, or_else=", or --overwrite")
@@ -275,10 +289,5 @@ def _cell(value: object) -> object:
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     """A line for each; what is no text and no whole number is JSON."""
-    text = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(text, [*rows[0]], lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({name: _cell(value) for name, value in row.items()})
-    return text.getvalue()
+    head = [[*rows[0]]] if rows else []
+    return csv_text([*head, *(map(_cell, row.values()) for row in rows)])

@@ -24,6 +24,7 @@ from topgap.estimates.value import LEVEL
 from topgap.parameters import TopK
 from topgap.payment import Charged, Payment
 from topgap.streams.rows import Rows
+from topgap.text import shown_path
 
 
 def release(request: Request) -> None:
@@ -62,15 +63,15 @@ def _making(request: Request) -> Making:
 
 
 def _described(request: Request) -> dict[str, Any]:
-    """What was released from, as it was typed; for whoever looks at the ledger later."""
+    """What was released from, as typed but for passwords; for whoever reads the ledger later."""
     told = {
-        "sources": request.sources,
+        "sources": [*map(shown_path, request.sources)],
         "table": request.table,
         "query": request.query,
         "person": request.person,
         "item": request.item,
         "count": request.count,
-        "domain": None if request.domain is None else str(request.domain),
+        "domain": None if request.domain is None else shown_path(request.domain),
         "domain_column": request.domain_column,
         "domain_range": request.domain_range,
         "domain_from_data": request.domain_from_data or None,
