@@ -61,6 +61,6 @@ def _told(error: BaseException, kind: type[TopgapError], what: str) -> BaseExcep
     if isinstance(error, UnicodeError):
         return kind(f"{what} has text that is not valid Unicode.")
     return kind(
-        f"{what} cannot be read, which ended in a {type(error).__name__}; if it is as it should "
-        f"be, this is a defect of topgap."
+        f"{what} cannot be read ({type(error).__name__}); if nothing is wrong with it, this is a "
+        f"defect of topgap."
     )

@@ -1,5 +1,6 @@
 """A table or a query of a DuckDB or SQLite file, which is opened for reading alone."""
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +8,16 @@ from urllib.parse import quote
 
 from topgap.counting.cells import is_text, text_of
 from topgap.counting.engine import Engine
-from topgap.counting.tables import Column, Table, described, identifier, literal, quoted
+from topgap.counting.tables import (
+    Column,
+    Table,
+    described,
+    identifier,
+    literal,
+    more_than_one,
+    places_of,
+    quoted,
+)
 from topgap.errors import SourceError
 
 _ROWS = 50_000
@@ -44,6 +54,9 @@ def read_duckdb(
     # so it is run once, and what it gave is counted elsewhere.
     engine.run("USE source", of=label)
     asked = described(engine, _ASKED, f"({_one_select(query)}\n)", query)
+    # DuckDB invents names for those that come twice, but not here.
+    rows = engine.run(f"DESCRIBE {_one_select(query)}", of=_ASKED)
+    places_of(wanted, [name for name, *_ in rows], _ASKED, typed=False)
     columns = [asked.column(name) for name in wanted]
     cells = ", ".join(f"{_uncollated(each).cell} AS w{n}" for n, each in enumerate(columns))
     engine.run(f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {asked.relation}", of=label)
@@ -98,6 +111,8 @@ def read_sqlite(
         seen = Table(named, relation, {each[0]: empty for each in head}, typed=query is None)
         for name in wanted:
             seen.column(name)
+            if any(re.fullmatch(rf"{re.escape(name)}:\d+", each[0]) for each in head):
+                raise more_than_one(named, name)  # which SQLite tells by a number after it
         cells = ", ".join(map(identifier, wanted))
         _carry(engine, database.execute(f"SELECT {cells} FROM {relation}"), len(wanted), label)
     except sqlite3.Error:

@@ -156,7 +156,7 @@ class Engine:
 
         text = str(error)
         line = re.search(r"CSV Error on Line: (\d+)", text)
-        where = f"Line {line[1]} of {of}" if line else of
+        where = f"{of} (line {line[1]})" if line else of
         if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
             if "temp_directory" in text and "max_temp_directory_size" in text:
                 return self._no_space()

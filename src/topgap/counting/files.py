@@ -233,7 +233,7 @@ def _copied(engine: Engine, source: IO[bytes], label: str, path: Path, most: int
             try:
                 copy.write(chunk)
             except OSError:
-                raise SourceError(f"There is no space left for a copy of {label}.") from None
+                raise SourceError(f"{label} cannot be copied: there is no space left.") from None
             engine.tell(f"reading {label}", None)
     return str(path)
 

@@ -77,13 +77,16 @@ def _from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
     if not isinstance(frame, pd.DataFrame):
         raise SourceError(f"A pandas {type(frame).__name__} has no columns; give a data frame.")
     names = [each if isinstance(each, str) else "" for each in frame.columns]
-    frame = frame.iloc[:, places_of(wanted, names, _LABEL)]
+    # They are not listed in an error: whoever made a pivot has data among them.
+    frame = frame.iloc[:, places_of(wanted, names, _LABEL, typed=False)]
     frame = frame.set_axis([f"w{n}" for n in range(len(wanted))], axis="columns")
     mixed = [name for name, kind in frame.dtypes.items() if kind == np.dtype(object)]
     frame = frame.copy(deep=False)
     for name in mixed:
         try:
             texts = [_cell(each) for each in frame[name]]
+        except UnicodeError:
+            raise SourceError(f"{_LABEL} has text that is not valid Unicode.") from None
         except (TypeError, ValueError) as error:
             if isinstance(error, SourceError):
                 raise
@@ -93,8 +96,15 @@ def _from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
 
 
 def _cell(value: Any) -> str | None:
-    """A value of a column that may hold anything; missing values are None, NaN and their like."""
+    """A value of a column that may hold anything; missing values are None, NaN and their like.
+
+    Raises:
+        UnicodeError: It is text that cannot be written.
+        SourceError: It is neither text nor a number.
+    """
     if isinstance(value, str):
+        if not value.isascii():
+            value.encode()
         return value
     if value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value:
         return None

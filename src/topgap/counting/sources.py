@@ -108,24 +108,24 @@ def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequ
     """DuckDB would read the other files as if they had the first one's types: they must.
 
     And it gives a name of its own to a column whose name is there twice, or in other case. So each
-    column is found by its place in the file, and files are read together that have the same names.
+    column is found by its place in a file; files in which DuckDB calls the wanted ones alike are
+    read together.
     """
     alike: dict[tuple[str, ...], list[str]] = {}
     kinds: dict[str, str] = {}
-    selects = []
     for path in paths:
-        names = _parquet_names(engine, path, label)
-        found = [*described(engine, label, _parquet([path])).columns.values()]
-        for name, place in zip(wanted, places_of(wanted, names, label), strict=True):
-            if kinds.setdefault(name, found[place].kind) != found[place].kind:
+        places = places_of(wanted, _parquet_names(engine, path, label), label)
+        columns = [*described(engine, label, _parquet([path])).columns.values()]
+        found = [columns[place] for place in places]
+        for name, column in zip(wanted, found, strict=True):
+            if kinds.setdefault(name, column.kind) != column.kind:
                 raise SourceError(
                     f"{label} has a column {quoted(name)} of another type in other files."
                 )
-        is_plain = len({name.casefold() for name in names}) == len(names)
-        cells = tuple(found[place].cell for place in places_of(wanted, names, label))
-        alike.setdefault(cells if is_plain else (*cells, path), []).append(path)
+        alike.setdefault(tuple(column.cell for column in found), []).append(path)
+    selects = []
     for cells, together in alike.items():
-        listed = ", ".join(f"{cell} AS w{n}" for n, cell in enumerate(cells[: len(wanted)]))
+        listed = ", ".join(f"{cell} AS w{n}" for n, cell in enumerate(cells))
         selects.append(f"SELECT {listed} FROM {_parquet(together)}")
     return numbered(label, f"({' UNION ALL '.join(selects)})", wanted, kinds.values())
 

@@ -46,10 +46,16 @@ class Table:
         raise no_such_column(self.label, name, self.columns if self.typed else ())
 
 
-def places_of(wanted: Sequence[str], names: Sequence[str], label: str) -> list[int]:
-    """Where the wanted columns are among all, whose names are a schema and no data.
+def places_of(
+    wanted: Sequence[str], names: Sequence[str], label: str, *, typed: bool = True
+) -> list[int]:
+    """Where the wanted columns are among all; upper and lower case differ.
 
-    Upper and lower case differ, whatever DuckDB makes of them.
+    Args:
+        wanted: Their names.
+        names: The names of all columns.
+        label: What to call the table in an error.
+        typed: Whether an error may list the names; see `Table`.
 
     Raises:
         SourceError: One is not there, or more than once.
@@ -58,7 +64,7 @@ def places_of(wanted: Sequence[str], names: Sequence[str], label: str) -> list[i
         if names.count(name) > 1:
             raise more_than_one(label, name)
         if name not in names:
-            raise no_such_column(label, name, names)
+            raise no_such_column(label, name, names if typed else ())
     return [names.index(name) for name in wanted]
 
 
