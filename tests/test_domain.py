@@ -1,5 +1,8 @@
 """The public list of items: what it may come from, and what is refused."""
 
+import contextlib
+import os
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import date, datetime
@@ -14,8 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from checking.systems import posix_only
 from topgap import counting
-from topgap.counting import FROM_DATA, Domain, read_domain
+from topgap.counting import FROM_DATA, Domain, domain, read_domain
 from topgap.errors import DomainError, SourceError, TopgapError
 
 
@@ -127,6 +131,47 @@ def test_a_file_that_is_no_domain_is_refused(name: str, tmp_path: Path) -> None:
         read_domain(tmp_path / file, column)
     assert str(error.value).endswith(".")
     assert "\n" not in str(error.value)
+
+
+@posix_only
+@pytest.mark.parametrize("column", [None, "code"])
+@pytest.mark.parametrize("line", [b"\n", b"x\n", b"x" * 3_000_000], ids=["blank", "same", "one"])
+def test_a_list_without_end_is_refused_when_it_is_too_long(
+    line: bytes, column: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(domain, "MOST_ITEMS", 1_000)
+    monkeypatch.setattr(domain, "_MOST_COPIED", 10_000_000)
+    pipe = tmp_path / ("d.csv" if column else "d.txt")
+    os.mkfifo(pipe)
+
+    def feed() -> None:
+        with contextlib.suppress(BrokenPipeError), pipe.open("wb") as file:
+            file.write(b"code\n")
+            while True:
+                file.write(line * (1 + 100_000 // len(line)))
+
+    thread = threading.Thread(target=feed, daemon=True)
+    thread.start()
+    with pytest.raises(DomainError, match="more than"):
+        read_domain(pipe, column)
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("MOST_ITEMS", 3), ("MOST_TEXT", 10)], ids=["items", "text"]
+)
+def test_a_list_that_is_too_long_is_refused_before_it_is_held(
+    limit: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "d.txt").write_text("flu 1\nflu 2\nflu 3\nflu 4\n")
+    (tmp_path / "d.csv").write_text("code\nflu 1\nflu 2\nflu 3\nflu 4\n")
+    for file, column in (("d.txt", None), ("d.csv", "code")):
+        assert len(read_domain(tmp_path / file, column)) == 4
+    monkeypatch.setattr(domain, limit, value)
+    for file, column in (("d.txt", None), ("d.csv", "code")):
+        with pytest.raises(DomainError, match=f"more than {value} "):
+            read_domain(tmp_path / file, column)
 
 
 def test_items_outside_the_domain_are_left_out_without_a_word(

@@ -14,6 +14,7 @@ from topgap.errors import (
 )
 from topgap.exact import floor_answer
 from topgap.parameters import TopK
+from topgap.sealing import sealed
 
 Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 Steps: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
@@ -22,6 +23,7 @@ Read: TypeAlias = "tuple[Array | list[Any], Any]"
 _INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
+@sealed
 def read(answers: object) -> Read:
     """Take the answers out of whatever holds them; see `topgap.top_k` for what may.
 
@@ -117,6 +119,7 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
     return floored(numbers, parameters.resolution.denominator)
 
 
+@sealed
 def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, bool, int] | None:
     """The numbers as the kernel takes them: an array of int64, whether it counts steps, a shift.
 
@@ -179,6 +182,7 @@ def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
     return numbers.astype(dtype)
 
 
+@sealed
 def floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
     """The numbers in whole steps, rounded down: integers of any size."""
     # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from topgap.errors import ItemsError
+from topgap.sealing import sealed
 
 _PLAIN = "biufUV"
 _ARROW_TYPES = {
@@ -32,6 +33,7 @@ def choose_names(answers: object, own: Any, given: object, count: int) -> Any:
     return check_names(own, count)
 
 
+@sealed
 def check_names(names: Any, count: int) -> Any:
     """Return `names` in a form that can be looked up by position, if there are `count` of them.
 

@@ -1,4 +1,4 @@
-"""Numbers and names as text: exact, of any length, and on one line."""
+"""Numbers, names and paths as text: exact, of any length, on one line, without passwords."""
 
 import re
 from decimal import Decimal
@@ -7,7 +7,23 @@ from math import floor, gcd, isfinite, log10
 from unicodedata import east_asian_width
 
 _MOST_DIGITS = 100_000
+_LONGEST_PATH = 5_000  # no system has longer ones
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
+# One slash is enough, for pathlib leaves one of two; one letter before it is a drive of Windows.
+_ADDRESS = r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]+:/"
+_SECRETS = (
+    (re.compile(rf"({_ADDRESS}/*).*@", re.DOTALL), r"\1…@"),
+    (re.compile(rf"({_ADDRESS}[^?#]*[?#]).+", re.DOTALL), r"\1…"),
+    (re.compile(r"(^|/)[^/:@\s]+:[^/@\s]+@"), r"\1…@"),  # as in ann:secret@host
+    (
+        re.compile(
+            r"((?:pass|pwd|secret|token|credential|signature|api_?key|access_?key)[a-z_]*\s*=\s*)"
+            r"('[^']*'|\"[^\"]*\"|[^\s&;]+)",
+            re.IGNORECASE,
+        ),
+        r"\1…",
+    ),
+)
 
 
 def written(number: Fraction) -> str:
@@ -81,6 +97,22 @@ def on_one_line(thing: object) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def shown_path(path: object) -> str:
+    r"""A path or an address as messages show it: on one line, and without a password.
+
+    >>> shown_path("visits.csv"), shown_path("postgresql://ann:secret@host/db?password=secret")
+    ('visits.csv', 'postgresql://…@host/db?…')
+    >>> shown_path("host=db password=secret"), shown_path("two\nlines.csv")
+    ('host=db password=…', 'two\\nlines.csv')
+    """
+    text = str(path)
+    if len(text) > _LONGEST_PATH:
+        return f"A name of {len(text):,} characters"
+    for secret, shown in _SECRETS:
+        text = secret.sub(shown, text)
+    return on_one_line(text)
 
 
 def width(text: str) -> int:

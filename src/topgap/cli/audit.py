@@ -237,7 +237,7 @@ def _publish(request: Request, shown: Shown) -> None:
     files.write(contents, overwrite=request.overwrite)
     if not request.quiet and sys.stderr is not None:
         for target in contents:
-            print(f"Written: {target}", file=sys.stderr)
+            print(files.written(target), file=sys.stderr)
         if request.output is not None:
             print(shown.conclusion, file=sys.stderr)
     if request.output is None:

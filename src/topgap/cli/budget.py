@@ -1,8 +1,6 @@
 """`topgap budget`: what the parts of it do."""
 
-import csv
 import glob
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from typing import Any, Literal
 import typer
 
 from topgap.cli import files, standard_output
+from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.publishing import charged
 from topgap.errors import SourceError
@@ -24,12 +23,13 @@ from topgap.grid import as_text
 from topgap.ledger import Budget, Charge, Ledger, document
 from topgap.release import FORMAT as RELEASE
 from topgap.release import Release
-from topgap.text import on_one_line, written
+from topgap.text import on_one_line, shown_path, written
 
 Form = Literal["table", "json", "csv"]
 
 _BAR = 20
 _MOST_SHOWN = 10  # charges without a result
+_LONGEST_RESULT = 100_000_000  # bytes
 _LONGEST = 12  # characters of an exact number in a table; files have all of them
 _WITHOUT_RESULT = (
     "Without a result: what they were charged for has crashed, is still at work, or recorded "
@@ -99,7 +99,7 @@ class Target:
             standard_output.write(content)
         else:
             files.write({self.output: content}, overwrite=self.overwrite)
-            print(f"Written: {on_one_line(self.output)}")
+            print(files.written(self.output))
 
 
 def init(asked: Asked, dataset: str, epsilon: str) -> None:
@@ -107,7 +107,7 @@ def init(asked: Asked, dataset: str, epsilon: str) -> None:
     made = asked.ledger.add_dataset(dataset, epsilon)
     print(
         f"The releases of {on_one_line(made.dataset)} may cost ε = {written(made.total)} in all, "
-        f"in the ledger {on_one_line(asked.file)}."
+        f"in the ledger {shown_path(asked.file)}."
     )
 
 
@@ -122,18 +122,26 @@ def record(asked: Asked, charge: int, result: Path) -> None:
     Raises:
         SourceError: The result cannot be read, or is no JSON.
     """
-    label = "Standard input" if str(result) == "-" else on_one_line(result)
+    label = "Standard input" if str(result) == "-" else shown_path(result)
     if str(result) == "-" and sys.stdin is None:
         raise SourceError("Standard input is closed.")
     try:
-        text = sys.stdin.buffer.read() if str(result) == "-" else result.read_bytes()
+        if str(result) == "-":
+            text = sys.stdin.buffer.read(_LONGEST_RESULT + 1)
+        else:
+            with result.open("rb") as file:
+                text = file.read(_LONGEST_RESULT + 1)
+        if len(text) > _LONGEST_RESULT:
+            raise SourceError(f"{label} has more than {_LONGEST_RESULT:,} bytes.")
         read = json.loads(text)
+    except SourceError:
+        raise
     except OSError as error:
         raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise SourceError(f"{label} is no JSON.") from None
     asked.ledger.record(charge, _released(read))
-    print(f"The result of charge {charge} is recorded in {on_one_line(asked.file)}.")
+    print(f"The result of charge {charge} is recorded in {shown_path(asked.file)}.")
 
 
 def _released(read: Any) -> Any:
@@ -179,12 +187,18 @@ def export(asked: Asked, target: Target) -> None:
 
 
 def copy(asked: Asked, target: Path, *, overwrite: bool) -> None:
-    """Write the file once more, elsewhere."""
+    """Write the file once more, elsewhere.
+
+    Raises:
+        typer.BadParameter: The target is standard output.
+    """
+    if str(target) == "-":
+        raise typer.BadParameter("a copy is a file; give its name.")
     files.check_beside_ledger([target], asked.file)
     read = [glob.escape(str(asked.file))]
     files.check([target], read, overwrite=overwrite, or_else=", or --overwrite")
     files.write({target: asked.ledger.to_bytes()}, overwrite=overwrite)
-    print(f"Written: {on_one_line(target)}")
+    print(files.written(target))
 
 
 def verify(asked: Asked, receipts: Sequence[str]) -> None:
@@ -192,7 +206,7 @@ def verify(asked: Asked, receipts: Sequence[str]) -> None:
     seen = asked.ledger.verify(*(each.removeprefix("Receipt").strip() for each in receipts))
     entries = "1 entry" if seen.entries == 1 else f"{seen.entries:,} entries"
     print(
-        f"{on_one_line(asked.file)} is as it was written: {entries}, each after the one before "
+        f"{shown_path(asked.file)} is as it was written: {entries}, each after the one before "
         f"it, and all sums are right."
     )
     print(f"Receipt {seen.receipt}")
@@ -275,10 +289,5 @@ def _cell(value: object) -> object:
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     """A line for each; what is no text and no whole number is JSON."""
-    text = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(text, [*rows[0]], lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({name: _cell(value) for name, value in row.items()})
-    return text.getvalue()
+    head = [[*rows[0]]] if rows else []
+    return csv_text([*head, *(map(_cell, row.values()) for row in rows)])

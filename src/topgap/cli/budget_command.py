@@ -62,7 +62,8 @@ FormOption = Annotated[
     Form | None,
     typer.Option(
         "--format",
-        help="How it is written; a table, unless the name of --output says otherwise.",
+        help="How it is written; a table, unless the name of --output says otherwise. In CSV an "
+        "apostrophe is put before text that a spreadsheet would take for a formula.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -14,6 +14,7 @@ from topgap.cli.terminal import Shown
 from topgap.counting import count_transactions
 from topgap.datasets import Quest, baskets, write
 from topgap.parameters import TopK
+from topgap.text import shown_path
 
 K, EPSILON = 25, 1
 _SEED = 1994
@@ -49,8 +50,9 @@ def show(transactions: int, save: Path | None) -> None:
         f"most bought."
     )
     if save is not None:
-        console.print(f"\nThe baskets are in {save}; the same release from them:\n", markup=False)
-        command = f"topgap release {shlex.quote(str(save))} --domain-range 0:{quest.items - 1}"
+        shown = shown_path(save)
+        console.print(f"\nThe baskets are in {shown}; the same release from them:\n", markup=False)
+        command = f"topgap release {shlex.quote(shown)} --domain-range 0:{quest.items - 1}"
         print(f"{command} -k {K} --epsilon {EPSILON}")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from topgap.errors import OutputError
-from topgap.text import on_one_line
+from topgap.text import shown_path
 
 
 def check(
@@ -47,12 +47,12 @@ def check_beside_ledger(targets: Iterable[Path], ledger: Path) -> None:
     for target in targets:
         if os.path.realpath(target).casefold() in own:
             raise OutputError(
-                f"{on_one_line(target)} is a name that belongs to the ledger; give another name."
+                f"{shown_path(target)} is a name that belongs to the ledger; give another name."
             )
 
 
 def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) -> None:
-    label = on_one_line(target)
+    label = shown_path(target)
     if target.is_dir():
         raise OutputError(f"{label} is a directory; name a file.")
     if target.is_symlink() and not target.exists():
@@ -66,7 +66,9 @@ def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) 
             raise OutputError(f"{label} is what is read; give another name.")
     directory = _directory(target)
     if not directory.is_dir():
-        raise OutputError(f"{label} cannot be written: there is no directory {directory}.")
+        raise OutputError(
+            f"{label} cannot be written: there is no directory {shown_path(directory)}."
+        )
     if not os.access(directory, os.W_OK | os.X_OK):
         raise OutputError(f"{label} cannot be written: its directory may not be written to.")
 
@@ -102,8 +104,13 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
         raise
 
 
+def written(target: Path) -> str:
+    """What is said of a file that has been written."""
+    return f"Written: {shown_path(target)}"
+
+
 def _unwritable(target: Path, error: OSError) -> OutputError:
-    name = on_one_line(target)
+    name = shown_path(target)
     why = error.strerror or type(error).__name__
     return OutputError(f"{name if len(name) <= 100 else name[:99] + '…'} cannot be written: {why}.")
 

@@ -1,10 +1,10 @@
 """The forms in which the command writes what is published: table, CSV, JSON, Parquet."""
 
-import csv
 import io
 from pathlib import Path
 from typing import Literal
 
+from topgap.cli.csv_text import csv_text
 from topgap.cli.publications import Publication
 from topgap.errors import MissingExtraError
 from topgap.grid import as_text
@@ -39,7 +39,7 @@ def in_form(made: Publication, form: Form, caveat: str | None) -> bytes:
         caveat: What is not protected; a table says it too.
     """
     if form == "csv":
-        return _csv(made).encode()
+        return csv_text(made.cells()).encode()
     if form == "json":
         return f"{made.to_json()}\n".encode()
     if form == "parquet":
@@ -55,12 +55,6 @@ def _table(made: Publication, caveat: str | None) -> str:
         lines.append(f"A gap below {least} leaves the order of the two uncertain.")
     lines += [*made.explanations, *made.cautions, *([caveat] if caveat else [])]
     return "\n".join(lines) + "\n"
-
-
-def _csv(made: Publication) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(made.cells())
-    return text.getvalue()
 
 
 def _parquet(made: Publication, caveat: str | None) -> bytes:

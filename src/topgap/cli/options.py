@@ -73,13 +73,20 @@ IgnoreClock = Annotated[
         rich_help_panel=BUDGET,
     ),
 ]
+
+
+def _output(given: Path | None) -> Path | None:
+    return None if given == Path("-") else given
+
+
 Output = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        help="Where to write it; standard output unless given.",
+        callback=_output,
+        help="Where to write it; standard output if it is - or not given.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -1,8 +1,6 @@
 """`topgap plan`: from what the user asked for to files and standard output."""
 
-import csv
 import glob
-import io
 import os
 import sys
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ import typer
 from topgap import counting, planning
 from topgap.cli import files, standard_output
 from topgap.cli.asked import Neighbours
+from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA
@@ -152,7 +151,7 @@ def _publish(request: Request, made: Plan) -> None:
     if request.plot is not None:
         contents[request.plot] = drawing.drawn(made, request.drawn_as)
     files.write(contents, overwrite=request.overwrite)
-    remarks = [f"Written: {target}" for target in contents]
+    remarks = [*map(files.written, contents)]
     if request.written_as == "csv":  # which has no place for it
         remarks.insert(0, NOT_PRIVATE)
     if not request.quiet and sys.stderr is not None:
@@ -167,9 +166,5 @@ def _in_form(made: Plan, form: str | None) -> bytes:
         return f"{made.to_json(indent=2)}\n".encode()
     if form != "csv":
         return f"{made}\n".encode()
-    text = io.StringIO()
     columns = made.columns()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(columns)
-    rows.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue().encode()
+    return csv_text([columns, *zip(*columns.values(), strict=True)]).encode()

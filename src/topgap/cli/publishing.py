@@ -66,7 +66,7 @@ def _remarks(
         remarks.append(_ALL_ROWS)
     if isinstance(payment, Charged) and payment.charge is not None:
         remarks.append(charged(payment.charge))
-    remarks += [f"Written: {target}" for target in targets]
+    remarks += [*map(files.written, targets)]
     if request.written_as != "table" or request.output is not None:  # else they stand below it
         remarks += made.cautions
     parameters = made.release.parameters

@@ -272,7 +272,8 @@ def release(
         Form | None,
         typer.Option(
             "--format",
-            help="How the release is written; a table, unless the name of --output says otherwise.",
+            help="How the release is written; a table, unless the name of --output says otherwise. "
+            "In CSV an apostrophe is put before text that a spreadsheet would take for a formula.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

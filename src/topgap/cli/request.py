@@ -20,7 +20,7 @@ from topgap.errors import LedgerError, LedgerWarning, TopgapError
 from topgap.estimates.value import LEVEL
 from topgap.parameters import TopK
 from topgap.payment import Charged, Payment
-from topgap.text import on_one_line
+from topgap.text import shown_path
 
 
 def release(request: Request) -> None:
@@ -81,16 +81,16 @@ def _neighbours(request: Request, ledger: Any) -> Neighbours:
 
 
 def _described(request: Request) -> dict[str, Any]:
-    """What was released from, as it was typed; for whoever looks at the ledger later."""
+    """What was released from, as typed but for passwords; for whoever reads the ledger later."""
     told = {
-        "sources": request.sources,
+        "sources": [*map(shown_path, request.sources)],
         "table": request.table,
         "query": request.query,
         "rows_are_per_person": request.rows_are_per_person or None,
         "person": request.person,
         "item": request.item,
         "count": request.count,
-        "domain": None if request.domain is None else str(request.domain),
+        "domain": None if request.domain is None else shown_path(request.domain),
         "domain_column": request.domain_column,
         "domain_range": request.domain_range,
         "domain_from_data": request.domain_from_data or None,
@@ -159,5 +159,5 @@ def _show(check: Check, request: Request) -> None:
     """Say what a release would do."""
     said = [*check.lines()]
     if request.targets:
-        said.append(f"Would be written: {', '.join(map(on_one_line, request.targets))}.")
+        said.append(f"Would be written: {', '.join(map(shown_path, request.targets))}.")
     standard_output.write("".join(f"{line}\n" for line in said).encode(errors="backslashreplace"))

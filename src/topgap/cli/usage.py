@@ -28,6 +28,8 @@ def _check_domain(request: Request) -> None:
             "give the public list of items by just one of --domain, --domain-range, "
             "--domain-from-data and --all-rows."
         )
+    if str(request.domain) == "-":
+        raise typer.BadParameter("--domain names a file; standard input is for SOURCE alone.")
     if request.domain_column is not None and request.domain is None:
         raise typer.BadParameter("--domain-column needs --domain.")
 

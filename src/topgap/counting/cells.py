@@ -89,7 +89,7 @@ def person_key(cell: str, kind: str) -> str | None:
     if is_integer(kind) or kind in _PLAIN or kind == "BLOB":
         return cell
     if kind in {"FLOAT", "DOUBLE"}:
-        return f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END"
+        return f"CASE WHEN NOT {_is_nan(cell)} THEN {cell} END"
     return cell if kind.startswith("DECIMAL") else item_text(cell, kind)
 
 
@@ -162,7 +162,12 @@ def _number_text(cell: str, kind: str) -> str:
         shortest = f"regexp_replace({shortest}, '^(-?)[.]', '\\10.')"
         return f"coalesce(CAST({whole} AS VARCHAR), {shortest})"
     text = f"coalesce(CAST({whole} AS VARCHAR), CAST({cell} AS VARCHAR))"
-    return f"CASE WHEN NOT isnan({cell}) THEN {text} END"
+    return f"CASE WHEN NOT {_is_nan(cell)} THEN {text} END"
+
+
+def _is_nan(cell: str) -> str:
+    """By its text, for DuckDB answers isnan() from what a Parquet file says of its columns."""
+    return f"(NOT isfinite({cell}) AND CAST({cell} AS VARCHAR) IN ('nan', '-nan'))"
 
 
 def _json_text(cell: str) -> str:

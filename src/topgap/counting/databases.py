@@ -1,5 +1,6 @@
 """A table or a query of a DuckDB or SQLite file, which is opened for reading alone."""
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +16,8 @@ from topgap.counting.tables import (
     described,
     identifier,
     literal,
-    no_such_column,
+    more_than_one,
+    places_of,
     quoted,
 )
 from topgap.errors import SourceError
@@ -70,11 +72,14 @@ def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     engine.run("USE source", of=label)
     try:
         selected = replace(described(engine, _QUERY, f"({query})"), typed=False)
+        # DuckDB invents names for those that come twice, but not here.
+        rows = engine.run(f"DESCRIBE {query}", of=_QUERY)
     except SourceError:
         raise SourceError(
             f"The query cannot be run: {label} lacks a table, column or function that it names, or "
             f"its types do not fit together."
         ) from None
+    places_of(asked.columns, [name for name, *_ in rows], _QUERY, typed=False)
     columns = [selected.column(name) for name in asked.columns]
     cells = ", ".join(f"{_uncollated(each).cell} AS w{n}" for n, each in enumerate(columns))
     engine.run(
@@ -163,7 +168,10 @@ def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
             rows = _selected(database, asked.query)
         heads = [each[0] for each in rows.description]
         named = label if asked.query is None else _QUERY
-        places = [_place(heads, name, named, typed=asked.query is None) for name in asked.columns]
+        for name in asked.columns:
+            if any(re.fullmatch(rf"{re.escape(name)}:\d+", each) for each in heads):
+                raise more_than_one(named, name)  # which SQLite tells by a number after it
+        places = places_of(asked.columns, heads, named, typed=asked.query is None)
         _carry(engine, rows, places, label, is_query=asked.query is not None)
     except sqlite3.Error:
         raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
@@ -203,15 +211,6 @@ _FAILED_IN_SQLITE = (
     "The query cannot be run: SQLite does not find a table, column or function that it names, or "
     "its data do not fit it."
 )
-
-
-def _place(heads: Sequence[str], name: str, label: str, *, typed: bool) -> int:
-    """Where the column of this name is, if there is just one."""
-    if heads.count(name) > 1:
-        raise SourceError(f"{label} has more than one column {quoted(name)}.")
-    if name not in heads:
-        raise no_such_column(label, name, heads if typed else ())
-    return heads.index(name)
 
 
 class _Known(NamedTuple):

@@ -12,7 +12,7 @@ from topgap.counting.cells import UNSEEN
 from topgap.counting.engine import LONGEST_LINE
 from topgap.counting.files import Found
 from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, literal, quoted
+from topgap.counting.tables import Column, Table, literal, more_than_one, quoted
 from topgap.errors import ParameterError, SourceError
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
@@ -93,14 +93,18 @@ def _layout(
         names = [each.strip(UNSEEN) for each in cells] if header else _numbered(cells)
         for name in wanted:
             if names.count(name) > 1:
-                raise SourceError(f"{label} has more than one column {quoted(name)}.")
+                raise more_than_one(label, name)
         lacking = [name for name in wanted if name not in names]
         missing = min(missing, lacking, key=len)
         if not lacking:
             places = tuple(names.index(name) for name in wanted)
             fitting.append(_Layout(delimiter, len(cells), places))
     if not fitting:
-        where = " in its first line" if header else "; without a header they go by number, from 1"
+        where = (
+            " in its first line (upper and lower case differ)"
+            if header
+            else "; without a header they go by number, from 1"
+        )
         raise SourceError(f"{label} has no column {quoted(missing[0])}{where}.")
     splitting = [each for each in fitting if each.width > 1] or fitting[:1]
     if len(splitting) > 1:

@@ -2,18 +2,23 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
+from topgap.counting.boundary import guarded
 from topgap.counting.cells import is_integer, item_text, text_of, tidied
 from topgap.counting.engine import LONGEST_LINE, Engine
-from topgap.counting.files import Format, format_by_name, is_path
+from topgap.counting.files import Format, format_by_name, is_path, label_of, refuse_address
 from topgap.counting.sources import open_table
-from topgap.counting.tables import quoted
+from topgap.counting.tables import Table, quoted
 from topgap.errors import DomainError, ParameterError, SourceError
 
 MOST_ITEMS = 10_000_000
+MOST_TEXT = 500_000_000
+"""So many characters all items of a file may have; what is read takes memory."""
+
+_MOST_COPIED = 2**31
 _TABLES = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz"}
 
 
@@ -57,6 +62,7 @@ class Domain:
     names: Sequence[Any]
     texts: Sequence[str]
 
+    @guarded(DomainError, "The domain")
     def __init__(self, items: Iterable[Any]) -> None:
         if isinstance(items, str | bytes) or hasattr(items, "columns"):
             raise DomainError(
@@ -82,6 +88,7 @@ class Domain:
         return f"<Domain of {len(self)} items>"
 
 
+@guarded(DomainError, "The domain")
 def read_domain(
     path: str | os.PathLike[str],
     column: str | None = None,
@@ -92,8 +99,8 @@ def read_domain(
     """The domain that a file holds: an item a line, or a column of a table.
 
     Args:
-        path: A text file with an item in each line, blank lines left out; or, with a column, any
-            file that can be counted.
+        path: A text file with an item in each line, blank lines left out, of at most 10,000,000
+            lines and 500,000,000 characters; or, with a column, any file that can be counted.
         column: The column of a CSV, TSV, JSON lines or Parquet file.
         form: The format of the table, if its name does not tell.
         header: Whether a CSV or TSV file has the names of its columns in the first line.
@@ -103,26 +110,47 @@ def read_domain(
     """
     if column is not None:
         return _from_column(path, column, form, header)
-    label = quoted(os.fspath(path))[1:-1]
+    label = label_of(os.fspath(path))
     if os.path.splitext(path)[1].lower() in _TABLES:
         raise DomainError(
             f"{label} is a table; say which of its columns holds the items (column=, "
             f"--domain-column)."
         )
     try:
+        refuse_address(os.fspath(path))
         with open(path, encoding="utf-8-sig") as file:
-            lines = file.read().split("\n")
+            items = _lines(file, label)
+    except SourceError as error:
+        raise DomainError(str(error)) from None
     except UnicodeDecodeError:
         raise DomainError(f"{label} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name is not that of a file"
         raise DomainError(f"{label} cannot be read: {why}.") from None
-    items = [line for line in lines if tidied(line)]
     if not items:
         raise DomainError(f"{label} holds no items.")
-    if max(map(len, items)) > LONGEST_LINE:
-        raise DomainError(f"{label} has a line of more than {LONGEST_LINE:,} characters.")
     return Domain(items)
+
+
+def _lines(file: IO[str], label: str) -> list[str]:
+    """The lines that are not blank, and never more of the file than a domain can have.
+
+    Raises:
+        SourceError: It has more.
+    """
+    items, lines, text = [], 0, 0
+    while line := file.readline(LONGEST_LINE + 1):
+        lines += 1
+        text += len(line)
+        if len(line) > LONGEST_LINE:
+            raise SourceError(f"{label} has a line of more than {LONGEST_LINE:,} characters.")
+        if lines > MOST_ITEMS:
+            raise SourceError(f"{label} has more than {MOST_ITEMS:,} lines.")
+        if text > MOST_TEXT:
+            raise SourceError(f"{label} has more than {MOST_TEXT:,} characters.")
+        if tidied(line):
+            items.append(line.removesuffix("\n"))
+    return items
 
 
 def as_domain(domain: Any) -> Domain | FromData:
@@ -142,15 +170,19 @@ def _from_column(
     path: str | os.PathLike[str], column: str, form: Format | None, header: bool
 ) -> Domain:
     if form is None and format_by_name(os.fspath(path)) is None:
-        label = quoted(os.fspath(path))[1:-1]
+        label = label_of(os.fspath(path))
         raise DomainError(f"{label} has no name of a table, such as .csv; give no column for it.")
     with Engine() as engine:
         try:
-            table = open_table(engine, path, [column], form=form, header=header)
+            refuse_address(os.fspath(path))
+            table = open_table(
+                engine, path, [column], form=form, header=header, most_copied=_MOST_COPIED
+            )
             found = table.column(column)
             text = item_text(found.cell, found.kind)
             if text is None:
                 raise SourceError(f"{table.label} has a column that cannot name items.")
+            _check_length(engine, table, text)
             cell = found.cell if is_integer(found.kind) else text
             values = engine.run(f"SELECT {cell} FROM {table.relation}", of=table.label)
         except (SourceError, ParameterError) as error:
@@ -160,6 +192,22 @@ def _from_column(
     if any(value is None for (value,) in values):
         raise DomainError("The domain has an item that is blank or missing.")
     return Domain([value for (value,) in values])
+
+
+def _check_length(engine: Engine, table: Table, text: str) -> None:
+    """See that a column can be held in memory, before it is.
+
+    Raises:
+        SourceError: It has too many items, or too much text.
+    """
+    some = f"SELECT {text} AS text FROM {table.relation} LIMIT {MOST_ITEMS + 1}"
+    ((items, length),) = engine.run(
+        f"SELECT count(*), coalesce(sum(strlen(text)), 0) FROM ({some})", of=table.label
+    )
+    if items > MOST_ITEMS:
+        raise SourceError(f"{table.label} has more than {MOST_ITEMS:,} items.")
+    if length > MOST_TEXT:
+        raise SourceError(f"{table.label} has items of more than {MOST_TEXT:,} bytes in all.")
 
 
 def _listed(items: Iterable[Any]) -> list[Any]:

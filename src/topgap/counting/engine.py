@@ -11,7 +11,9 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any
 
+from topgap.counting.boundary import Passed
 from topgap.errors import MissingExtraError, ParameterError, SourceError
+from topgap.text import shown_path
 
 Progress = Callable[[str, float | None], None]
 """Told ten times a second what is done, and which share of it, from 0 to 1; None if not known."""
@@ -63,6 +65,9 @@ class Engine:
                 }
             )
             self.connection.execute("SET TimeZone = 'UTC'")
+            # DuckDB would answer isnan() and comparisons from the least and largest value that a
+            # file says to have. In a Parquet file they leave out NaN, and may be wrong.
+            self.connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             with suppress(duckdb.InvalidInputException):  # in Jupyter without ipywidgets
                 self.connection.execute(
                     "SET enable_progress_bar = true; SET enable_progress_bar_print = false; "
@@ -91,8 +96,12 @@ class Engine:
 
     def tell(self, doing: str, share: float | None) -> None:
         """Pass on how far the work is."""
-        if self._progress is not None:
+        if self._progress is None:
+            return
+        try:
             self._progress(doing, share)
+        except Exception as error:
+            raise Passed(error) from None
 
     def forget_order(self) -> None:
         """Let rows come in any order from here on, which takes less memory."""
@@ -168,11 +177,11 @@ class Engine:
 
         text = str(error)
         line = re.search(r"CSV Error on Line: (\d+)", text)
-        where = f"Line {line[1]} of {of}" if line else of
+        where = f"{of} (line {line[1]})" if line else of
         if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
             if "temp_directory" in text and "max_temp_directory_size" in text:
                 return self._no_space()
-            return f"Counting {of} takes more than {self.memory} of memory; let it have more."
+            return f"Counting takes more than {self.memory} of memory; allow more of it."
         if "No space left" in text or "failed to write" in text.lower():
             return self._no_space()
         if NESTED in text:
@@ -185,7 +194,7 @@ class Engine:
         return f"{of} cannot be read: it is damaged, or not in the format that it seems to be."
 
     def _no_space(self) -> str:
-        return f"There is no space left for temporary files in {self.directory.parent}."
+        return f"There is no space left for temporary files in {shown_path(self.directory.parent)}."
 
 
 _TOLD = {
@@ -193,10 +202,11 @@ _TOLD = {
     "invalid UTF-8": "is not UTF-8 text; save the file as UTF-8.",
     "Maximum line size": f"is longer than {LONGEST_LINE:,} bytes.",
     "maximum_object_size": "has an object that is too large to be an event.",
-    "Expected Number of Columns": "has not as many columns as the first line.",
+    "Expected Number of Columns": "does not have as many columns as the first line.",
     "unterminated quote": "has a quotation mark that is not closed, or a long quoted cell.",
     "does not support a full read": f"has a line that is longer than {LONGEST_LINE:,} bytes.",
     "reached an invalid state": "breaks the rules of CSV: line ends that differ, or a stray quote.",
+    "duplicate key": "has an object with the same name more than once.",
     "Malformed JSON": "is not made of JSON objects, one in each line.",
     "Expected OBJECT": "is not made of JSON objects, one in each line.",
     "No magic bytes found at end of file": "is not a whole Parquet file.",

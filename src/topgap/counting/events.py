@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from topgap.counting.boundary import guarded
 from topgap.counting.cells import is_integer, item_text, person_key, whole_number
 from topgap.counting.domain import Domain, FromData, as_domain
 from topgap.counting.engine import MEMORY, Engine, Progress
@@ -15,6 +16,7 @@ from topgap.errors import DomainError, SourceError
 Counts = dict[Any, int]
 
 
+@guarded(SourceError, "The source")
 def count_events(
     source: Any,
     *,
@@ -83,6 +85,7 @@ def count_events(
         return _counted(engine, found, public, what.kind, by_cell, by_text)
 
 
+@guarded(SourceError, "The source")
 def count_transactions(
     source: Any,
     *,
@@ -126,6 +129,7 @@ def count_transactions(
         return _counted(engine, found, public, "VARCHAR", by_cell, by_text)
 
 
+@guarded(SourceError, "The source")
 def read_counts(
     source: Any,
     *,
@@ -205,7 +209,7 @@ def _counted(
     _list_items(engine, public)
     if by_text is None and _one(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
         raise SourceError(
-            f"The counts of {found.label} must be whole numbers from 0 to below 2^63, none missing."
+            f"{found.label} has counts that are missing, or no whole numbers from 0 to below 2^63."
         )
     if _one(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
         if by_text is None:
@@ -248,14 +252,16 @@ def _list_items(engine: Engine, public: Domain | FromData) -> None:
     given = {"given": np.array(public.texts, dtype=object), "place": np.arange(len(public))}
     engine.connection.register("public", given)
     text = person_key("given", "VARCHAR")  # tidied once more, by DuckDB's own tables of Unicode
-    engine.run(f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", of="")
+    engine.run(
+        f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", of="The domain"
+    )
     engine.connection.unregister("public")
     if _one(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
         raise DomainError("The domain has two items that are the same.")
 
 
 def _one(engine: Engine, query: str) -> bool:
-    ((found,),) = engine.run(query, of="What was counted")
+    ((found,),) = engine.run(query, of="The source")
     return bool(found)
 
 

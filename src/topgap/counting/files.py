@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.engine import Engine
 from topgap.errors import ParameterError, SourceError
-from topgap.text import on_one_line
+from topgap.text import shown_path
 
 Format = Literal["csv", "tsv", "jsonl", "parquet", "fimi", "duckdb", "sqlite"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -44,27 +45,30 @@ class Found(NamedTuple):
     label: str
 
 
-def find(engine: Engine, source: Any) -> Found:
+def find(engine: Engine, source: Any, most_copied: int | None = None) -> Found:
     """The files that a source means.
 
     Args:
         engine: Keeps a copy of what can be read only once, and links to what has an odd name.
         source: A path, a pattern such as `visits-*.parquet`, several of them, or an open binary
             file such as standard input.
+        most_copied: How many bytes a stream may have; as many as the disk holds unless given.
 
     Raises:
         SourceError: There is no such file, or it cannot be read.
     """
     if hasattr(source, "read"):
         label = label_of_open(source)
-        return Found([_copied(engine, source, label)], [label], label)
+        copy = _copied(engine, source, label, engine.new_path(""), most_copied)
+        return Found([copy], [label], label)
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for path in matching(source):
         status = _check(path)
         found.setdefault((status.st_dev, status.st_ino), path)
     labels = [label_of(path) for path in found.values()]
     many = "" if len(labels) == 1 else f" (or another of the {len(labels)} files)"
-    return Found([_plain(engine, path) for path in found.values()], labels, labels[0] + many)
+    paths = [_plain(engine, path, most_copied) for path in found.values()]
+    return Found(paths, labels, labels[0] + many)
 
 
 def matching(source: Any) -> list[str]:
@@ -80,8 +84,12 @@ def matching(source: Any) -> list[str]:
 
 
 def label_of(path: str) -> str:
-    """A path as an error shows it: on one line, and if it is long, the end that tells the file."""
-    shown = on_one_line(path)
+    """A path as an error shows it: on one line, and if it is long, the end that tells the file.
+
+    >>> label_of("postgresql://ann:secret@host/db")
+    'postgresql://…@host/db'
+    """
+    shown = shown_path(path)
     return shown if len(shown) <= 80 else f"…{shown[-79:]}"
 
 
@@ -102,21 +110,31 @@ def format_of(paths: list[str], label: str, given: Format | None) -> Format:
     (only,) = formats
     if only is None:
         raise SourceError(
-            f"The format of {label} cannot be told from its name; say which of "
-            f"{', '.join(FORMATS)} it is (format=, --source-format)."
+            f"{label} does not tell its format by its name; say which of {', '.join(FORMATS)} it "
+            f"is (format=, --source-format)."
         )
     return only
 
 
 def _expanded(path: str) -> list[str]:
-    if "://" in path:
-        raise SourceError(f"{label_of(path)} is a network address; only files are read.")
+    refuse_address(path)
     if os.path.lexists(path) or not glob.has_magic(path):
         return [path]
     paths = [each for each in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(each)]
     if not paths:
         raise SourceError(f"No file matches {label_of(path)}.")
     return paths
+
+
+def refuse_address(path: str) -> None:
+    """Refuse what names no file; of an address its scheme alone is said, the rest may be secret.
+
+    Raises:
+        SourceError: It is the address of a server.
+    """
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]+):/", path)
+    if scheme and ("://" in path or not os.path.lexists(path)):
+        raise SourceError(f"Only files are read, and no {scheme[1][:20]} address.")
 
 
 def _check(path: str) -> os.stat_result:
@@ -143,8 +161,10 @@ def status_of(path: str) -> os.stat_result:
     return status
 
 
-def _plain(engine: Engine, path: str) -> str:
+def _plain(engine: Engine, path: str, most_copied: int | None) -> str:
     """A name of the file that DuckDB does not take for a pattern, nor for a pipe's only reading."""
+    ends = [each.lower() for each in Path(path).suffixes[-2:]]  # such as .csv.gz
+    ending = "".join(each for each in ends if each[1:].isalnum() and each.isascii())
     if not os.path.isfile(path):
         label = label_of(path)
         try:
@@ -152,16 +172,15 @@ def _plain(engine: Engine, path: str) -> str:
         except OSError as error:
             raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
         with pipe:
-            return _copied(engine, pipe, label)
+            return _copied(engine, pipe, label, engine.new_path(ending), most_copied)
     if path.isascii() and path.isprintable() and not (glob.has_magic(path) or path[0] == "~"):
         return path
-    ends = [each.lower() for each in Path(path).suffixes[-2:]]  # such as .csv.gz
-    link = engine.new_path("".join(each for each in ends if each[1:].isalnum() and each.isascii()))
+    link = engine.new_path(ending)
     try:
         link.symlink_to(os.path.abspath(path))
     except OSError:  # as on Windows, where not everybody may make one
         with open(path, "rb") as file:
-            return _copied(engine, file, label_of(path), link)
+            return _copied(engine, file, label_of(path), link, None)
     return str(link)
 
 
@@ -192,15 +211,18 @@ def label_of_open(source: IO[bytes]) -> str:
     return "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
 
 
-def _copied(engine: Engine, source: IO[bytes], label: str, path: Path | None = None) -> str:
+def _copied(engine: Engine, source: IO[bytes], label: str, path: Path, most: int | None) -> str:
     """A private copy on disk: a stream can be read only once, and only from its start."""
-    path = path or engine.new_path("")
+    copied = 0
     with open(path, "wb") as copy:
         for chunk in _chunks(source, label):
+            copied += len(chunk)
+            if most is not None and copied > most:
+                raise SourceError(f"{label} has more than {most:,} bytes.")
             try:
                 copy.write(chunk)
             except OSError:
-                raise SourceError(f"There is no space left for a copy of {label}.") from None
+                raise SourceError(f"{label} cannot be copied: there is no space left.") from None
             engine.tell(f"reading {label}", None)
     return str(path)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from topgap.counting.cells import text_of
 from topgap.counting.engine import Engine
-from topgap.counting.tables import Table, described, quoted
+from topgap.counting.tables import Table, described, numbered, places_of
 from topgap.errors import MissingExtraError, SourceError
 
 _LABEL = "The data frame"
@@ -18,23 +18,31 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
 
     Raises:
         SourceError: It is none of these, or has no such columns.
-        MissingExtraError: pyarrow, by which polars hands over its frames, is not installed.
+        MissingExtraError: pyarrow, by which polars and Arrow hand over theirs, is not installed.
     """
+    # Under names of our own, for DuckDB tells no names apart that differ by case alone.
     if type(frame).__module__.partition(".")[0] == "pandas":
         _register(engine, "frame", _from_pandas(frame, wanted))
     elif type(frame).__module__.partition(".")[0] == "polars":
         _register(engine, "frame", _from_polars(frame, wanted))
     elif hasattr(frame, "__arrow_c_stream__"):
-        _register(engine, "stream", frame)
+        reader = _reader(frame)
+        places = places_of(wanted, reader.schema.names, _LABEL)
+        _register(engine, "stream", reader)
         # Some can be read only once, so all of it is carried over; what is too much goes to disk.
-        engine.run("CREATE TEMP TABLE frame AS SELECT * FROM stream", of=_LABEL)
+        head = ", ".join(f"c{n}" for n in range(len(reader.schema)))
+        cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(places))
+        engine.run(
+            f"CREATE TEMP TABLE frame AS SELECT {cells} FROM stream AS stream({head})", of=_LABEL
+        )
         engine.connection.unregister("stream")
     else:
         raise SourceError(
             f"A {type(frame).__name__} cannot be counted; give a path, a pandas or polars data "
             f"frame, or an Arrow table."
         )
-    return described(engine, _LABEL, "frame")
+    found = described(engine, _LABEL, "frame").columns.values()
+    return numbered(_LABEL, "frame", wanted, [column.kind for column in found])
 
 
 def _register(engine: Engine, name: str, frame: Any) -> None:
@@ -44,22 +52,41 @@ def _register(engine: Engine, name: str, frame: Any) -> None:
         raise SourceError(f"{_LABEL} has a column of a type that cannot be used.") from None
 
 
+def _import_arrow(for_what: str) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError(
+            f"Counting {for_what} needs pyarrow: pip install pyarrow."
+        ) from None
+    return pa
+
+
+def _reader(stream: Any) -> Any:
+    """The stream as pyarrow reads it, which tells the true names of its columns."""
+    pa = _import_arrow("Arrow tables and streams")
+    try:
+        return pa.RecordBatchReader.from_stream(stream)
+    except Exception:  # of whoever feeds it
+        raise SourceError(f"{_LABEL} cannot be read.") from None
+
+
 def _from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
         raise SourceError(f"A pandas {type(frame).__name__} has no columns; give a data frame.")
-    names = [*frame.columns]
-    for name in wanted:
-        if names.count(name) != 1:
-            many = "more than one column" if name in names else "no column"
-            raise SourceError(f"{_LABEL} has {many} {quoted(str(name))}.")
-    frame = frame[[*dict.fromkeys(wanted)]]
+    names = [each if isinstance(each, str) else "" for each in frame.columns]
+    # They are not listed in an error: whoever made a pivot has data among them.
+    frame = frame.iloc[:, places_of(wanted, names, _LABEL, typed=False)]
+    frame = frame.set_axis([f"w{n}" for n in range(len(wanted))], axis="columns")
     mixed = [name for name, kind in frame.dtypes.items() if kind == np.dtype(object)]
     frame = frame.copy(deep=False)
     for name in mixed:
         try:
             texts = [_cell(each) for each in frame[name]]
+        except UnicodeError:
+            raise SourceError(f"{_LABEL} has text that is not valid Unicode.") from None
         except (TypeError, ValueError) as error:
             if isinstance(error, SourceError):
                 raise
@@ -69,8 +96,15 @@ def _from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
 
 
 def _cell(value: Any) -> str | None:
-    """A value of a column that may hold anything; missing values are None, NaN and their like."""
+    """A value of a column that may hold anything; missing values are None, NaN and their like.
+
+    Raises:
+        UnicodeError: It is text that cannot be written.
+        SourceError: It is neither text nor a number.
+    """
     if isinstance(value, str):
+        if not value.isascii():
+            value.encode()
         return value
     if value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value:
         return None
@@ -86,15 +120,10 @@ def _cell(value: Any) -> str | None:
 def _from_polars(frame: Any, wanted: Sequence[str]) -> Any:
     import polars as pl
 
-    try:
-        import pyarrow as _  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "Counting a polars frame needs pyarrow: pip install pyarrow."
-        ) from None
-    if isinstance(frame, pl.LazyFrame):
-        frame = frame.select(each for each in wanted if each in frame.collect_schema().names())
-        frame = frame.collect()
-    if not isinstance(frame, pl.DataFrame):
+    _import_arrow("a polars frame")
+    if not isinstance(frame, pl.LazyFrame | pl.DataFrame):
         raise SourceError(f"A polars {type(frame).__name__} has no columns; give a data frame.")
-    return frame
+    places_of(wanted, frame.collect_schema().names(), _LABEL)
+    # Not by pl.col, to which some names are patterns.
+    frame = frame.select(pl.selectors.by_name(name).alias(f"w{n}") for n, name in enumerate(wanted))
+    return frame.collect() if isinstance(frame, pl.LazyFrame) else frame

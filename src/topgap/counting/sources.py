@@ -10,7 +10,7 @@ from topgap.counting.engine import Engine
 from topgap.counting.files import Format
 from topgap.counting.frames import read_frame
 from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, described, literal, quoted
+from topgap.counting.tables import Column, Table, described, literal, numbered, places_of, quoted
 from topgap.errors import ParameterError, SourceError
 
 _FIRST = 10_000
@@ -28,6 +28,7 @@ def open_table(
     person: str | None = None,
     header: bool = True,
     delimiter: str | None = None,
+    most_copied: int | None = None,
 ) -> Table:
     """The table that a source holds, with the columns that are wanted.
 
@@ -44,6 +45,7 @@ def open_table(
             come from one person's rows alone.
         header: Whether CSV and TSV files have names in their first lines.
         delimiter: What stands between the cells of a CSV file.
+        most_copied: So many bytes at most are taken from a pipe; any number if None.
 
     Raises:
         SourceError: It cannot be read, or has no such columns.
@@ -60,7 +62,7 @@ def open_table(
     if not _is_file(source):
         found = read_frame(engine, source, wanted)
     else:
-        named = files.find(engine, source)
+        named = files.find(engine, source, most_copied)
         paths, label = named.paths, named.label
         form = files.format_of(paths, label, form)
         if form not in {"duckdb", "sqlite"} and (table is not None or query is not None):
@@ -112,14 +114,44 @@ def _is_file(source: Any) -> bool:
 
 
 def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]) -> Table:
-    """DuckDB would read the other files as if they had the first one's types: they must."""
-    tables = [described(engine, label, _parquet([path])) for path in paths]
-    for name in wanted:
-        if len({each.column(name).kind for each in tables}) > 1:
-            raise SourceError(
-                f"{label} has a column {quoted(name)} of another type in other files."
-            )
-    return Table(label, _parquet(paths), tables[0].columns, typed=True)
+    """DuckDB would read the other files as if they had the first one's types: they must.
+
+    And it gives a name of its own to a column whose name is there twice, or in other case. So each
+    column is found by its place in a file; files in which DuckDB calls the wanted ones alike are
+    read together.
+    """
+    alike: dict[tuple[str, ...], list[str]] = {}
+    kinds: dict[str, str] = {}
+    for path in paths:
+        places = places_of(wanted, _parquet_names(engine, path, label), label)
+        columns = [*described(engine, label, _parquet([path])).columns.values()]
+        found = [columns[place] for place in places]
+        for name, column in zip(wanted, found, strict=True):
+            if kinds.setdefault(name, column.kind) != column.kind:
+                raise SourceError(
+                    f"{label} has a column {quoted(name)} of another type in other files."
+                )
+        alike.setdefault(tuple(column.cell for column in found), []).append(path)
+    selects = []
+    for cells, together in alike.items():
+        listed = ", ".join(f"{cell} AS w{n}" for n, cell in enumerate(cells))
+        selects.append(f"SELECT {listed} FROM {_parquet(together)}")
+    return numbered(label, f"({' UNION ALL '.join(selects)})", wanted, kinds.values())
+
+
+def _parquet_names(engine: Engine, path: str, label: str) -> list[str]:
+    """The names of the columns as they are in the file, before DuckDB makes others of them."""
+    rows = engine.run(
+        f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({literal(path)})", of=label
+    )
+    names = []
+    inside = 0  # of how many nodes of a tree, each before its children, the next is a part
+    for name, children in rows[1:]:
+        if inside == 0:
+            names.append(name)
+            inside = 1
+        inside += children - 1
+    return names
 
 
 def _parquet(paths: Sequence[str]) -> str:
@@ -137,6 +169,14 @@ def _read_json_lines(
     (seen,) = engine.run(f"SELECT {names} FROM ({first})", of=label)
     for name, is_there in zip(wanted, seen, strict=True):
         if is_there is False:
-            raise SourceError(f"{label} has no column {quoted(name)} in its first objects.")
-    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in dict.fromkeys(wanted))
+            raise SourceError(
+                f"{label} has no column {quoted(name)} in its first objects (upper and lower case "
+                f"differ)."
+            )
+    if len({name.casefold() for name in wanted}) < len(wanted):
+        raise SourceError(
+            f"{label}: DuckDB cannot read two names of JSON objects that differ by case alone; "
+            f"rename one."
+        )
+    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in wanted)
     return described(engine, label, f"read_json({listed}, columns = {{{columns}}})")

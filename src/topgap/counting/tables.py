@@ -1,6 +1,6 @@
 """A table that DuckDB can read, whatever it came from, and its columns by name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from topgap.counting.engine import Engine
@@ -46,6 +46,37 @@ class Table:
         raise no_such_column(self.label, name, self.columns if self.typed else ())
 
 
+def places_of(
+    wanted: Sequence[str], names: Sequence[str], label: str, *, typed: bool = True
+) -> list[int]:
+    """Where the wanted columns are among all; upper and lower case differ.
+
+    Args:
+        wanted: Their names.
+        names: The names of all columns.
+        label: What to call the table in an error.
+        typed: Whether an error may list the names; see `Table`.
+
+    Raises:
+        SourceError: One is not there, or more than once.
+    """
+    for name in wanted:
+        if names.count(name) > 1:
+            raise more_than_one(label, name)
+        if name not in names:
+            raise no_such_column(label, name, names if typed else ())
+    return [names.index(name) for name in wanted]
+
+
+def numbered(label: str, relation: str, wanted: Sequence[str], kinds: Iterable[str]) -> Table:
+    """The table of a relation that has the wanted columns under the names w0, w1 and so on."""
+    columns = {
+        name: Column(f"w{n}", kind)
+        for n, (name, kind) in enumerate(zip(wanted, kinds, strict=True))
+    }
+    return Table(label, relation, columns, typed=True)
+
+
 def described(engine: Engine, label: str, relation: str) -> Table:
     """The table with the columns that DuckDB says it has.
 
@@ -67,10 +98,17 @@ def described(engine: Engine, label: str, relation: str) -> Table:
 
 def no_such_column(label: str, name: str, names: Iterable[str]) -> SourceError:
     """The error that tells of a column that is not there, and the first of the names that are."""
-    shown = [*map(quoted, names)]
+    names = [*names]
+    alike = [each for each in names if each.casefold() == name.casefold()]
+    shown = [*map(quoted, alike or names)]
     more = ", …" if len(shown) > _MOST_NAMES else ""
     has = "; it has " + ", ".join(shown[:_MOST_NAMES]) + more if shown else ""
     return SourceError(f"{label} has no column {quoted(name)}{has}.")
+
+
+def more_than_one(label: str, name: str) -> SourceError:
+    """The error that tells of a column that is there more than once."""
+    return SourceError(f"{label} has more than one column {quoted(name)}.")
 
 
 def quoted(name: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from topgap.errors import DatasetError
-from topgap.text import on_one_line
+from topgap.text import shown_path
 
 File: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 """What can be read: a path, or a file that is open for reading bytes."""
@@ -108,7 +108,7 @@ def unpacked(source: File) -> Iterator[Content]:
 def label_of(source: File) -> str:
     """What to call a file in an error: its name on one line."""
     if isinstance(source, str | os.PathLike):
-        return on_one_line(Path(source).name or source)
+        return shown_path(Path(source).name or source)
     return "the open file"
 
 

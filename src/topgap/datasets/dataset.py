@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from topgap.datasets.content import Content, unpacked
 from topgap.datasets.fimi import FORMS, Form, parsed, read_form, transactions
 from topgap.errors import DatasetError, ParameterError
+from topgap.text import shown_path
 
 AnyForm: TypeAlias = Form | Literal["counts"]
 """A form of transactions; or ready counts, an item and its count a line with a comma between."""
@@ -54,7 +55,8 @@ class Dataset:
             DatasetError: There are ready counts alone, or the file cannot be read any more.
         """
         if self.form == "counts":
-            raise DatasetError(f"{self.path.name} has counts alone, and no transactions.")
+            name = shown_path(self.path.name)
+            raise DatasetError(f"{name} has counts alone, and no transactions.")
         return transactions(self.path, form=self.form)
 
 

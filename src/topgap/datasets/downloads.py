@@ -16,7 +16,7 @@ from topgap.datasets.catalogue import Entry, Source
 from topgap.datasets.content import unpacked
 from topgap.datasets.dataset import agrees
 from topgap.errors import DatasetError
-from topgap.text import on_one_line
+from topgap.text import on_one_line, shown_path
 
 Progress: TypeAlias = Callable[[int, int | None], object]
 """Called with the bytes that have come, and how many there will be if the server says so."""
@@ -59,7 +59,7 @@ def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
             failures.append(f"{urlsplit(source.url).netloc}: {failure}")
     raise DatasetError(
         f"{entry.name} could not be downloaded ({'; '.join(failures)}); "
-        f"get the file by other means and put it into {on_one_line(folder)} as {entry.file}."
+        f"get the file by other means and put it into {shown_path(folder)} as {entry.file}."
     )
 
 
@@ -84,7 +84,7 @@ def _writing_to(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise DatasetError(
-            f"Nothing can be written to {on_one_line(folder)}: {error.strerror or error}; "
+            f"Nothing can be written to {shown_path(folder)}: {error.strerror or error}; "
             f"name another folder by cache= or TOPGAP_DATA."
         ) from None
 

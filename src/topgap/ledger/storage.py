@@ -22,7 +22,7 @@ from weakref import WeakSet
 from topgap.errors import LedgerError
 from topgap.ledger import schema
 from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY
-from topgap.text import on_one_line
+from topgap.text import shown_path
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -107,7 +107,7 @@ class Storage:
 
     def __init__(self, path: Path, wait: float) -> None:
         self.path = path
-        self.label = on_one_line(path)
+        self.label = shown_path(path)
         self._wait = wait
 
     @contextmanager

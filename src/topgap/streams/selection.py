@@ -11,6 +11,7 @@ from topgap.measurement import Shares
 from topgap.parameters import TopK
 from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
+from topgap.sealing import sealed
 from topgap.selector import Selector
 from topgap.streams.rows import Rows
 
@@ -161,6 +162,7 @@ def top_k_with_estimates(
     return released_with_estimates(shares, rows, payment)
 
 
+@sealed
 def released(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Release:
     """`top_k` with parameters that have been read, paid for in this way."""
 
@@ -175,6 +177,7 @@ def released(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Rele
         return payment.of(draw)
 
 
+@sealed
 def released_with_estimates(shares: Shares, rows: Rows, payment: Payment) -> Estimates:
     """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
 

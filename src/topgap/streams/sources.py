@@ -94,7 +94,7 @@ def _told(label: str) -> Generator[None, None, None]:
     except TopgapError:
         raise
     except MemoryError:
-        raise SourceError(f"There is not enough memory to read {label}.") from None
+        raise SourceError(f"{label} does not fit in memory.") from None
     except Exception:
         raise SourceError(
             f"{label} cannot be read: it is damaged, or not what it seems to be."

@@ -1,0 +1,30 @@
+"""CSV as the command writes it: lines that every reader sees alike, and no formulas."""
+
+import re
+from collections.abc import Iterable
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    r"""The rows as lines that end in a line feed.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe before it. Numbers are as
+    they are, also where they are written as text, such as an exact fraction.
+
+    >>> csv_text([[1, "flu", "-1/3"], [2.5, "=A1", None], [-3, "two\rlines", "a,b"]]).split("\n")
+    ['1,flu,-1/3', "2.5,'=A1,", '-3,"two\rlines","a,b"', '']
+    """
+    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    text = str(value)
+    if isinstance(value, str) and text.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
+        text = f"'{text}"
+    if any(char in text for char in ',"\r\n'):
+        text = '"' + text.replace('"', '""') + '"'
+    return text
