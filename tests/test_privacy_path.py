@@ -15,21 +15,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topgap import TopK, answers, exact, items, measurement, mechanism, parameters, pools, selector
+from topgap import (
+    TopK,
+    answers,
+    domain,
+    exact,
+    items,
+    measurement,
+    mechanism,
+    parameters,
+    pools,
+    selector,
+)
 from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
 from topgap.reference import without_gap as without_gap_module
 from topgap.spark import partitions
 from topgap.streams import columns
 
 PRIVACY_PATH = [
-    answers, exact, items, measurement, mechanism, parameters, pools, selector, bits, samplers,
+    answers, domain, exact, items, measurement, mechanism, parameters, pools, selector, bits, samplers,
     secure, without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
     "functools", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow", "pyarrow.compute",
-    "pyspark", "re", "reprlib", "secrets", "threading", "typing",
-    "zlib",
+    "pyspark", "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.payment",
@@ -53,6 +63,7 @@ NUMPY = {
     "ndarray",
     "timedelta64",
     "uint64",
+    "zeros",
 }
 QUOTIENTS_OF_FRACTIONS = {
     "self.resolution / self.scale",

@@ -1,8 +1,8 @@
 """The domain: the public list of items, all of which take part, counted or not."""
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,26 +11,10 @@ from topgap.counting.engine import LONGEST_LINE, Engine
 from topgap.counting.files import Format, format_by_name, is_path
 from topgap.counting.sources import open_table
 from topgap.counting.tables import quoted
+from topgap.domain import MOST_ITEMS, FromData
 from topgap.errors import DomainError, ParameterError, SourceError
 
-MOST_ITEMS = 10_000_000
 _TABLES = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz"}
-
-
-class FromData:
-    """The type of `FROM_DATA`."""
-
-    def __repr__(self) -> str:
-        return "topgap.counting.FROM_DATA"
-
-
-FROM_DATA: Final = FromData()
-"""Take the items from the data. That somebody has an item is then not protected."""
-
-NOT_PROTECTED = (
-    "Not protected: the list of items was taken from the data, so that an item is named here "
-    "shows that somebody has it, whatever ε is."
-)
 
 
 class Domain:
@@ -77,6 +61,9 @@ class Domain:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.names)
 
     def __repr__(self) -> str:
         return f"<Domain of {len(self)} items>"
