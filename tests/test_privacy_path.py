@@ -33,8 +33,8 @@ from topgap.spark import partitions
 from topgap.streams import columns
 
 PRIVACY_PATH = [
-    answers, domain, exact, items, measurement, mechanism, parameters, pools, selector, bits, samplers,
-    secure, without_gap_module, columns, partitions,
+    answers, domain, exact, items, measurement, mechanism, parameters, pools, selector, bits,
+    samplers, secure, without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
@@ -261,5 +261,6 @@ def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
     assert {"answer in floor_answer", "answer in ratio"} <= found
     as_given = {"answer", "answers", "numbers", "value", "values"}
-    results = {"result in read", "result in _listed"}  # the answers, taken out and not yet rounded
+    results = {f"result in {name}" for name in ("read", "_held", "_numbers", "_listed")}
+    # The answers, taken out and not yet rounded.
     assert {place.split(" in ")[0] for place in found - results} == as_given

@@ -9,6 +9,7 @@ import numpy as np
 
 from topgap.answers import Array, check_enough, is_of, read, read_chosen
 from topgap.errors import DomainError, DomainWarning, ItemsError
+from topgap.exact import read_flag
 from topgap.items import choose_names, listed, usable_names
 from topgap.payment import level_of_the_user
 
@@ -55,7 +56,7 @@ class Counts(dict[Any, int]):
 
     def __init__(self, counts: Any = (), *, domain_from_data: bool = False) -> None:
         super().__init__(counts)
-        self.domain_from_data = domain_from_data
+        self.domain_from_data = read_flag(domain_from_data, "domain_from_data")
 
     def copy(self) -> "Counts":
         """The same counts, from the same list."""
@@ -98,7 +99,7 @@ def entrants(answers: object, items: object, domain: object, k: int) -> Entrants
     >>> entrants({"flu": 2, "gout": None}, None, ["cold", "flu"], 1)
     Entrants(numbers=[0, 2], names=['cold', 'flu'], domain_from_data=False)
     """
-    if domain is not None and not isinstance(domain, FromData):
+    if domain is not None and type(domain) is not FromData:
         return _of_domain(answers, items, domain, k)
     numbers, names = read(answers)
     check_enough(len(numbers), k)
@@ -108,7 +109,7 @@ def entrants(answers: object, items: object, domain: object, k: int) -> Entrants
             raise _unnamed()
         return Entrants(numbers, names, True)
     if isinstance(answers, Counts):
-        return Entrants(numbers, names, bool(answers.domain_from_data))
+        return Entrants(numbers, names, answers.domain_from_data)
     if _seem_taken_from_data(answers):
         warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=level_of_the_user())
     return Entrants(numbers, names, False)

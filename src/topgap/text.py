@@ -77,7 +77,7 @@ def in_words(thing: object) -> str:
     refuse go by their type.
 
     >>> in_words("flu"), in_words(10**5000)[:5], in_words((10**5000,))
-    ('flu', '0x2c7', '<tuple>')
+    ('flu', '0x31e', '<tuple>')
     """
     return _or_otherwise(str, thing)
 
@@ -86,7 +86,7 @@ def represented(thing: object) -> str:
     """The thing as `repr` writes it, or else as `in_words` does.
 
     >>> represented("flu"), represented(10**5000)[:5]
-    ("'flu'", '0x2c7')
+    ("'flu'", '0x31e')
     """
     return _or_otherwise(repr, thing)
 

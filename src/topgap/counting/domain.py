@@ -51,9 +51,14 @@ class Domain:
             _check_size(len(items))
             self.names, self.texts = items, [*map(str, items)]
             return
-        listed = _listed(items)
-        _check_size(len(listed))
-        self.texts = [*map(_text, listed)]
+        try:
+            listed = _listed(items)
+            _check_size(len(listed))
+            self.texts = [*map(_text, listed)]
+        except DomainError:
+            raise
+        except Exception:  # whose text is not ours
+            raise DomainError("The domain has an item that cannot be written as text.") from None
         _check_distinct(self.texts)
         named = zip(listed, self.texts, strict=True)
         self.names = [text if isinstance(item, str) else item for item, text in named]

@@ -193,22 +193,16 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
 
 def _one_each(release: Release, given: Any, what: str) -> list[Any]:
     """What was given for each winner, in their order."""
-    if _is_named_series(given):
-        given = given.to_dict()
-    if isinstance(given, Mapping):
-        if len(given) > len(release):
-            # Such as the answers themselves, which are secret.
-            raise EstimatesError(
-                f"There is a {what} of an item that is no winner; give those of the winners alone."
-            )
-        try:
-            return [given[item] for item in release.items]
-        except KeyError:
-            raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
     try:
+        if _is_named_series(given):
+            given = given.to_dict()
+        if isinstance(given, Mapping):
+            return _by_item(release, given, what)
         if isinstance(given, str | bytes | set | frozenset):
             raise TypeError
         listed = [*given]
+    except EstimatesError:
+        raise
     except Exception:  # a number, an array without a dimension, or what fails as it is read
         raise EstimatesError(
             f"Give one {what} for each winner, as a list, not {type(given).__name__}."
@@ -218,6 +212,18 @@ def _one_each(release: Release, given: Any, what: str) -> list[Any]:
             f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."
         )
     return listed
+
+
+def _by_item(release: Release, given: Mapping[Any, Any], what: str) -> list[Any]:
+    if len(given) > len(release):
+        # Such as the answers themselves, which are secret.
+        raise EstimatesError(
+            f"There is a {what} of an item that is no winner; give those of the winners alone."
+        )
+    try:
+        return [given[item] for item in release.items]
+    except KeyError:
+        raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
 
 
 def _is_named_series(given: Any) -> bool:

@@ -256,7 +256,7 @@ topgap.estimates/1.
         """
         try:
             read = json.loads(text)
-        except (TypeError, ValueError, RecursionError):
+        except Exception:  # it is no text, or not JSON, or nested too deeply
             raise EstimatesError("These are no estimates: they must be JSON.") from None
         made = cls.from_dict(read)
         made.release.to_json()  # which refuses items that JSON has not, such as NaN

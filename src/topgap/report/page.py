@@ -63,7 +63,8 @@ def to_html(
         raise ParameterTypeError(f"A page shows a Release or Estimates, not {type(made).__name__}.")
     text = {**content.words, "title": on_one_line(title)}
     caveats = [*content.caveats, *([] if caveat is None else [caveat])]
-    text["summary"] = " ".join([text["summary"], *([on_one_line(counted)] if counted else [])])
+    said = "" if counted is None else on_one_line(counted)
+    text["summary"] = f"{text['summary']} {said}".rstrip()
     style = _file("style.css")
     return _filled(
         "page.html",
