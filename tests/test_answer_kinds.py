@@ -2,7 +2,7 @@
 
 import sys
 from array import array
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import topgap
-from topgap import AnswersError, AnswersTypeError, ItemsError, MissingExtraError
+from topgap import AnswersError, AnswersTypeError, ItemsError, MissingExtraError, counting
 
 SPEAKING = {"ash": 5, "elm": 10**9, "fir": 0, "oak": 10**6}
 NUMBERS = [*SPEAKING.values()]
@@ -81,7 +81,7 @@ UNNAMED: list[Any] = [
 
 NAMED: list[Any] = [
     SPEAKING,
-    Counter(SPEAKING),
+    counting.Counts(SPEAKING),
     OrderedDict(SPEAKING),
     pd.Series(SPEAKING),
     pd.Series(SPEAKING, dtype="Int64"),

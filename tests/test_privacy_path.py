@@ -15,21 +15,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topgap import TopK, answers, exact, items, measurement, mechanism, parameters, pools, selector
+from topgap import (
+    TopK,
+    answers,
+    domain,
+    exact,
+    items,
+    measurement,
+    mechanism,
+    parameters,
+    pools,
+    selector,
+)
 from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
 from topgap.reference import without_gap as without_gap_module
 from topgap.spark import partitions
 from topgap.streams import columns
 
 PRIVACY_PATH = [
-    answers, exact, items, measurement, mechanism, parameters, pools, selector, bits, samplers,
-    secure, without_gap_module, columns, partitions,
+    answers, domain, exact, items, measurement, mechanism, parameters, pools, selector, bits,
+    samplers, secure, without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
     "functools", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow", "pyarrow.compute",
-    "pyspark", "re", "reprlib", "secrets", "threading", "typing",
-    "zlib",
+    "pyspark", "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.payment",
@@ -53,6 +63,7 @@ NUMPY = {
     "ndarray",
     "timedelta64",
     "uint64",
+    "zeros",
 }
 QUOTIENTS_OF_FRACTIONS = {
     "self.resolution / self.scale",
@@ -250,5 +261,6 @@ def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
     assert {"answer in floor_answer", "answer in ratio"} <= found
     as_given = {"answer", "answers", "numbers", "value", "values"}
-    results = {"result in read", "result in _listed"}  # the answers, taken out and not yet rounded
+    results = {f"result in {name}" for name in ("read", "_held", "_numbers", "_listed")}
+    # The answers, taken out and not yet rounded.
     assert {place.split(" in ")[0] for place in found - results} == as_given

@@ -167,6 +167,7 @@ def test_a_pipe_is_read_to_its_end(form: str, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=(text,))
     writer.start()
+    counted: dict[str, int]
     if form == "fimi":
         counted = counting.count_transactions(pipe, domain=["flu"])
     else:

@@ -11,6 +11,7 @@ from topgap.errors import (
     AnswersTypeError,
     MissingExtraError,
     ParameterTypeError,
+    TopgapError,
 )
 from topgap.exact import floor_answer
 from topgap.parameters import TopK
@@ -38,37 +39,106 @@ def read(answers: object) -> Read:
     >>> read({"ash": 3, "oak": 5})
     ([3, 5], ['ash', 'oak'])
     """
+    try:
+        values, names = _held(answers)
+        return _numbers(values), names
+    except TopgapError:
+        raise
+    except Exception:  # whose text is not ours and may show anything
+        raise _unreadable() from None
+
+
+def read_chosen(answers: object, choose: Callable[[Any, int], list[int]]) -> "Array | list[Any]":
+    """Take out only those answers that are chosen; what the others are does not matter.
+
+    Args:
+        answers: As for `read`.
+        choose: Told the names that they have of their own, or None, and how many there are, it
+            gives the places of those to take.
+
+    Returns:
+        The numbers at these places, as from `read`.
+
+    Raises:
+        AnswersTypeError, AnswersError: As from `read`, for what holds them and for those chosen.
+
+    >>> read_chosen({"ash": 3, "elm": None, "oak": 5}, lambda names, count: [2, 0])
+    [5, 3]
+    """
+    try:
+        values, names = _held(answers)
+        places = choose(names, len(values))
+        if isinstance(values, list):
+            return _numbers([values[place] for place in places])
+        chosen = np.array(places, dtype=np.int64)
+        by_place = isinstance(values, np.ndarray) or is_of(values, "polars")
+        return _numbers(values[chosen] if by_place else values.take(chosen))
+    except TopgapError:
+        raise
+    except Exception:  # whose text is not ours and may show anything
+        raise _unreadable() from None
+
+
+def is_of(thing: object, library: str) -> bool:
+    """Whether its type, or one that it is made from, is of this library.
+
+    >>> is_of(np.array([1]), "numpy")
+    True
+    """
+    return library in {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
+
+
+def _held(answers: Any) -> tuple[Any, Any]:
+    """What has the answers one after the other, none of them looked at; and their own names.
+
+    That is a list, an array, or whatever of pandas, polars or Arrow they came in.
+    """
     if type(answers) is np.ndarray:
-        return _one_dimensional(answers), None
+        return answers, None
     if isinstance(answers, Mapping):
-        return _listed(_taken_out(answers.values)), _taken_out(lambda: answers)
-    libraries = {kind.__module__.partition(".")[0] for kind in type(answers).__mro__}
-    if "pandas" in libraries:
-        return _from_pandas(answers)
-    if "polars" in libraries:
-        return _from_polars(answers), None
-    if "pyarrow" in libraries:
-        return _from_arrow(answers), None
-    if np.ma.is_masked(answers):
-        raise _missing_entries("masked")
+        values, names = _taken_out(answers.values), _taken_out(lambda: answers)
+        if len(values) != len(names):
+            raise AnswersError("There are not as many answers as names; make a dict of them.")
+        return values, names
+    if isinstance(answers, list | tuple | ValuesView):
+        return [*answers], None
+    if is_of(answers, "pandas"):
+        return answers, getattr(answers, "index", None)
+    if isinstance(answers, np.ndarray) or is_of(answers, "polars") or is_of(answers, "pyarrow"):
+        return answers, None
     if hasattr(answers, "__array__"):
         return _converted(answers), None
     if hasattr(answers, "__arrow_c_array__") or hasattr(answers, "__arrow_c_stream__"):
-        return _from_arrow(_by_pyarrow(answers)), None
+        return _by_pyarrow(answers), None
     if not isinstance(answers, str | bytes | bytearray):
-        if isinstance(answers, list | tuple | ValuesView):
-            return _listed([*answers]), None
         try:
-            buffer = memoryview(answers)  # type: ignore[arg-type]
+            buffer = memoryview(answers)
         except TypeError:
             if isinstance(answers, Sequence):
-                return _listed(_taken_out(lambda: answers)), None
+                return _taken_out(lambda: answers), None
         else:
             return _converted(buffer), None
     raise AnswersTypeError(
         f"The answers must be a list, a dict, a one-dimensional array or a column of numbers, "
         f"not {type(answers).__name__}; make a list of them."
     )
+
+
+def _numbers(values: Any) -> "Array | list[Any]":
+    """The numbers of what `_held` gives."""
+    if type(values) is np.ndarray:
+        return _one_dimensional(values)
+    if isinstance(values, list):
+        return _listed(values)
+    if is_of(values, "pandas"):
+        return _from_pandas(values)
+    if is_of(values, "polars"):
+        return _from_polars(values)
+    if is_of(values, "pyarrow"):
+        return _from_arrow(values)
+    if np.ma.is_masked(values):
+        raise _missing_entries("masked")
+    return _converted(values)
 
 
 def check_enough(count: int, k: int) -> None:
@@ -187,7 +257,12 @@ def floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
     """The numbers in whole steps, rounded down: integers of any size."""
     # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
     values = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
-    return [floor_answer(value, steps_per_unit) for value in values]
+    try:
+        return [floor_answer(value, steps_per_unit) for value in values]
+    except TopgapError:
+        raise
+    except Exception:  # of a number of somebody's own
+        raise _unreadable() from None
 
 
 def _taken_out(values: Callable[[], Iterable[Any]]) -> list[Any]:
@@ -195,6 +270,10 @@ def _taken_out(values: Callable[[], Iterable[Any]]) -> list[Any]:
         return [*values()]
     except Exception:  # whose text is not ours and may show anything
         raise AnswersError("The answers cannot be read; make a list of them.") from None
+
+
+def _unreadable() -> AnswersTypeError:
+    return AnswersTypeError("The answers cannot be read; make a list or an array of them.")
 
 
 def _listed(values: Sequence[Any]) -> list[Any]:
@@ -227,7 +306,7 @@ def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> "Array | list[A
     return _listed(array.tolist()) if array.dtype.kind == "O" else array
 
 
-def _from_pandas(answers: Any) -> Read:
+def _from_pandas(answers: Any) -> "Array | list[Any]":
     if not hasattr(answers, "isna") or getattr(answers, "ndim", 0) != 1:
         raise AnswersTypeError("The answers must be a pandas Series, one column of a frame.")
     try:
@@ -238,8 +317,7 @@ def _from_pandas(answers: Any) -> Read:
         raise _missing_entries("missing")
     # A nullable column without missing entries is one of NumPy's type.
     plain = getattr(answers.dtype, "numpy_dtype", None)
-    numbers = _converted(answers, lambda: answers.to_numpy(dtype=plain))
-    return numbers, getattr(answers, "index", None)
+    return _converted(answers, lambda: answers.to_numpy(dtype=plain))
 
 
 def _from_polars(answers: Any) -> "Array | list[Any]":

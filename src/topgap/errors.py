@@ -110,3 +110,7 @@ class LedgerWarning(UserWarning):
     """
 
     result: object = None
+
+
+class DomainWarning(UserWarning):
+    """The items that take part seem to be taken from the data, where a public list is needed."""

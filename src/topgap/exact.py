@@ -16,7 +16,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from topgap.errors import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError
+from topgap.errors import (
+    AnswersError,
+    AnswersTypeError,
+    ParameterError,
+    ParameterTypeError,
+    TopgapError,
+)
 
 Number: TypeAlias = "int | float | str | Decimal | Fraction | np.integer | np.floating"
 """What may stand for an exact parameter."""
@@ -45,13 +51,17 @@ def read_whole(value: int, name: str, *, least: int) -> int:
     >>> read_whole(3, "k", least=1)
     3
     """
-    if not is_whole(value):
+    try:
+        whole = int(value) if is_whole(value) else None
+    except Exception:  # of a number of somebody's own
+        whole = None
+    if whole is None:
         raise ParameterTypeError(
             f"{name} must be a whole number given as an int, not {type(value).__name__}."
         )
-    if value < least:
+    if whole < least:
         raise ParameterError(f"{name} must be at least {least}.")
-    return int(value)
+    return whole
 
 
 def read_threads(threads: int | None) -> int:
@@ -72,7 +82,7 @@ def read_flag(flag: bool, name: str) -> bool:
     >>> read_flag(True, "monotonic")
     True
     """
-    if not isinstance(flag, _FLAGS):
+    if not issubclass(type(flag), _FLAGS):
         raise ParameterTypeError(f"{name} must be True or False, not {type(flag).__name__}.")
     return bool(flag)
 
@@ -96,22 +106,12 @@ def read_parameter(value: Number, name: str) -> Fraction:
     >>> read_parameter("1/3", "epsilon")
     Fraction(1, 3)
     """
-    if isinstance(value, _NOT_NUMBERS):
-        raise ParameterTypeError(f"{name} must be a number, not {type(value).__name__}.")
-    if isinstance(value, numbers.Rational):
-        # int() because a Fraction of NumPy integers would overflow silently.
-        exact = Fraction(int(value.numerator), int(value.denominator))
-    elif isinstance(value, Decimal):
-        exact = _read_decimal(value, name)
-    elif isinstance(value, float | np.floating):
-        exact = _read_decimal(Decimal(_shortest(value)), name)
-    elif isinstance(value, str):
-        exact = _read_text(value, name)
-    else:
-        raise ParameterTypeError(
-            f"{name} must be an int, float, Decimal, Fraction or a string such as '1/3', "
-            f"not {type(value).__name__}."
-        )
+    try:
+        exact = _read_number(value, name)
+    except TopgapError:
+        raise
+    except Exception:  # of a number of somebody's own
+        raise _unreadable(value, name) from None
     if max(abs(exact.numerator), exact.denominator) > 10**_MOST_PARAMETER_DIGITS:
         raise _too_long(name)
     if exact == 0:
@@ -119,6 +119,28 @@ def read_parameter(value: Number, name: str) -> Fraction:
     if exact < 0:
         raise ParameterError(f"{name} must be greater than 0, not negative.")
     return exact
+
+
+def _read_number(value: Number, name: str) -> Fraction:
+    if isinstance(value, _NOT_NUMBERS):
+        raise ParameterTypeError(f"{name} must be a number, not {type(value).__name__}.")
+    if isinstance(value, numbers.Rational):
+        # int() because a Fraction of NumPy integers would overflow silently.
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Decimal):
+        return _read_decimal(value, name)
+    if isinstance(value, float | np.floating):
+        return _read_decimal(Decimal(_shortest(value)), name)
+    if isinstance(value, str):
+        return _read_text(value, name)
+    raise _unreadable(value, name)
+
+
+def _unreadable(value: object, name: str) -> ParameterTypeError:
+    return ParameterTypeError(
+        f"{name} must be an int, float, Decimal, Fraction or a string such as '1/3', "
+        f"not {type(value).__name__}."
+    )
 
 
 def _shortest(value: "float | np.floating") -> str:

@@ -48,6 +48,7 @@ def to_arrow(columns: Columns) -> "pa.Table":
 
 def _framed(frame: Callable[[Columns], Frame], columns: Columns) -> Frame:
     try:
+        [*map(repr, columns.get("item", ()))]  # which a library would do where no error can leave
         return frame(columns)
     except Exception:  # whose text is not ours
         raise ReleaseError(

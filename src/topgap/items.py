@@ -28,7 +28,7 @@ def choose_names(answers: object, own: Any, given: object, count: int) -> Any:
         if own is not None:
             raise ItemsError("The answers already name their items; give no items with them.")
         own = given
-    if own is None or isinstance(answers, dict):  # whose keys are distinct
+    if own is None or _has_distinct_keys(answers):
         return own
     return check_names(own, count)
 
@@ -43,18 +43,7 @@ def check_names(names: Any, count: int) -> Any:
     >>> check_names(dict(ash=1, oak=2).keys(), 2)
     ['ash', 'oak']
     """
-    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
-        raise ItemsError(f"items must be a list of names, not {type(names).__name__}.")
-    if isinstance(names, set | frozenset):
-        raise ItemsError("items must have an order; make a list of them.")
-    if getattr(names, "ndim", 1) != 1:
-        raise ItemsError("items must be one-dimensional: one name per answer.")
-    if not _can_be_looked_up(names):
-        # All at once, for nothing may go wrong after the winners have been drawn.
-        try:
-            names = names.to_pylist() if hasattr(names, "to_pylist") else [*names]
-        except Exception:  # whose text is not ours
-            raise ItemsError("items must be names that can be listed.") from None
+    names = usable_names(names)
     if len(names) != count:
         raise ItemsError(f"There are {len(names)} items for {count} answers; give each one.")
     if not _are_distinct(names):
@@ -62,12 +51,37 @@ def check_names(names: Any, count: int) -> Any:
     return names
 
 
+def usable_names(names: Any) -> Any:
+    """The names in a form that can be looked up by position, however many, and distinct or not.
+
+    Raises:
+        ItemsError: They are no list, or have no order.
+
+    >>> usable_names(iter(["ash", "ash"]))
+    ['ash', 'ash']
+    """
+    try:
+        _check_order(names)
+        if _can_be_looked_up(names):
+            return names
+        # All at once, for nothing may go wrong after the winners have been drawn.
+        return names.to_pylist() if _is_arrow(names) else [*names]
+    except ItemsError:
+        raise
+    except Exception:  # whose text is not ours
+        raise ItemsError("items must be names that can be listed.") from None
+
+
 def look_up(names: Any, indices: list[int]) -> list[Any]:
     """The names at these positions, as plain Python objects where NumPy has such.
+
+    Nothing of the names' own is run, for the winners have been drawn.
 
     >>> look_up(np.array(["ash", "oak"]), [1])
     ['oak']
     """
+    if _is_arrow(names):
+        return [names[index].as_py() for index in indices]
     return [_plain(names[index]) for index in indices]
 
 
@@ -77,11 +91,25 @@ def listed(names: Any) -> Any:
     >>> listed(np.array(["ash", "oak"]))
     ['ash', 'oak']
     """
-    if hasattr(names, "to_pylist"):
+    if _is_arrow(names):
         return names.to_pylist()
-    if isinstance(names, np.ndarray) and names.dtype.kind in _PLAIN:
+    if type(names) is np.ndarray and names.dtype.kind in _PLAIN:
         return names.tolist()
-    return names if isinstance(names, list | tuple | range) else [_plain(name) for name in names]
+    return names if type(names) in (list, tuple, range) else [_plain(name) for name in names]
+
+
+def _check_order(names: Any) -> None:
+    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
+        raise ItemsError(f"items must be a list of names, not {type(names).__name__}.")
+    if isinstance(names, set | frozenset):
+        raise ItemsError("items must have an order; make a list of them.")
+    if getattr(names, "ndim", 1) != 1:
+        raise ItemsError("items must be one-dimensional: one name per answer.")
+
+
+def _has_distinct_keys(answers: object) -> bool:
+    """Whether it is a dict that goes through its keys as a dict does."""
+    return isinstance(answers, dict) and type(answers).__iter__ is dict.__iter__
 
 
 def _can_be_looked_up(names: Any) -> bool:
@@ -89,24 +117,21 @@ def _can_be_looked_up(names: Any) -> bool:
     if _is_pandas_index(names):
         return isinstance(names.dtype, np.dtype)
     if _is_arrow(names):
-        try:
-            names.validate(full=True)
-        except ValueError:
-            raise ItemsError("items must be names that can be listed.") from None
+        names.validate(full=True)
         return str(names.type) in _ARROW_TYPES  # each value of which Python has too
-    return isinstance(names, list | tuple | np.ndarray | range)
+    return type(names) in (list, tuple, np.ndarray, range)
 
 
 def _are_distinct(names: Any) -> bool:
-    if isinstance(names, range):
+    if type(names) is range:
         return True
-    if _is_pandas_index(names):
-        return bool(names.is_unique)
     try:
+        if _is_pandas_index(names):
+            return bool(names.is_unique)
         if _is_arrow(names):
             return len(names.unique()) == len(names)
         return len({*listed(names)}) == len(names)
-    except TypeError:
+    except Exception:  # of a name that is a list, or of somebody's own
         raise ItemsError(
             "Each item's name must be of a type that cannot change, such as a string."
         ) from None
@@ -121,6 +146,5 @@ def _is_arrow(names: Any) -> bool:
 
 
 def _plain(name: Any) -> Any:
-    if hasattr(name, "as_py"):
-        return name.as_py()
-    return name.item() if isinstance(name, np.generic) and name.dtype.kind in _PLAIN else name
+    kind = type(name)
+    return name.item() if issubclass(kind, np.generic) and name.dtype.kind in _PLAIN else name

@@ -1,14 +1,17 @@
 """Noisy Top-k with Gap, as users call it: `top_k` and `noisy_max`."""
 
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.answers import check_enough, floored, in_int64, read
+from topgap.answers import floored, in_int64
+from topgap.domain import entrants
 from topgap.errors import AnswersTypeError, ParameterError
 from topgap.exact import Number, read_flag, read_threads
-from topgap.items import choose_names, look_up
+from topgap.items import look_up
 from topgap.parameters import TopK
 from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.reference.secure import gap_top_k_pruned
@@ -24,6 +27,7 @@ def top_k(
     sensitivity: Number = 1,
     monotonic: bool = False,
     items: object = None,
+    domain: object = None,
     gaps: bool = True,
     threads: int | None = None,
     constant_work: bool = False,
@@ -49,7 +53,14 @@ def top_k(
         monotonic: Whether one person's arrival moves all answers the same way, as it does for
             counts when data sets differ by adding or removing a person. Half the noise suffices.
         items: The items' names, in the order of the answers, if these have none of their own;
-            distinct, and known to everyone.
+            distinct, and known to everyone, unless there is a domain.
+        domain: The public list of items, more than k of them: a list, tuple, range, array, Series,
+            Index or `topgap.counting.Domain`. Exactly its members take part: those that have no
+            answer with 0, and what is no member is left out without a word, whatever its answer
+            is. Names are compared as in a dict, where 1 and 1.0 are the same; winners are named as
+            the domain has them, and positions are those in the domain. Without it, the answers
+            must be those of all items of a public list. `topgap.counting.FROM_DATA` says that they
+            are not, and the release says it too.
         gaps: Whether the gaps are released; they cost no privacy.
         threads: How many look at the answers at once; all cores, if there are many answers, unless
             given. It changes the speed and never the law.
@@ -68,17 +79,26 @@ def top_k(
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
         AnswersError, AnswersTypeError: The answers cannot be used: too few, not one-dimensional,
             no numbers, or some missing or not finite. No error text contains an answer.
-        ItemsError: There is not one name per answer, or the answers have names of their own.
+        ItemsError: There is not one name per answer, or the answers have names of their own, or
+            none although there is a domain.
+        DomainError: The domain is no list of more than k different items.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
         KernelError: The system gave no randomness. Nothing is released on an error, and but for
             this one nothing is charged.
 
+    Warns:
+        DomainWarning: A Counter, or a Series that `value_counts` made, came without a domain.
+
     >>> release = top_k({"ash": 10**9, "elm": 0, "oak": 10**6}, k=2, epsilon=1)
     >>> release.items
     ('ash', 'oak')
+    >>> top_k({"ash": 10**9, "yew": 10**9}, k=1, epsilon=1, domain=["ash", "oak"]).items
+    ('ash',)
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps, threads, constant_work, ledger, dataset)
+    return release(
+        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset
+    )
 
 
 def noisy_max(
@@ -89,6 +109,7 @@ def noisy_max(
     sensitivity: Number = 1,
     monotonic: bool = False,
     items: object = None,
+    domain: object = None,
     gaps: bool = True,
     threads: int | None = None,
     constant_work: bool = False,
@@ -101,13 +122,16 @@ def noisy_max(
     array([1])
     """
     parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
-    return release(parameters, answers, items, gaps, threads, constant_work, ledger, dataset)
+    return release(
+        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset
+    )
 
 
 def release(
     parameters: TopK,
     answers: object,
     items: object,
+    domain: object,
     gaps: bool,
     threads: int | None,
     constant_work: bool = False,
@@ -117,10 +141,10 @@ def release(
     """`top_k` with parameters that have been read."""
     gaps = read_flag(gaps, "gaps")
     if ledger is None and dataset is None:  # the usual way, and without a detour
-        data = given(parameters, answers, items, threads, constant_work)
+        data = given(parameters, answers, items, threads, constant_work, domain)
         return selected(parameters, data, gaps)
     payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
-    data = given(parameters, answers, items, threads, constant_work)
+    data = given(parameters, answers, items, threads, constant_work, domain)
     return paid_release(parameters, data, gaps, payment)
 
 
@@ -138,6 +162,7 @@ class Given(NamedTuple):
         names: Their names, or None.
         threads: How many threads are to look at them.
         constant_work: Whether the work is to be the same whatever they are.
+        domain_from_data: Whether the list of items is known to be from the data.
     """
 
     numbers: Any
@@ -145,6 +170,7 @@ class Given(NamedTuple):
     names: Any
     threads: int
     constant_work: bool
+    domain_from_data: bool
 
 
 def given(
@@ -153,20 +179,24 @@ def given(
     items: object,
     threads: int | None,
     constant_work: bool = False,
+    domain: object = None,
 ) -> Given:
     """Take out what was handed in, and check all of it."""
     threads = read_threads(threads)
     constant_work = read_flag(constant_work, "constant_work")
-    numbers, names = read(answers)
+    if constant_work and domain is not None:
+        raise ParameterError(
+            "constant_work needs the answers of all items in order, because looking names up in a "
+            "domain takes longer for some data; leave one of the two out."
+        )
+    numbers, names, domain_from_data = entrants(answers, items, domain, parameters.k)
     if constant_work:
         _check_constant_work(parameters, threads, numbers)
-    check_enough(len(numbers), parameters.k)
-    names = choose_names(answers, names, items, len(numbers))
     steps_per_unit = parameters.resolution.denominator
     taken = in_int64(numbers, steps_per_unit)
     if taken is None:
         floored(numbers, steps_per_unit)  # which sees whether all are finite numbers
-    return Given(numbers, taken, names, threads, constant_work)
+    return Given(numbers, taken, names, threads, constant_work, domain_from_data)
 
 
 def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> None:
@@ -191,7 +221,8 @@ def selected(parameters: TopK, data: Given, gaps: bool) -> Release:
     winners = None
     if data.names is not None:
         winners = look_up(data.names, np.frombuffer(indices, dtype=np.int64).tolist())
-    return Release._of(parameters, indices, gap_units if gaps else None, winners)
+    units = gap_units if gaps else None
+    return Release._of(parameters, indices, units, winners, data.domain_from_data)
 
 
 def _select(data: Given, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
@@ -208,6 +239,10 @@ def _select(data: Given, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
     return np.array([index for index, _ in winners], dtype=np.int64).tobytes(), units
 
 
+_COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.int64})
+"""Types whose values may be told apart by comparing them; others can compare as they like."""
+
+
 @lru_cache(maxsize=256, typed=True)
 def _read_once(
     k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
@@ -218,7 +253,10 @@ def _read_once(
 def _parameters(
     k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
 ) -> TopK:
-    try:
-        return _read_once(k, epsilon, resolution, sensitivity, monotonic)
-    except TypeError:  # not hashable, or of a type that TopK refuses in its own words
-        return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+    given = (k, epsilon, resolution, sensitivity, monotonic)
+    if _COMPARED.issuperset(map(type, given)):
+        try:
+            return _read_once(*given)
+        except TypeError:  # of a Decimal that is a signalling NaN
+            pass
+    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

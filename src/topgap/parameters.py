@@ -112,6 +112,7 @@ class TopK:
         answers: object,
         items: object = None,
         *,
+        domain: object = None,
         gaps: bool = True,
         threads: int | None = None,
         constant_work: bool = False,
@@ -125,6 +126,7 @@ class TopK:
         Args:
             answers: One number per item; see `topgap.top_k`.
             items: Their names, in the same order; see `topgap.top_k`.
+            domain: The public list of items; see `topgap.top_k`.
             gaps: Whether the gaps are released; they cost no privacy.
             threads: How many look at the answers at once; see `topgap.top_k`.
             constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
@@ -135,7 +137,9 @@ class TopK:
         >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
         ('ash', 'oak')
         """
-        return _mechanism()(self, answers, items, gaps, threads, constant_work, ledger, dataset)
+        return _mechanism()(
+            self, answers, items, domain, gaps, threads, constant_work, ledger, dataset
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The parameters as JSON can hold them, fractions as text.

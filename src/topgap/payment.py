@@ -99,7 +99,7 @@ class Charged:
                 f"that of charge {self.charge.number}."
             )
             warning.result = made
-            warnings.warn(warning, stacklevel=_level_of_the_user())
+            warnings.warn(warning, stacklevel=level_of_the_user())
         return made
 
     def _drawn(self, draw: Callable[[], _Made]) -> _Made:
@@ -115,7 +115,7 @@ class Charged:
             raise
 
 
-def _level_of_the_user() -> int:
+def level_of_the_user() -> int:
     """How many calls away the line is that asked for a release."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("topgap."):

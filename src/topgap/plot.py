@@ -89,7 +89,7 @@ def plot(release: Release, ax: "Axes | None" = None) -> "Axes":
         chart.annotate(text, starts[rank] + lengths[rank], rank)
     ax.set_xlim(0, 1.15 * float(full / unit))
     ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {about(full)}")
-    ax.set_title(f"The {f'{k} ' * (k > 1)}largest at ε = {release.epsilon}")
+    chart.entitle(f"The {f'{k} ' * (k > 1)}largest at ε = {release.epsilon}")
     chart.finish()
     return ax
 
@@ -147,7 +147,7 @@ def plot_estimates(estimates: Estimates, ax: "Axes | None" = None, level: Number
     width = last - first or abs(last) or 1
     ax.set_xlim(first - width / 20, last + width / 4)
     ax.set_xlabel("estimate" if unit == 1 else f"estimate as a part of {about(full)}")
-    ax.set_title(f"The {f'{k} ' * (k > 1)}largest, {_cost(estimates)}")
+    chart.entitle(f"The {f'{k} ' * (k > 1)}largest, {_cost(estimates)}")
     chart.finish()
     return ax
 
@@ -167,10 +167,16 @@ class _Chart:
         except ImportError:
             raise MissingExtraError("plot needs matplotlib: pip install matplotlib.") from None
         self._k = len(release)
+        self._marked = release.domain_from_data
         self.labelled = range(0, self._k, ceil(self._k / _MOST_LABELS))
         self._names = [_label(release.items[rank], drawable) for rank in self.labelled]
         self._own = ax is None
         self.ax = _new_axes(self._k) if ax is None else ax
+
+    def entitle(self, title: str) -> None:
+        """Write it above, and below it what is not protected."""
+        caveat = "\nNot protected: the list of items was taken from the data"
+        self.ax.set_title(title + caveat * self._marked)
 
     def annotate(self, text: str, x: float, rank: int) -> None:
         """Write at the right of this place."""

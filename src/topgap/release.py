@@ -4,16 +4,18 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from topgap import frames
+from topgap.domain import NOT_PROTECTED
 from topgap.errors import ReleaseError, TopgapError
 from topgap.exact import is_whole
 from topgap.grid import as_html, as_text
 from topgap.parameters import TopK
-from topgap.text import on_one_line, read_written, written
+from topgap.text import on_one_line, read_written, represented, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMAT = "topgap.release/1"
+_ENTRIES, _MARK = {"format", "parameters", "winners"}, {"domain_from_data", "caveat"}
 _PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
 _MOST_ROWS = 60
+_LARGEST_IN_JSON = 10**600  # whole numbers up to here can be read anywhere
 
 
 class Release:
@@ -37,6 +41,8 @@ class Release:
         indices: The winners' positions among the answers, from 0; None if only names are known.
         gap_units: Their leads over the next, as multiples of the resolution; None without gaps.
         items: The winners' names; None if items go by their position.
+        domain_from_data: Whether the list of items was taken from the data: what is written says
+            then that it is not protected that somebody has an item.
 
     Raises:
         ReleaseError: These cannot have been released with these parameters.
@@ -55,12 +61,13 @@ class Release:
     ε = 1, resolution 1/10, sensitivity 1
     """
 
-    __slots__ = ("_gap_units", "_indices", "_items", "_parameters")
+    __slots__ = ("_domain_from_data", "_gap_units", "_indices", "_items", "_parameters")
 
     _parameters: TopK
     _indices: bytes | None  # of int64
     _gap_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
     _items: tuple[Any, ...] | None
+    _domain_from_data: bool
 
     def __init__(
         self,
@@ -68,6 +75,8 @@ class Release:
         indices: Sequence[int] | None = None,
         gap_units: Sequence[int] | None = None,
         items: Sequence[Any] | None = None,
+        *,
+        domain_from_data: bool = False,
     ) -> None:
         _require(isinstance(parameters, TopK), "its parameters must be a TopK")
         _require(indices is not None or items is not None, "it must name its winners")
@@ -82,11 +91,14 @@ class Release:
             _require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
         if items is not None:
             items = _listed(items, k, "one item per winner")
+        is_flag = isinstance(domain_from_data, bool | np.bool_)
+        _require(is_flag, "domain_from_data is True or False")
         put = object.__setattr__  # for our own refuses
         put(self, "_parameters", parameters)
         put(self, "_indices", None if indices is None else _in_bytes(indices))
         put(self, "_gap_units", None if gap_units is None else _kept(gap_units))
         put(self, "_items", None if items is None else tuple(items))
+        put(self, "_domain_from_data", bool(domain_from_data))
 
     @classmethod
     def _of(
@@ -95,6 +107,7 @@ class Release:
         indices: bytes,
         gap_units: bytes | list[int] | None,
         items: list[Any] | None,
+        domain_from_data: bool = False,
     ) -> "Release":
         """The release of these, which come from the mechanism and need no check."""
         release = object.__new__(cls)
@@ -103,7 +116,14 @@ class Release:
         put(release, "_indices", indices)
         put(release, "_gap_units", _kept(gap_units) if type(gap_units) is list else gap_units)
         put(release, "_items", None if items is None else tuple(items))
+        put(release, "_domain_from_data", domain_from_data)
         return release
+
+    def _with_items(self, items: Sequence[Any]) -> "Release":
+        """The same release with other names for its winners."""
+        units = None if self.gap_units is None else self.gap_units.tolist()
+        marked = self._domain_from_data
+        return Release(self._parameters, None, units, items, domain_from_data=marked)
 
     @property
     def parameters(self) -> TopK:
@@ -157,10 +177,21 @@ class Release:
         resolution = self._parameters.resolution
         return tuple(each * resolution for each in units.tolist())
 
+    @property
+    def domain_from_data(self) -> bool:
+        """Whether the list of items is known to be from the data, and so is not protected."""
+        return self._domain_from_data
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Sentences about what is not protected, which all that is shown and written has."""
+        return (NOT_PROTECTED,) if self._domain_from_data else ()
+
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: gaps and parameters as exact strings, items as they are.
 
-        Winners go by `item` if they have names, and by `index` otherwise.
+        Winners go by `item` if they have names, and by `index` otherwise. If the list of items was
+        taken from the data, `domain_from_data` is True and `caveat` says what that means.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> release.to_dict()["winners"]
@@ -170,7 +201,14 @@ class Release:
         winners: list[dict[str, Any]] = [{name: item} for item in self.items]
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
             winner["gap"] = written(gap)
-        return {"format": FORMAT, "parameters": self._parameters.to_dict(), "winners": winners}
+        made: dict[str, Any] = {
+            "format": FORMAT,
+            "parameters": self._parameters.to_dict(),
+            "winners": winners,
+        }
+        if self._domain_from_data:
+            made |= {"domain_from_data": True, "caveat": NOT_PROTECTED}
+        return made
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Release":
@@ -183,10 +221,12 @@ class Release:
         >>> Release.from_dict(release.to_dict()) == release
         True
         """
-        known = isinstance(read, dict) and read.get("format") == FORMAT
-        _require(known, f"it must have the format {FORMAT}")
         try:
-            _require({*read} == {"format", "parameters", "winners"}, "it has other entries")
+            known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
+            _require(known, f"it must have the format {FORMAT}")
+            marked = _MARK & {*read}
+            _require({*read} - marked == _ENTRIES, "it has other entries")
+            _require(not marked or _is_marked(read), "it marks its domain in another way")
             _require({*read["parameters"]} == {*_PARAMETERS}, "it has other parameters")
             parameters = TopK(**read["parameters"])
             winners = [{**winner} for winner in read["winners"]]
@@ -196,11 +236,11 @@ class Release:
             raise
         except TopgapError as error:
             raise ReleaseError(f"This is no release: {error}") from None
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except Exception:  # of whatever was put in the place of something else
             raise ReleaseError("This is no release: something is missing or misplaced.") from None
         _require(not any(winners), "a winner has an item or an index, and a gap, and nothing else")
         _require(items is None or indices is None, "winners go by an item or by an index")
-        return cls(parameters, indices, units, items)
+        return cls(parameters, indices, units, items, domain_from_data=bool(marked))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The release as JSON, from which `from_json` makes an equal one.
@@ -209,7 +249,8 @@ class Release:
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: An item is no string, number, True, False or None.
+            ReleaseError: An item is no string, number, True, False or None, or a whole number of
+                more than 600 digits.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> Release.from_json(release.to_json()) == release
@@ -217,8 +258,8 @@ class Release:
         """
         if not all(_is_json(item) for item in self._items or ()):
             raise ReleaseError(
-                "Only items that are strings, finite numbers, True, False or None can be "
-                "written as JSON; name the items by strings."
+                "Only items that are strings, finite numbers of at most 600 digits, True, False or "
+                "None can be written as JSON; name the items by strings."
             )
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
@@ -235,7 +276,7 @@ class Release:
         """
         try:
             read = json.loads(text)
-        except (TypeError, ValueError, RecursionError):
+        except Exception:  # it is no text, or not JSON, or nested too deeply
             raise ReleaseError("This is no release: it must be JSON.") from None
         release = cls.from_dict(read)
         _require(all(map(_is_json, release._items or ())), "its items must be strings or numbers")
@@ -245,7 +286,8 @@ class Release:
         """A pandas data frame with one row per winner, from the largest down.
 
         The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
-        nearest, and `gap_units`, the exact multiple of the resolution.
+        nearest, and `gap_units`, the exact multiple of the resolution. If the list of items was
+        taken from the data, `domain_from_data` is True in every row.
 
         Raises:
             ReleaseError: The items, or an enormous gap, fit no column.
@@ -301,7 +343,12 @@ class Release:
                 )
             columns["gap"] = [float(gap) for gap in self.gaps or ()]
             columns["gap_units"] = self.gap_units
-        return columns
+        return columns | self.mark
+
+    @property
+    def mark(self) -> dict[str, list[bool]]:
+        """The column that there is only if the list of items was taken from the data."""
+        return {"domain_from_data": [True] * len(self)} if self._domain_from_data else {}
 
     def __len__(self) -> int:
         return self._parameters.k
@@ -338,16 +385,17 @@ class Release:
 
     def _text(self, most: int) -> str:
         head, rows, note = self.rows(most)
-        return f"{as_text(head, rows)}\n{note}"
+        return "\n".join([as_text(head, rows), note, *self.caveats])
 
     def __repr__(self) -> str:
-        shown = ", ".join(on_one_line(repr(item)) for item in self.items[:5])
+        shown = ", ".join(on_one_line(represented(item)) for item in self.items[:5])
         more = ", …" if len(self) > 5 else ""
-        return f"<Release of the top {len(self)} at ε = {self.epsilon}: {shown}{more}>"
+        cost = f"ε = {self.epsilon}" + ", of a list from the data" * self._domain_from_data
+        return f"<Release of the top {len(self)} at {cost}: {shown}{more}>"
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(_MOST_ROWS)
-        below = escape(note).replace("\n", "<br>")
+        below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
         return f"{as_html(head, rows)}<p>{below}</p>"
 
     def __eq__(self, other: object) -> bool:
@@ -361,7 +409,7 @@ class Release:
 
     def _released(self) -> tuple[object, ...]:
         named = self._items is not None
-        return self._parameters, self._gap_units, named, self.items
+        return self._parameters, self._gap_units, named, self.items, self._domain_from_data
 
     def __copy__(self) -> "Release":
         return self
@@ -373,13 +421,28 @@ class Release:
         # As in all that is written, positions go only where there are no names.
         indices = self.indices.tolist() if self._items is None else None
         units = None if self.gap_units is None else self.gap_units.tolist()
-        return Release, (self._parameters, indices, units, self._items)
+        return _restored, (self._parameters, indices, units, self._items, self._domain_from_data)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Release is frozen.")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("A Release is frozen.")
+
+
+def _restored(
+    parameters: TopK,
+    indices: list[int] | None,
+    gap_units: list[int] | None,
+    items: tuple[Any, ...] | None,
+    domain_from_data: bool,
+) -> Release:
+    return Release(parameters, indices, gap_units, items, domain_from_data=domain_from_data)
+
+
+def _is_marked(read: dict[str, Any]) -> bool:
+    """Whether it says that its domain is from the data, and says it in words too."""
+    return read.get("domain_from_data") is True and isinstance(read.get("caveat"), str)
 
 
 def _in_bytes(numbers: Sequence[int]) -> bytes:
@@ -398,7 +461,7 @@ def _require(holds: bool, what: str) -> None:
 def _listed(given: Any, k: int, what: str) -> list[Any]:
     try:
         listed = [] if isinstance(given, str | bytes) else [*given]
-    except TypeError:
+    except Exception:  # it is no list, or fails as it is read
         listed = []
     _require(len(listed) == k, f"it must have a list of {what}, as many as k says")
     return listed
@@ -421,6 +484,9 @@ def _column(winners: list[dict[str, Any]], name: str) -> list[Any] | None:
 
 
 def _is_json(item: object) -> bool:
-    if isinstance(item, float):
-        return item - item == 0
-    return item is None or isinstance(item, str | int)
+    kind = type(item)  # of which nothing is run
+    if issubclass(kind, float):
+        return isfinite(item)  # type: ignore[arg-type]
+    if issubclass(kind, int):
+        return int.__abs__(item) < _LARGEST_IN_JSON  # type: ignore[arg-type]
+    return item is None or issubclass(kind, str)

@@ -13,7 +13,13 @@ import numpy as np
 
 from topgap._core import Stream
 from topgap.answers import check_enough, floored, in_int64, read
-from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError, SelectorError
+from topgap.errors import (
+    ItemsError,
+    KernelError,
+    MissingExtraError,
+    ParameterTypeError,
+    SelectorError,
+)
 from topgap.exact import read_flag, read_threads
 from topgap.items import choose_names, listed, look_up
 from topgap.parameters import TopK
@@ -249,8 +255,9 @@ class Selector:
         Raises:
             AnswersError: There are not more answers than winners; more can be added.
             SelectorError: It has been merged into another, or released and not by this ledger.
-            BudgetExceeded, LedgerError: The ledger has less left, or cannot be written. Nothing is
-                released on an error, and nothing charged unless the winners were being drawn.
+            BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
+            KernelError: The system gave no randomness; it can be released later. Nothing is
+                released on an error, and but for this one nothing is charged.
         """
         gaps = read_flag(gaps, "gaps")
         with self._in_use():
@@ -355,7 +362,7 @@ class Selector:
             items, values = table["item"].to_pylist(), table["value"].to_pylist()
             numbers = [*map(_whole, values)]
             is_twice = len({*items}) < len(items)
-        except (pa.ArrowException, KeyError, TypeError, ValueError):
+        except Exception:  # it is no table, or has no such columns
             raise SelectorError(
                 "A selector is read from an Arrow table with the columns item and value."
             ) from None
@@ -470,7 +477,11 @@ class Selector:
         k = self._parameters.k
         pool = cut(self._pool, k + 1)
         self._used_up = _INTERRUPTED
-        self._ranked = rank(pool, k, self._refinement, Sampler())
+        try:
+            self._ranked = rank(pool, k, self._refinement, Sampler())
+        except KernelError:  # nothing was drawn, and it may be tried again
+            self._used_up = None
+            raise
         self._use_up(_RELEASED)
 
     def _are_too_many(self, names: Any) -> bool:
@@ -485,7 +496,11 @@ class Selector:
         if not self._seen and len(names) > MOST_REMEMBERED:
             return None  # there is nothing to compare with, and nothing will be remembered
         new = listed(names)
-        if any(name != name for name in new):
+        try:
+            is_odd = any(name != name for name in new)
+        except Exception:  # of a name of somebody's own
+            is_odd = True
+        if is_odd:
             raise ItemsError("A name is not equal to itself, as NaN is not; give it another.")
         if not self._seen.isdisjoint(new):
             raise ItemsError(TWICE)

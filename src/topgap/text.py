@@ -1,6 +1,7 @@
 """Numbers, names and paths as text: exact, of any length, on one line, without passwords."""
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from math import floor, gcd, isfinite, log10
@@ -85,13 +86,42 @@ def rounded(number: float, spread: float) -> str:
     return f"{number:.{min(max(places, 0), 6)}f}"
 
 
+def in_words(thing: object) -> str:
+    """The thing as text, even if it cannot be written as such.
+
+    A whole number of more digits than Python writes has hexadecimal ones, and other things that
+    refuse go by their type.
+
+    >>> in_words("flu"), in_words(10**5000)[:5], in_words((10**5000,))
+    ('flu', '0x31e', '<tuple>')
+    """
+    return _or_otherwise(str, thing)
+
+
+def represented(thing: object) -> str:
+    """The thing as `repr` writes it, or else as `in_words` does.
+
+    >>> represented("flu"), represented(10**5000)[:5]
+    ("'flu'", '0x31e')
+    """
+    return _or_otherwise(repr, thing)
+
+
+def _or_otherwise(write: Callable[[object], str], thing: object) -> str:
+    try:
+        return write(thing)
+    except Exception:  # whose text is not ours
+        kind = type(thing)
+        return hex(thing) if issubclass(kind, int) else f"<{kind.__name__}>"  # type: ignore[arg-type]
+
+
 def on_one_line(thing: object) -> str:
     r"""The thing as text, without characters that would change what is around it.
 
     >>> print(on_one_line("two\nlines"))
     two\nlines
     """
-    text = str(thing)
+    text = in_words(thing)
     if text.isprintable():
         return text
     return "".join(

@@ -41,7 +41,7 @@ MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "op
 VALUES = {
     "topgap.auditing.Audited", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
-    "topgap.datasets.Dataset",
+    "topgap.counting.Counts", "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Verified",
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.Row",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",

@@ -15,6 +15,7 @@ from checking.judged import Judge
 from checking.well_formed import is_estimates, is_release
 from topgap import Estimates, Release, TopK, report
 from topgap.errors import EstimatesError, ParameterError, ParameterTypeError, ReleaseError
+from topgap.text import in_words
 
 PARAMETERS = (ParameterError, ParameterTypeError)
 READING = (EstimatesError, ReleaseError)
@@ -38,7 +39,8 @@ def releases(draw: st.DrawFn, *, gaps: bool | None = None) -> Release:
     if kind < 2:
         return Release(parameters, [*range(k)], units)
     names = _JSON_NAMES if kind < 5 else hostile_parameters.NAMES
-    return Release(parameters, None, units, draw(st.lists(names, min_size=k, max_size=k)))
+    items = draw(st.lists(names, min_size=k, max_size=k))
+    return Release(parameters, None, units, items, domain_from_data=draw(st.booleans()))
 
 
 _LISTS = st.one_of(
@@ -174,16 +176,18 @@ def fuzz_reading(given: dict[str, Any], call: Judge) -> None:
                 written = call(name + "to_json", (), made.to_json)
                 assert written is None or kind.from_json(written) == made
     for text in _texts(given):
+        asking = (*READING, ParameterTypeError)
+        call("topgap.report.read_release", asking, report.read_release, text)
+        call("topgap.report.read_estimates", asking, report.read_estimates, text)
         if isinstance(text, str):
             page = f'<script type="application/json" id="topgap-release">{text}</script>'
             call("topgap.report.read_release", READING, report.read_release, page)
-            call("topgap.report.read_release", READING, report.read_release, text)
             call("topgap.report.read_estimates", READING, report.read_estimates, page)
 
 
 def _texts(given: dict[str, Any]) -> list[Any]:
     try:
-        text = json.dumps(given["document"], default=str)
+        text = json.dumps(given["document"], default=in_words)
     except (ValueError, RecursionError):
         text = "["
     if given["cut"] is not None:
@@ -209,7 +213,7 @@ def estimating(draw: st.DrawFn) -> dict[str, Any]:
     if luck == 0:
         measured = draw(hostile.answers())
     elif luck == 1:
-        measured = dict(zip(map(str, release.items), measured, strict=True))
+        measured = dict(zip(map(in_words, release.items), measured, strict=True))
     variance: Any = draw(_VARIANCES)
     if luck in (2, 3):
         variance = draw(st.lists(_VARIANCES, min_size=k, max_size=k))

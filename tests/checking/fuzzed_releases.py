@@ -15,6 +15,8 @@ from topgap import Selector, TopK, _core, reference
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
+    DomainError,
+    DomainWarning,
     ItemsError,
     ParameterError,
     ParameterTypeError,
@@ -23,7 +25,8 @@ from topgap.errors import (
 
 PARAMETERS = (ParameterError, ParameterTypeError)
 ANSWERS = (AnswersError, AnswersTypeError)
-RELEASING = (*PARAMETERS, *ANSWERS, ItemsError)
+REFERRING = (*PARAMETERS, *ANSWERS, ItemsError)
+RELEASING = (*REFERRING, DomainError, DomainWarning)
 
 
 @st.composite
@@ -33,6 +36,7 @@ def releasing(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "answers": draw(hostile.answers()),
         "items": draw(hostile_parameters.names()),
+        "domain": draw(hostile_parameters.domains()),
         "parameters": draw(hostile_parameters.parameters()),
         "gaps": draw(hostile_parameters.NO_FLAGS if luck == 1 else hostile_parameters.FLAGS),
         "threads": draw(hostile_parameters.NO_THREADS if luck == 2 else hostile_parameters.THREADS),
@@ -47,14 +51,17 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
     """Release, in every way that takes answers."""
     answers, chosen = given["answers"], given["parameters"]
     few = {key: value for key, value in chosen.items() if key != "k"}
-    how = {"items": given["items"], "threads": given["threads"]}
+    domain = given["domain"]
+    how = {"items": given["items"], "threads": given["threads"], "domain": domain}
     more = {**how, "gaps": given["gaps"], "constant_work": given["constant_work"]}
     made = call("topgap.top_k", RELEASING, topgap.top_k, answers, **chosen, **how)
     if made is not None:
-        is_release(made, answers=_count(answers))
+        is_release(made, answers=_count(answers if domain is None else domain))
     made = call("topgap.noisy_max", RELEASING, topgap.noisy_max, answers, **few, **more)
     if made is not None:
-        is_release(made, answers=_count(answers), gaps=bool(given["gaps"]))
+        is_release(
+            made, answers=_count(answers if domain is None else domain), gaps=bool(given["gaps"])
+        )
         assert len(made) == 1
     parameters = call("topgap.TopK", PARAMETERS, TopK, **chosen)
     if parameters is None:
@@ -62,7 +69,9 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
     is_parameters(parameters)
     release = call("topgap.TopK.release", RELEASING, parameters.release, answers, **more)
     if release is not None:
-        is_release(release, answers=_count(answers), gaps=bool(given["gaps"]))
+        is_release(
+            release, answers=_count(answers if domain is None else domain), gaps=bool(given["gaps"])
+        )
     estimates = call(
         "topgap.top_k_with_estimates", RELEASING, topgap.top_k_with_estimates,
         answers, **chosen, **how, selection_share=given["share"],
@@ -71,7 +80,7 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
         assert type(estimates) is topgap.Estimates
         assert len(estimates.measurements) == parameters.k
         assert estimates.epsilon == parameters.epsilon
-        is_release(estimates.release, answers=_count(answers))
+        is_release(estimates.release, answers=_count(answers if domain is None else domain))
 
 
 def is_parameters(parameters: TopK) -> None:
@@ -115,21 +124,21 @@ def fuzz_reference(given: dict[str, Any], call: Judge) -> None:
     answers, odd = given["answers"], given["odd"]
     parameters: Any = given["parameters"] if odd is None else odd
     pairs = call(
-        "topgap.reference.gap_top_k", RELEASING, reference.gap_top_k,
+        "topgap.reference.gap_top_k", REFERRING, reference.gap_top_k,
         answers, parameters, refinement=given["refinement"],
     )  # fmt: skip
     pruned = call(
-        "topgap.reference.gap_top_k_pruned", RELEASING, reference.gap_top_k_pruned,
+        "topgap.reference.gap_top_k_pruned", REFERRING, reference.gap_top_k_pruned,
         answers, parameters,
     )  # fmt: skip
     for made in (pairs, pruned):
         if made is not None:
             assert len({index for index, _ in made}) == len(made) == parameters.k
             assert all(type(gap) is Fraction and gap >= 0 for _, gap in made)
-    winners = call("topgap.reference.top_k", RELEASING, reference.top_k, answers, parameters)
+    winners = call("topgap.reference.top_k", REFERRING, reference.top_k, answers, parameters)
     if winners is not None:
         assert len({*winners}) == parameters.k
-    winner = call("topgap.reference.noisy_max", RELEASING, reference.noisy_max, answers, parameters)
+    winner = call("topgap.reference.noisy_max", REFERRING, reference.noisy_max, answers, parameters)
     assert winner is None or type(winner) is int
 
 
@@ -171,7 +180,7 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
     if parameters is None or others is None:
         return
     selector, other = Selector(parameters), Selector(others)
-    refusals = (*RELEASING, SelectorError)
+    refusals = (*REFERRING, SelectorError)
     number = 0
     for step, answers, named, odd in given["steps"]:
         if step in ("add", "add to other"):

@@ -28,6 +28,11 @@ MARK = 73_195_508
 """No error may say this number."""
 
 
+def any_of(things: Sequence[Any]) -> st.SearchStrategy[Any]:
+    """One of them, whatever they do when they are hashed, as Hypothesis does with samples."""
+    return st.integers(0, len(things) - 1).map(lambda place: things[place])
+
+
 class Failing(Sequence[Any]):
     """A sequence that says how long it is, and fails when it is read."""
 
@@ -84,6 +89,45 @@ class ArrowStream:
         return pa.chunked_array([pa.array(self.values)]).__arrow_c_stream__(requested_schema)
 
 
+class FewNames(dict[Any, Any]):
+    """A dict that goes through fewer names than it has answers."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([*self.keys()][1:])
+
+
+class SameNames(dict[Any, Any]):
+    """A dict that goes through the same name again and again."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([*self.keys()][:1] * len(self))
+
+
+class LyingLength(dict[Any, Any]):
+    """A dict that says it has more than it has."""
+
+    def __len__(self) -> int:
+        return 10**6
+
+
+class FailingNumber(int):
+    """A whole number that cannot be told apart from others, nor read."""
+
+    def __hash__(self) -> int:
+        raise RuntimeError(f"no hash of {MARK}")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError(f"{MARK} is not compared")
+
+    def __int__(self) -> int:
+        raise OSError(f"{MARK} is not read")
+
+    @property
+    def numerator(self) -> Any:
+        """None, for it fails."""
+        raise ValueError(f"{MARK} has none")
+
+
 def _failing_iterator(values: list[Any]) -> Iterator[Any]:
     yield from values
     raise OSError(f"{MARK} cannot be read")
@@ -130,7 +174,7 @@ NUMPY = st.sampled_from(
         np.longdouble("0.1"),
     ]
 )
-NO_NUMBERS = st.sampled_from(
+NO_NUMBERS = any_of(
     [
         None,
         True,
@@ -170,6 +214,7 @@ NO_NUMBERS = st.sampled_from(
         len,
         ...,
         NotImplemented,
+        FailingNumber(7),
     ]
 )
 NUMBERS = st.one_of(WHOLE, WHOLE, FLOATS, EXACT, NUMPY)
@@ -263,6 +308,10 @@ BAD_HOLDERS: list[Callable[[Any], Any]] = [
     lambda _: pa.array(["a"]), lambda _: pa.array(["b", "a", "b"]).dictionary_encode(),
     lambda _: pa.array([True, False, True]),
     lambda _: object(), lambda _: len, lambda _: int, lambda _: range(5), lambda _: ...,
+    *(
+        lambda values, kind=kind: kind(zip(map(str, range(99)), values, strict=False))
+        for kind in (FewNames, SameNames, LyingLength)
+    ),
     lambda _: memoryview(b"abc"), lambda _: memoryview(b"abcd").cast("B", (2, 2)),
 ]  # fmt: skip
 """What they may not come in, but for a range and the like, which are good after all."""

@@ -10,9 +10,48 @@ import pandas as pd
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from checking.hostile import NO_NUMBERS, held, in_polars
+from checking.hostile import MARK, NO_NUMBERS, FailingNumber, any_of, held, in_polars
+from topgap.counting import FROM_DATA, Domain
 
 # ---------------------------------------------------------------- names
+
+
+class Unwritable:
+    """A name that cannot be shown."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unwritable)
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __str__(self) -> str:
+        raise RuntimeError(f"no text of {MARK}")
+
+    __repr__ = __str__
+
+
+class Unhashable(Unwritable):
+    """A name that no dict can hold, and that tells nothing of itself."""
+
+    def __hash__(self) -> int:
+        raise OSError(f"no hash of {MARK}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError
+        raise OSError(f"{MARK} has no {name}")
+
+
+class Incomparable:
+    """A name that a dict can hold as long as it meets no other."""
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError(f"{MARK} is not compared")
+
+    def __hash__(self) -> int:
+        return 7
+
 
 NAMES = st.one_of(
     st.text(max_size=5),
@@ -20,7 +59,9 @@ NAMES = st.one_of(
     st.integers(-3, 3),
     st.sampled_from([None, True, 1.5, float("nan"), (1, 2), b"x", Fraction(1, 3), Decimal("0.1")]),
     st.sampled_from([datetime.date(2026, 1, 1), np.str_("flu"), np.int8(3), np.datetime64("NaT")]),
+    any_of([10**700, -(10**5000), (10**5000,), Unwritable()]),
 )
+ODD_NAMES = st.one_of(NAMES, NAMES, any_of([Unhashable(), Incomparable(), [1], pd.NA]))
 
 
 @st.composite
@@ -35,14 +76,29 @@ def names(draw: st.DrawFn) -> Any:
                 [7, "abc", b"abc", {"a": 1}, {1, 2}, [[1], [2]], np.zeros((2, 2)), object()]
             )
         )
-    listed = draw(st.lists(NAMES, max_size=8))
+    listed = draw(st.lists(ODD_NAMES, max_size=8))
     holders = [list, tuple, pd.Index, pa.array, in_polars, np.array, iter, pd.Series]
+    return held(draw(st.sampled_from(holders)), listed)
+
+
+@st.composite
+def domains(draw: st.DrawFn) -> Any:
+    """Public lists of items, or None; many of them of names that the answers have."""
+    luck = draw(st.integers(0, 9))
+    if luck < 5:
+        return None
+    if luck == 5:
+        return draw(st.one_of(names(), st.sampled_from([FROM_DATA, "flu", {1, 2}, range(10**12)])))
+    names_of_answers = st.integers(0, 9).map(lambda number: f"item {number}")
+    common = st.one_of(names_of_answers, names_of_answers, st.integers(0, 9), NAMES)
+    listed = draw(st.lists(common, max_size=12, unique_by=id))
+    holders = [list, tuple, pd.Index, pa.array, np.array, iter, pd.Series, Domain]
     return held(draw(st.sampled_from(holders)), listed)
 
 
 # ---------------------------------------------------------------- parameters
 
-NO_PARAMETERS = st.sampled_from(
+NO_PARAMETERS = any_of(
     [
         None,
         True,
@@ -79,6 +135,9 @@ NO_PARAMETERS = st.sampled_from(
         object(),
         np.bool_(True),
         np.timedelta64(1, "s"),
+        np.timedelta64(1),
+        Unhashable(),
+        FailingNumber(1),
         np.array(1),
         np.array([1]),
         np.nan,
@@ -133,7 +192,7 @@ SENSITIVITIES = st.sampled_from(
     [1, 1, 1, 1, 2, "5", 0.5, Fraction(1, 3), 10**6, 10**300, "1/10", 0.7]
 )
 KS = st.sampled_from([1, 1, 1, 2, 2, 3, np.int8(2), 5])
-NO_KS = st.sampled_from(
+NO_KS = any_of(
     [
         0,
         -1,
@@ -148,13 +207,15 @@ NO_KS = st.sampled_from(
         np.float64(2),
         Fraction(2),
         Decimal(1),
+        np.timedelta64(1),
+        FailingNumber(1),
         np.array(1),
         [1],
         object(),
         ...,
     ]
 )
-NO_FLAGS = st.sampled_from([0, 1, None, "yes", 0.5, [], np.array(True), object()])
+NO_FLAGS = any_of([0, 1, None, "yes", 0.5, [], np.array(True), object(), Unhashable()])
 NO_THREADS = st.sampled_from([0, -1, 1.5, True, "2", object()])
 FLAGS = st.sampled_from([False, True, False, True, np.bool_(True)])
 THREADS = st.sampled_from([None, None, None, 1, 2, 3, 10**9, np.int64(2)])

@@ -30,42 +30,32 @@ def form_of(target: Path | None) -> Form | None:
     return "table" if target is None else _SUFFIXES.get(target.suffix.lower())
 
 
-def in_form(made: Publication, form: Form, caveat: str | None) -> bytes:
-    """What is published as a file holds it.
-
-    Args:
-        made: What to write.
-        form: How to write it.
-        caveat: What is not protected; a table says it too.
-    """
+def in_form(made: Publication, form: Form) -> bytes:
+    """What is published as a file holds it."""
     if form == "csv":
         return csv_text(made.cells()).encode()
     if form == "json":
         return f"{made.to_json()}\n".encode()
     if form == "parquet":
-        return _parquet(made, caveat)
-    return _table(made, caveat).encode()
+        return _parquet(made)
+    return _table(made).encode()
 
 
-def _table(made: Publication, caveat: str | None) -> str:
+def _table(made: Publication) -> str:
     head, rows, note = made.rows()
     lines = [as_text(head, rows), note]
     if made.release.gaps is not None:
         least = about(certain_from(made.release.parameters))
         lines.append(f"A gap below {least} leaves the order of the two uncertain.")
-    lines += [*made.explanations, *made.cautions, *([caveat] if caveat else [])]
+    lines += [*made.explanations, *made.cautions, *made.release.caveats]
     return "\n".join(lines) + "\n"
 
 
-def _parquet(made: Publication, caveat: str | None) -> bytes:
+def _parquet(made: Publication) -> bytes:
     try:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("Parquet files need pyarrow: pip install pyarrow.") from None
-    table = made.to_arrow()
-    if caveat:
-        notes = {**table.schema.metadata, "topgap.caveat": caveat}
-        table = table.replace_schema_metadata(notes)
     sink = io.BytesIO()
-    pq.write_table(table, sink)
+    pq.write_table(made.to_arrow(), sink)
     return sink.getvalue()

@@ -67,12 +67,7 @@ class Released:
 
     def cells(self) -> list[list[Any]]:
         """Rank, item and gap."""
-        gaps = self.release.gaps
-        rows = [[rank, item] for rank, item in enumerate(self.release.items, 1)]
-        if gaps is None:
-            return [["rank", "item"], *rows]
-        exact = [[*row, written(gap)] for row, gap in zip(rows, gaps, strict=True)]
-        return [["rank", "item", "gap"], *exact]
+        return _marked(self.release, _winners(self.release))
 
     def to_json(self) -> str:
         """The JSON of the release."""
@@ -80,7 +75,7 @@ class Released:
 
     def to_arrow(self) -> "pa.Table":
         """The release's columns."""
-        notes = {"topgap.release": self.release.to_json()}
+        notes = {"topgap.release": self.release.to_json(), **_caveat(self.release)}
         return self.release.to_arrow().replace_schema_metadata(notes)
 
     def to_html(self, **said: str) -> str:
@@ -135,7 +130,7 @@ class Estimated:
         What was released and measured is exact.
         """
         made = self.estimates
-        head, *rows = Released(self.release).cells()
+        head, *rows = _winners(self.release)
         head += ["measurement", "estimate", "standard_error", "low", "high"]
         head += ["simultaneous_low", "simultaneous_high", "in_doubt"]
         columns = zip(
@@ -148,13 +143,11 @@ class Estimated:
             made.in_doubt(self.level),
             strict=True,
         )
-        return [
-            head,
-            *(
-                [*row, written(measured), estimate, error, *alone, *at_once, str(in_doubt).lower()]
-                for row, measured, estimate, error, alone, at_once, in_doubt in columns
-            ),
+        more = [
+            [*row, written(measured), estimate, error, *alone, *at_once, str(in_doubt).lower()]
+            for row, measured, estimate, error, alone, at_once, in_doubt in columns
         ]
+        return _marked(self.release, [head, *more])
 
     def to_json(self) -> str:
         """The JSON of the estimates."""
@@ -162,7 +155,8 @@ class Estimated:
 
     def to_arrow(self) -> "pa.Table":
         """The estimates' columns."""
-        notes = {"topgap.estimates": self.estimates.to_json(self.level)}  # the release is in it
+        json = self.estimates.to_json(self.level)  # the release is in it
+        notes = {"topgap.estimates": json, **_caveat(self.release)}
         return self.estimates.to_arrow(self.level).replace_schema_metadata(notes)
 
     def to_html(self, **said: str) -> str:
@@ -170,3 +164,25 @@ class Estimated:
         from topgap.report import to_html
 
         return to_html(self.estimates, level=self.level, **said)
+
+
+def _winners(release: Release) -> list[list[Any]]:
+    """Rank, item and gap of each winner, below the names of these columns."""
+    rows = [[rank, item] for rank, item in enumerate(release.items, 1)]
+    if release.gaps is None:
+        return [["rank", "item"], *rows]
+    exact = [[*row, written(gap)] for row, gap in zip(rows, release.gaps, strict=True)]
+    return [["rank", "item", "gap"], *exact]
+
+
+def _marked(release: Release, cells: list[list[Any]]) -> list[list[Any]]:
+    """The cells, with one more column if the list of items was taken from the data."""
+    if not release.domain_from_data:
+        return cells
+    head, *rows = cells
+    return [[*head, *release.mark], *([*row, "true"] for row in rows)]
+
+
+def _caveat(release: Release) -> dict[str, str]:
+    """What a file's metadata says of what is not protected."""
+    return {"topgap.caveat": " ".join(release.caveats)} if release.caveats else {}

@@ -9,7 +9,6 @@ from topgap.cli import files, standard_output
 from topgap.cli.asked import Request
 from topgap.cli.forms import Form, in_form
 from topgap.cli.publications import Publication
-from topgap.counting import NOT_PROTECTED
 from topgap.leads import is_uncertain
 from topgap.payment import Charged, Payment
 from topgap.text import on_one_line, written
@@ -38,23 +37,22 @@ def publish(request: Request, made: Publication, payment: Payment) -> None:
     Raises:
         OutputError: It cannot be written.
     """
-    caveat = NOT_PROTECTED if request.domain_from_data else None
     form = request.written_as or "table"
     contents: dict[Path, bytes] = {}
     if request.output is not None:
-        contents[request.output] = in_form(made, form, caveat)
+        contents[request.output] = in_form(made, form)
     if request.report is not None:
-        contents[request.report] = made.to_html(**_said(request, caveat)).encode()
+        contents[request.report] = made.to_html(**_said(request)).encode()
     files.write(contents, overwrite=request.overwrite)
 
     remarks = [] if request.quiet else _remarks(request, made, payment, [*contents])
-    if caveat and (request.output is not None or form != "table"):
-        remarks.append(caveat)
+    if request.output is not None or form != "table":  # else it stands below the table
+        remarks += made.release.caveats
     if sys.stderr is not None:
         for remark in remarks:
             print(remark, file=sys.stderr)
     if request.output is None:
-        _print(request, made, form, caveat)
+        _print(request, made, form)
 
 
 def _remarks(
@@ -83,9 +81,9 @@ def charged(charge: "Charge") -> str:
     )
 
 
-def _said(request: Request, caveat: str | None) -> dict[str, str]:
+def _said(request: Request) -> dict[str, str]:
     """What the page is told to say."""
-    said = {"title": request.title, "counted": _what_was_counted(request), "caveat": caveat}
+    said = {"title": request.title, "counted": _what_was_counted(request)}
     return {name: text for name, text in said.items() if text is not None}
 
 
@@ -97,10 +95,10 @@ def _what_was_counted(request: Request) -> str:
     return f"Counted for each {request.item}: every {request.person} who has it, once."
 
 
-def _print(request: Request, made: Publication, form: Form, caveat: str | None) -> None:
+def _print(request: Request, made: Publication, form: Form) -> None:
     if form == "table" and request.is_shown:
         from topgap.cli.terminal import show
 
-        show(made, caveat)
+        show(made)
     else:
-        standard_output.write(in_form(made, form, caveat))
+        standard_output.write(in_form(made, form))

@@ -40,11 +40,9 @@ class Shown:
 
     Attributes:
         made: What is published.
-        caveat: What is not protected.
     """
 
     made: Publication
-    caveat: str | None = None
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
         head, rows, note = self._rows()
@@ -69,8 +67,7 @@ class Shown:
         yield Text(note, style="dim")
         yield from (Text(each, style="dim") for each in self.made.explanations)
         yield from (Text(each, style="yellow") for each in self.made.cautions)
-        if self.caveat:
-            yield Text(self.caveat, style="bold red")
+        yield from (Text(each, style="bold red") for each in release.caveats)
 
     def _rows(self) -> tuple[list[str], list[list[str]], str]:
         """As they are published, with gaps that align and, where there is more, a narrow head."""
@@ -83,9 +80,9 @@ class Shown:
         return head, rows, note
 
 
-def show(made: Publication, caveat: str | None = None) -> None:
+def show(made: Publication) -> None:
     """Print it on the terminal."""
-    Console(highlight=False).print(Shown(made, caveat))
+    Console(highlight=False).print(Shown(made))
 
 
 def _room(head: list[str], rows: list[list[str]], columns: int) -> int:

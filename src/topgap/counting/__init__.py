@@ -4,6 +4,7 @@
     count_transactions(source, domain=…)               FIMI files, one person a line
     read_counts(source, item=…, count=…, domain=…)     counts that somebody made before
     Domain, read_domain, FROM_DATA                     the public list of items
+    Counts                                             what they give: a dict that knows its list
 
 Each person counts once for an item, however often they had it, so that one person moves a count by
 at most 1: that is the sensitivity of `topgap.top_k`. And one person more moves all counts the same
@@ -13,16 +14,18 @@ items outside of it are left out without a word, because how many there are is a
 DuckDB does the work, within a fixed amount of memory and on disk beyond it. The counts are secret.
 """
 
-from topgap.counting.domain import FROM_DATA, NOT_PROTECTED, Domain, read_domain
+from topgap.counting.domain import Domain, read_domain
 from topgap.counting.engine import MEMORY, Progress
 from topgap.counting.events import count_events, count_transactions, read_counts
 from topgap.counting.files import FORMATS, Format, format_by_name
+from topgap.domain import FROM_DATA, NOT_PROTECTED, Counts
 
 __all__ = [
     "FORMATS",
     "FROM_DATA",
     "MEMORY",
     "NOT_PROTECTED",
+    "Counts",
     "Domain",
     "Format",
     "Progress",

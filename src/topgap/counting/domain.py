@@ -1,8 +1,8 @@
 """The domain: the public list of items, all of which take part, counted or not."""
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import IO, Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
 
 import numpy as np
 
@@ -12,30 +12,14 @@ from topgap.counting.engine import LONGEST_LINE, Engine
 from topgap.counting.files import Format, format_by_name, is_path, label_of, refuse_address
 from topgap.counting.sources import open_table
 from topgap.counting.tables import Table, quoted
+from topgap.domain import MOST_ITEMS, FromData
 from topgap.errors import DomainError, ParameterError, SourceError
 
-MOST_ITEMS = 10_000_000
 MOST_TEXT = 500_000_000
 """So many characters all items of a file may have; what is read takes memory."""
 
 _MOST_COPIED = 2**31
 _TABLES = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz"}
-
-
-class FromData:
-    """The type of `FROM_DATA`."""
-
-    def __repr__(self) -> str:
-        return "topgap.counting.FROM_DATA"
-
-
-FROM_DATA: Final = FromData()
-"""Take the items from the data. That somebody has an item is then not protected."""
-
-NOT_PROTECTED = (
-    "Not protected: the list of items was taken from the data, so that an item is named here "
-    "shows that somebody has it, whatever ε is."
-)
 
 
 class Domain:
@@ -73,9 +57,14 @@ class Domain:
             _check_size(len(items))
             self.names, self.texts = items, [*map(str, items)]
             return
-        listed = _listed(items)
-        _check_size(len(listed))
-        self.texts = [*map(_text, listed)]
+        try:
+            listed = _listed(items)
+            _check_size(len(listed))
+            self.texts = [*map(_text, listed)]
+        except DomainError:
+            raise
+        except Exception:  # whose text is not ours
+            raise DomainError("The domain has an item that cannot be written as text.") from None
         _check_distinct(self.texts)
         named = zip(listed, self.texts, strict=True)
         self.names = [text if isinstance(item, str) else item for item, text in named]
@@ -83,6 +72,9 @@ class Domain:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.names)
 
     def __repr__(self) -> str:
         return f"<Domain of {len(self)} items>"

@@ -6,14 +6,13 @@ import numpy as np
 
 from topgap.counting.boundary import guarded
 from topgap.counting.cells import is_integer, item_text, person_key, whole_number
-from topgap.counting.domain import Domain, FromData, as_domain
+from topgap.counting.domain import Domain, as_domain
 from topgap.counting.engine import MEMORY, Engine, Progress
 from topgap.counting.files import Format
 from topgap.counting.sources import open_lines, open_table
 from topgap.counting.tables import Table, quoted
+from topgap.domain import Counts, FromData
 from topgap.errors import DomainError, SourceError
-
-Counts = dict[Any, int]
 
 
 @guarded(SourceError, "The source")
@@ -40,7 +39,8 @@ def count_events(
         person: The column that says who. Events without a person are left out.
         item: The column that says what. Events without an item are left out.
         domain: The public list of items: an iterable, a range, the path of a text file with an
-            item a line, a `Domain`, or FROM_DATA, which does not protect who is in it.
+            item a line, a `Domain`, or FROM_DATA, which does not protect who is in it; what is
+            released from the counts says so then.
         format: The format of a file, if its name does not tell.
         table: The table of a DuckDB or SQLite file.
         query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
@@ -220,13 +220,13 @@ def _counted(
     if isinstance(public, FromData):
         name = "item" if is_integer(kind) else "text"
         rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", of=found.label)
-        return dict(rows)
+        return Counts(rows, domain_from_data=True)
     found_counts = engine.run(
         f"SELECT place, n FROM ({_MATCHED})", of=found.label, fetch="fetchnumpy"
     )
     counts = np.zeros(len(public), dtype=np.int64)
     counts[found_counts["place"]] = found_counts["n"]
-    return dict(zip(public.names, counts.tolist(), strict=True))
+    return Counts(zip(public.names, counts.tolist(), strict=True))
 
 
 _MATCHED = "SELECT * FROM counted JOIN domain USING (text)"

@@ -31,6 +31,7 @@ def top_k_with_estimates(
     sensitivity: Number = 1,
     monotonic: bool = False,
     items: object = None,
+    domain: object = None,
     threads: int | None = None,
     constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
@@ -52,6 +53,7 @@ def top_k_with_estimates(
         sensitivity: How far one person can move any one answer; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all answers the same way; see `topgap.top_k`.
         items: The items' names; see `topgap.top_k`.
+        domain: The public list of items; see `topgap.top_k`.
         threads: How many look at the answers at once; see `topgap.top_k`.
         constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
         ledger: The budget ledger to charge with all of ε; see `topgap.top_k`.
@@ -62,8 +64,8 @@ def top_k_with_estimates(
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
-        AnswersError, AnswersTypeError, ItemsError, BudgetExceeded, LedgerError, KernelError: As of
-            `topgap.top_k`; nothing is released on an error.
+        AnswersError, AnswersTypeError, ItemsError, DomainError, BudgetExceeded, LedgerError,
+            KernelError: As of `topgap.top_k`; nothing is released on an error.
 
     >>> trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
     >>> made = top_k_with_estimates(trees, k=2, epsilon=1, monotonic=True)
@@ -75,7 +77,7 @@ def top_k_with_estimates(
     whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
     shares = Shares.of(whole, selection_share)
     payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
-    data = given(shares.selection, answers, items, threads, constant_work)
+    data = given(shares.selection, answers, items, threads, constant_work, domain)
     return estimated(shares, data, payment)
 
 
@@ -154,7 +156,7 @@ def estimate(
     """
     if not isinstance(release, Release):
         raise ParameterTypeError(f"release must be a Release, not {type(release).__name__}.")
-    if noise not in ("laplace", "normal", None):
+    if noise is not None and not (isinstance(noise, str) and noise in ("laplace", "normal")):
         raise ParameterError("noise must be 'laplace', 'normal' or None.")
     measured = read_measurements(release, measurements)
     if isinstance(variance, Iterable) and not isinstance(variance, str):
@@ -191,22 +193,16 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
 
 def _one_each(release: Release, given: Any, what: str) -> list[Any]:
     """What was given for each winner, in their order."""
-    if _is_named_series(given):
-        given = given.to_dict()
-    if isinstance(given, Mapping):
-        if len(given) > len(release):
-            # Such as the answers themselves, which are secret.
-            raise EstimatesError(
-                f"There is a {what} of an item that is no winner; give those of the winners alone."
-            )
-        try:
-            return [given[item] for item in release.items]
-        except KeyError:
-            raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
     try:
+        if _is_named_series(given):
+            given = given.to_dict()
+        if isinstance(given, Mapping):
+            return _by_item(release, given, what)
         if isinstance(given, str | bytes | set | frozenset):
             raise TypeError
         listed = [*given]
+    except EstimatesError:
+        raise
     except Exception:  # a number, an array without a dimension, or what fails as it is read
         raise EstimatesError(
             f"Give one {what} for each winner, as a list, not {type(given).__name__}."
@@ -216,6 +212,18 @@ def _one_each(release: Release, given: Any, what: str) -> list[Any]:
             f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."
         )
     return listed
+
+
+def _by_item(release: Release, given: Mapping[Any, Any], what: str) -> list[Any]:
+    if len(given) > len(release):
+        # Such as the answers themselves, which are secret.
+        raise EstimatesError(
+            f"There is a {what} of an item that is no winner; give those of the winners alone."
+        )
+    try:
+        return [given[item] for item in release.items]
+    except KeyError:
+        raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
 
 
 def _is_named_series(given: Any) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
-from topgap.errors import EstimatesError, TopgapError
+from topgap.errors import EstimatesError, ReleaseError, TopgapError
 from topgap.estimates.calls import estimate, read_measurements
 from topgap.estimates.noise import Noise
 from topgap.estimates.value import Estimates, read_level
@@ -70,12 +70,12 @@ def from_dict(read: dict[str, Any]) -> Estimates:
     >>> from_dict(to_dict(one, 0.95)) == one
     True
     """
-    known = isinstance(read, dict) and read.get("format") == FORMAT
-    _require(known, f"they must have the format {FORMAT}")
-    expected = {"format", "epsilon", "release", "measurements", "noise", "level", "estimates"}
-    _require({*read} == expected, "something is missing, or there is more")
-    release = Release.from_dict(read["release"])
     try:
+        known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
+        _require(known, f"they must have the format {FORMAT}")
+        expected = {"format", "epsilon", "release", "measurements", "noise", "level", "estimates"}
+        _require({*read} == expected, "something is missing, or there is more")
+        release = Release.from_dict(read["release"])
         read_level(read_written(read["level"]))
         _require(len(read["estimates"]) == len(release), "there must be one for each winner")
         measurements = [read_written(each) for each in read["measurements"]]
@@ -98,11 +98,11 @@ def from_dict(read: dict[str, Any]) -> Estimates:
             noise=None if kind == "unknown" else kind,
             step=read_written(noise["step"]) or None,
         )
-    except EstimatesError:
+    except (EstimatesError, ReleaseError):
         raise
     except TopgapError as error:
         raise EstimatesError(f"These are no estimates: {error}") from None
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except Exception:  # of whatever was put in the place of something else
         raise EstimatesError("These are no estimates: something is misplaced.") from None
 
 

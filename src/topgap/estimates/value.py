@@ -17,7 +17,7 @@ from topgap.exact import Number, read_flag, read_parameter
 from topgap.grid import as_html, as_text
 from topgap.leads import NEAR_TIES, is_anywhere_uncertain
 from topgap.release import Release
-from topgap.text import on_one_line, rounded, written
+from topgap.text import on_one_line, represented, rounded, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +256,7 @@ topgap.estimates/1.
         """
         try:
             read = json.loads(text)
-        except (TypeError, ValueError, RecursionError):
+        except Exception:  # it is no text, or not JSON, or nested too deeply
             raise EstimatesError("These are no estimates: they must be JSON.") from None
         made = cls.from_dict(read)
         made.release.to_json()  # which refuses items that JSON has not, such as NaN
@@ -267,7 +267,8 @@ topgap.estimates/1.
 
         The columns are those of `Release.to_pandas`, and `measurement`, `estimate`,
         `standard_error`, `low` and `high`, the ends of each winner's own interval, and `in_doubt`,
-        whether noise may have decided on its place.
+        whether noise may have decided on its place; `domain_from_data`, if it is there, is the
+        last.
 
         Args:
             level: That of the intervals.
@@ -302,15 +303,16 @@ topgap.estimates/1.
         return plot_estimates(self, ax, level)
 
     def _columns(self, level: Number) -> dict[str, Any]:
-        intervals = self.intervals(level)
+        intervals, mark = self.intervals(level), self.release.mark
         return {
-            **self.release.columns(),
+            **{name: each for name, each in self.release.columns().items() if name not in mark},
             "measurement": [_as_float(each) for each in self.measurements],
             "estimate": [*self.estimates],
             "standard_error": [*self.standard_errors],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
             "in_doubt": [*self.in_doubt(level)],
+            **mark,
         }
 
     def __len__(self) -> int:
@@ -337,7 +339,8 @@ topgap.estimates/1.
 
     @property
     def _caution(self) -> list[str]:
-        return [NEAR_TIES] if is_anywhere_uncertain(self.release) else []
+        near_ties = [NEAR_TIES] if is_anywhere_uncertain(self.release) else []
+        return [*near_ties, *self.release.caveats]
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
@@ -354,9 +357,10 @@ topgap.estimates/1.
         return head, rows, note
 
     def __repr__(self) -> str:
-        shown = ", ".join(on_one_line(repr(item)) for item in self.release.items[:5])
+        shown = ", ".join(on_one_line(represented(item)) for item in self.release.items[:5])
         more = ", …" if len(self) > 5 else ""
-        return f"<Estimates of the top {len(self)}: {shown}{more}>"
+        mark = ", of a list from the data" * self.release.domain_from_data
+        return f"<Estimates of the top {len(self)}{mark}: {shown}{more}>"
 
 
 def read_level(level: Number) -> Fraction:

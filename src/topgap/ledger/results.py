@@ -8,6 +8,7 @@ from topgap.estimates.value import Estimates
 from topgap.ledger.chain import DEEPEST
 from topgap.ledger.given import in_json
 from topgap.release import Release
+from topgap.text import in_words
 
 
 def recordable(result: object) -> tuple[str, Fraction | None]:
@@ -45,6 +46,5 @@ def _writable(release: Release) -> Release:
     try:
         release.to_json()
     except ReleaseError:
-        units = None if release.gap_units is None else release.gap_units.tolist()
-        return Release(release.parameters, None, units, [*map(str, release.items)])
+        return release._with_items([*map(in_words, release.items)])
     return release

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topgap.answers import Array, check_enough, read
-from topgap.errors import ParameterError
+from topgap.errors import ParameterError, ParameterTypeError
 from topgap.exact import Number, read_parameter, read_whole
 from topgap.measurement import Shares
 from topgap.parameters import TopK
@@ -109,10 +109,12 @@ def plan(
 
 def _read(epsilons: "Number | Iterable[Number]") -> list[Fraction]:
     """The values of ε, each once, from the smallest up."""
-    single = isinstance(epsilons, str) or getattr(epsilons, "ndim", 1) == 0
-    if single or not isinstance(epsilons, Iterable):
-        epsilons = [epsilons]  # type: ignore[list-item]
-    read = sorted({read_parameter(each, "epsilon") for each in epsilons})
+    try:
+        single = isinstance(epsilons, str) or getattr(epsilons, "ndim", 1) == 0
+        listed = [epsilons] if single or not isinstance(epsilons, Iterable) else [*epsilons]
+    except Exception:  # what fails as it is read
+        raise ParameterTypeError("epsilons must be numbers in a list that can be read.") from None
+    read = sorted({read_parameter(each, "epsilon") for each in listed})  # type: ignore[arg-type]
     if not read:
         raise ParameterError("epsilons must have a value of ε to plan for.")
     if max(read[-1], 1 / read[0]) > _FARTHEST:

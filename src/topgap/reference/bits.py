@@ -3,6 +3,8 @@
 import secrets
 from typing import Protocol
 
+from topgap.errors import KernelError
+
 
 class BitSource(Protocol):
     """Anything that hands out independent fair bits."""
@@ -23,5 +25,14 @@ class SystemBits:
     __slots__ = ()
 
     def take(self, count: int) -> int:
-        """Return `count` fresh bits as one integer, 0 ≤ result < 2**count."""
-        return secrets.randbits(count)
+        """Return `count` fresh bits as one integer, 0 ≤ result < 2**count.
+
+        Raises:
+            KernelError: The system gave no randomness.
+        """
+        try:
+            return secrets.randbits(count)
+        except (OSError, NotImplementedError):
+            raise KernelError(
+                "The operating system gave no randomness; nothing was released."
+            ) from None

@@ -126,11 +126,11 @@ def given_or_fresh(sampler: Sampler | None) -> Sampler:
 
 
 def _is_int(value: object) -> bool:
-    return isinstance(value, int)
+    return type(value) is int
 
 
 def _is_exact(value: object) -> bool:
-    return isinstance(value, Fraction | int)
+    return type(value) in (Fraction, int)
 
 
 def _require(condition: bool, sentence: str) -> None:

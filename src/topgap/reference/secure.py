@@ -34,6 +34,7 @@ def gap_top_k(
         AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
         ParameterError, ParameterTypeError: `refinement` is no integer of at least 2, `parameters`
             no `TopK` or `sampler` no `Sampler`.
+        KernelError: The system gave no randomness.
 
     >>> from topgap import TopK
     >>> [(winner, gap)] = gap_top_k([10**30, 0, 5], TopK(k=1, epsilon=1))

@@ -24,6 +24,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
         ParameterError: k is not 1.
+        KernelError: The system gave no randomness.
 
     >>> from topgap import TopK
     >>> noisy_max([0, 10**9, 5], TopK(k=1, epsilon=1))
@@ -53,6 +54,7 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
 
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
+        KernelError: The system gave no randomness.
 
     >>> from topgap import TopK
     >>> top_k([0, 10**9, 5, 10**6], TopK(k=2, epsilon=1))

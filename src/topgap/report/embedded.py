@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from topgap.errors import EstimatesError, ReleaseError
+from topgap.errors import EstimatesError, ParameterTypeError, ReleaseError
 from topgap.estimates import Estimates
 from topgap.release import Release
 
@@ -34,15 +34,16 @@ def _by_number(char: str) -> str:
     return "".join(f"\\u{digits[start : start + 4]}" for start in range(0, len(digits), 4))
 
 
-def read_release(html: str) -> Release:
+def read_release(html: str | bytes) -> Release:
     """The release that a page of `to_html` holds, alone or with estimates.
 
     Args:
-        html: The whole page.
+        html: The whole page, as text or as the bytes of its file.
 
     Raises:
         ReleaseError: The page holds no release, or one that cannot be read.
         EstimatesError: It holds estimates that cannot be read.
+        ParameterTypeError: It is no text.
 
     >>> from topgap import TopK
     >>> from topgap.report import to_html
@@ -57,15 +58,16 @@ def read_release(html: str) -> Release:
     return Release.from_json(json) if which == RELEASE else Estimates.from_json(json).release
 
 
-def read_estimates(html: str) -> Estimates:
+def read_estimates(html: str | bytes) -> Estimates:
     """The estimates that a page of `to_html` holds.
 
     Args:
-        html: The whole page.
+        html: The whole page, as text or as the bytes of its file.
 
     Raises:
         EstimatesError: The page holds no estimates, or some that cannot be read.
         ReleaseError: Their release cannot be read.
+        ParameterTypeError: It is no text.
 
     >>> from topgap import TopK, estimate
     >>> from topgap.report import to_html
@@ -79,11 +81,16 @@ def read_estimates(html: str) -> Estimates:
     return Estimates.from_json(found[ESTIMATES])
 
 
-def _find(html: str) -> dict[str, str]:
+def _find(html: object) -> dict[str, str]:
     """The JSON of the page by its id; empty if there is none."""
+    if not isinstance(html, str | bytes):
+        raise ParameterTypeError(f"A page is read from its text, not from {type(html).__name__}.")
     finder = _Finder()
-    finder.feed(html)
-    finder.close()
+    try:
+        finder.feed(html if isinstance(html, str) else html.decode("utf-8-sig"))
+        finder.close()
+    except (UnicodeDecodeError, AssertionError, ValueError):  # it is no page of ours
+        return {}
     return finder.found
 
 

@@ -1,7 +1,7 @@
 """`to_html`: a release, or estimates, as a page that explains itself."""
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib import resources
@@ -39,8 +39,8 @@ def to_html(
         made: A release with gaps or without, or estimates; of any size.
         title: The page's heading.
         counted: One sentence that says what was counted for each item.
-        caveat: One sentence about what is not protected, shown near the top. Give one if the list
-            of items was taken from the data.
+        caveat: One sentence about what is not protected, shown near the top; those that the release
+            has itself stand there anyway.
         level: That of the intervals, if there are estimates.
 
     Returns:
@@ -61,15 +61,17 @@ def to_html(
         content = _release(made)
     else:
         raise ParameterTypeError(f"A page shows a Release or Estimates, not {type(made).__name__}.")
-    text = {**content.words, "title": on_one_line(title), "caveat": on_one_line(caveat or "")}
-    text["summary"] = " ".join([text["summary"], *([on_one_line(counted)] if counted else [])])
+    text = {**content.words, "title": on_one_line(title)}
+    caveats = [*content.caveats, *([] if caveat is None else [caveat])]
+    said = "" if counted is None else on_one_line(counted)
+    text["summary"] = f"{text['summary']} {said}".rstrip()
     style = _file("style.css")
     return _filled(
         "page.html",
         text,
         style=style,
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
-        caution="" if caveat is None else _filled("caution.html", text),
+        caution="".join(_filled("caution.html", {"caveat": on_one_line(one)}) for one in caveats),
         json=harmless(content.json),
         json_id=content.json_id,
         **content.markup,
@@ -83,6 +85,7 @@ class _Content(NamedTuple):
     markup: Mapping[str, str]
     json: str
     json_id: str
+    caveats: Sequence[str]
 
 
 def _release(release: Release) -> _Content:
@@ -94,7 +97,7 @@ def _release(release: Release) -> _Content:
         "measuring": "",
         "data": _filled("data_of_release.html", text),
     }
-    return _Content(text, markup, release.to_json(indent=2), RELEASE)
+    return _Content(text, markup, release.to_json(indent=2), RELEASE, release.caveats)
 
 
 def _estimates(made: Estimates, level: Number) -> _Content:
@@ -110,7 +113,8 @@ def _estimates(made: Estimates, level: Number) -> _Content:
         "measuring": _filled(f"measured_{'elsewhere' if elsewhere else 'here'}.html", text),
         "data": _filled("data_of_estimates.html", text),
     }
-    return _Content(text, markup, made.to_json(level, indent=2), ESTIMATES)
+    json = made.to_json(level, indent=2)
+    return _Content(text, markup, json, ESTIMATES, made.release.caveats)
 
 
 def _ranking(release: Release, text: Mapping[str, str]) -> str:

@@ -23,8 +23,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from topgap.counting.domain import Domain, FromData
+from topgap.counting.domain import Domain
 from topgap.counting.tables import quoted
+from topgap.domain import FromData
 from topgap.errors import DomainError
 from topgap.spark.columns import INTEGERS, is_padded
 from topgap.spark.partitions import ITEM
