@@ -24,8 +24,6 @@ The guarantee holds on a real computer: integers and exact fractions lead from a
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topgap import law, planning, reference
-from topgap._core import __version__
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -49,17 +47,61 @@ from topgap.errors import (
     SparkError,
     TopgapError,
 )
-from topgap.estimates import Estimates, estimate, top_k_with_estimates
-from topgap.mechanism import noisy_max, top_k
-from topgap.parameters import TopK
-from topgap.planning import Plan, plan
-from topgap.release import Release
-from topgap.selector import Selector
 
 if TYPE_CHECKING:
-    from topgap import auditing, counting, datasets, opendp, report, spark, streams
+    from topgap import (
+        auditing,
+        counting,
+        datasets,
+        law,
+        opendp,
+        planning,
+        reference,
+        report,
+        spark,
+        streams,
+    )
+    from topgap._core import __version__
     from topgap.auditing import Audit, audit
+    from topgap.estimates import Estimates, estimate, top_k_with_estimates
     from topgap.ledger import Ledger
+    from topgap.mechanism import noisy_max, top_k
+    from topgap.parameters import TopK
+    from topgap.planning import Plan, plan
+    from topgap.release import Release
+    from topgap.selector import Selector
+
+# The command imports this before it can handle signals, so all but the errors waits for its use.
+_MODULES = frozenset(
+    {
+        "auditing",
+        "counting",
+        "datasets",
+        "law",
+        "opendp",
+        "planning",
+        "reference",
+        "report",
+        "spark",
+        "streams",
+    }
+)
+_MODULE_OF = {
+    "Audit": "auditing",
+    "Estimates": "estimates",
+    "Ledger": "ledger",
+    "Plan": "planning",
+    "Release": "release",
+    "Selector": "selector",
+    "TopK": "parameters",
+    "__version__": "_core",
+    "audit": "auditing",
+    "estimate": "estimates",
+    "noisy_max": "mechanism",
+    "plan": "planning",
+    "top_k": "mechanism",
+    "top_k_with_estimates": "estimates",
+}
 
 __all__ = [
     "AnswersError",
@@ -111,14 +153,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what not everyone needs when it is asked for."""
-    if name == "Ledger":
-        return import_module("topgap.ledger").Ledger
-    if name in {"Audit", "audit"}:
-        return getattr(import_module("topgap.auditing"), name)
-    if name in {"auditing", "counting", "datasets", "opendp", "report", "spark", "streams"}:
+    """Load what is asked for, and keep it."""
+    if name in _MODULES:
         return import_module(f"topgap.{name}")
-    raise AttributeError(f"module 'topgap' has no attribute '{name}'")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'topgap' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(f"topgap.{_MODULE_OF[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::available_parallelism;
 
 use num_bigint::{BigInt, BigUint, Sign};
-use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyValueError};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{
+    PyImportError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use topgap_kernel::answers::Answers;
@@ -39,6 +41,8 @@ const TOO_SHORT: &str = "The kernel's integers are too short for it.";
 const TOO_MANY: &str = "So many draws do not fit into memory; draw fewer at a time.";
 const DEFECT: &str = "The kernel met a defect of its own, or answers that were changed while it ran; nothing was released.";
 const STOPPED: &str = "The work was stopped; nothing was released.";
+const NO_NUMPY: &str =
+    "The kernel cannot use NumPy's C API; install the NumPy that topgap asks for.";
 const NO_ENTROPY: &str = "The operating system gave no randomness; nothing was released.";
 
 /// The winners' indices and the gaps in steps, as the bytes of int64; the gaps as a list of int if
@@ -57,7 +61,7 @@ mod _core {
     #[pymodule_export]
     use super::{Kernel, Laplace, Stream, Streams, floor_to_steps};
 
-    use super::{Bound, PyModule, PyResult, set_hook};
+    use super::{Bound, PyModule, PyResult, prepare, set_hook};
 
     /// The version of the package.
     #[pymodule_export]
@@ -65,11 +69,30 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_init]
-    #[expect(clippy::unnecessary_wraps, reason = "PyO3 asks for a result")]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // What a defect would print could tell of the answers.
         set_hook(Box::new(|_| {}));
-        Ok(())
+        prepare(module.py())
+    }
+}
+
+/// Fetch what is needed of Python and `NumPy` now: at the first use, a failure would be a panic.
+///
+/// Fetching runs a little of Python's code, in which a signal's handler can raise. If it fails once
+/// and then does not, that was the reason; what the handler raised is lost in the panic.
+fn prepare(py: Python<'_>) -> PyResult<()> {
+    for module in ["numpy", "numpy.lib", "topgap.errors"] {
+        py.import(module)?;
+    }
+    let fetch = || {
+        let _ = py.get_type::<KernelError>();
+        PyArray1::from_vec(py, vec![0_i64]).try_readonly().is_ok()
+    };
+    let fetched = || matches!(catch_unwind(AssertUnwindSafe(fetch)), Ok(true));
+    match (0..2).position(|_| fetched()) {
+        Some(0) => Ok(()),
+        Some(_) => Err(PyKeyboardInterrupt::new_err(())),
+        None => Err(PyImportError::new_err(NO_NUMPY)),
     }
 }
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import typer
 
-from topgap.cli import complain
+from topgap.cli import complain, signals
 from topgap.errors import TopgapError
 
 FAILED = 1
@@ -15,30 +15,40 @@ INTERRUPTED = 130
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn what goes wrong inside into a sentence on standard error and an exit code."""
+    """Turn what goes wrong inside into a sentence on standard error and an exit code.
+
+    After a signal nothing else is said, whatever became of what its handler raised.
+    """
     try:
         yield
     except (typer.BadParameter, typer.Exit, BrokenPipeError):
         raise  # what cannot be understood typer explains; and a reader who has gone needs nothing
-    except TopgapError as error:
-        complain(str(error))
-        _add_notes(error)
-        raise typer.Exit(FAILED) from None
-    except KeyboardInterrupt as error:
-        complain("Interrupted.")
-        _add_notes(error)
-        raise typer.Exit(INTERRUPTED) from None
-    except OSError as error:
-        complain(f"The system refuses: {error.strerror}.")
-        sys.stdout = None  # what is left to be shown may have nowhere to go
-        raise typer.Exit(FAILED) from None
-    except MemoryError:
-        complain("There is not enough memory for this.")
-        raise typer.Exit(FAILED) from None
-    except Exception as error:
-        # Its text is not shown: it could hold somebody's data.
-        complain(f"This is a defect of topgap ({type(error).__name__}); please report it.")
-        raise typer.Exit(FAILED) from None
+    except BaseException as error:
+        code = signals.exit_code()
+        if code is None and isinstance(error, SystemExit):
+            raise
+        if code is None and isinstance(error, KeyboardInterrupt):
+            code = INTERRUPTED
+        if code is None:
+            complain(_sentence(error))
+        else:
+            complain("Interrupted." if code == INTERRUPTED else "Terminated.")
+        if code is not None or isinstance(error, TopgapError):
+            _add_notes(error)
+        if isinstance(error, OSError):
+            sys.stdout = None  # what is left to be shown may have nowhere to go
+        raise typer.Exit(code or FAILED) from None
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, TopgapError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"The system refuses: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this."
+    # Its text is not shown: it could hold somebody's data.
+    return f"This is a defect of topgap ({type(error).__name__}); please report it."
 
 
 def _add_notes(error: BaseException) -> None:

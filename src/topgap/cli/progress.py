@@ -5,6 +5,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from topgap.cli.signals import raise_again
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -21,7 +23,12 @@ class Bar:
         self._task: TaskID | None = None
 
     def __call__(self, doing: str, share: float | None) -> None:
-        """Show that this share, from 0 to 1, is done; None if it is not known."""
+        """Show that this share, from 0 to 1, is done; None if it is not known.
+
+        Raises:
+            KeyboardInterrupt, SystemExit: A signal came, and what it raised was lost.
+        """
+        raise_again()
         if not self._wanted or time.monotonic() < self._begin:
             return
         if self._bar is None or self._task is None:

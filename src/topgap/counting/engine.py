@@ -13,6 +13,7 @@ from typing import Any
 
 from topgap.counting.boundary import Passed
 from topgap.errors import MissingExtraError, ParameterError, SourceError
+from topgap.signals import defer_signals
 from topgap.text import shown_path
 
 Progress = Callable[[str, float | None], None]
@@ -39,7 +40,8 @@ class Engine:
 
     def __init__(self, memory: str = MEMORY, progress: Progress | None = None) -> None:
         try:
-            import duckdb
+            with defer_signals():  # one in the middle would abort the process
+                import duckdb
         except ImportError:
             raise MissingExtraError("Counting needs DuckDB: pip install duckdb.") from None
         self.memory = memory
@@ -54,7 +56,7 @@ class Engine:
                 "Temporary files cannot be made; set TMPDIR to a directory where they can."
             ) from None
         try:
-            self.connection = duckdb.connect(
+            self.connection = defer_signals()(duckdb.connect)(
                 config={
                     "memory_limit": f"{limit}B",
                     "threads": min(os.cpu_count() or 1, max(1, limit // _PER_THREAD)),
@@ -86,8 +88,9 @@ class Engine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.connection.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        with defer_signals():  # so that nothing is left behind
+            self.connection.close()
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     def new_path(self, suffix: str) -> Path:
         """A name for a file in the private directory, that no other has."""
@@ -153,14 +156,16 @@ class Engine:
 
         # DuckDB works in a thread of its own, so that this one can watch it and be interrupted;
         # by an event, because Thread.join takes an interruption for the thread's end.
-        done = Event()
-        Thread(target=work, name="topgap-counting", daemon=True).start()
+        done, begun = Event(), False
         try:
+            with defer_signals():  # so that it is known whether there is a thread to wait for
+                Thread(target=work, name="topgap-counting", daemon=True).start()
+                begun = True
             while not done.wait(0.1):
                 percent = self.connection.query_progress()
                 self.tell(doing, percent / 100 if 0 <= percent <= 100 else None)
         except BaseException:
-            while not done.is_set():
+            while begun and not done.is_set():
                 with suppress(KeyboardInterrupt, SystemExit):  # it is being stopped already
                     self.connection.interrupt()
                     done.wait(0.05)
