@@ -49,9 +49,10 @@ class Kind(NamedTuple):
     def estimate(self, counts: Counts) -> topgap.Estimates:
         how: dict[str, Any] = {"resolution": self.resolution, "monotonic": self.monotonic}
         if not self.variances:
-            return topgap.top_k_with_estimates(
+            made: topgap.Estimates = topgap.top_k_with_estimates(
                 counts, self.k, self.epsilon, selection_share=self.share, **how
             )
+            return made
         release = topgap.top_k(counts, self.k, self.epsilon, **how)
         noise = np.random.default_rng().normal(size=self.k) * np.sqrt(self.variances)
         measured = counts[release.indices] + noise

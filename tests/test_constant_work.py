@@ -107,7 +107,7 @@ def test_every_call_that_takes_it(tmp_path: Path) -> None:
 def test_what_cannot_be_done_evenly_is_refused() -> None:
     answers = np.array([1, 2])
     with pytest.raises(ParameterTypeError, match="constant_work must be True or False"):
-        topgap.top_k(answers, 1, 1, constant_work=1)  # type: ignore[arg-type]
+        topgap.top_k(answers, 1, 1, constant_work=1)  # type: ignore[call-overload]
     with pytest.raises(ParameterError, match="runs in one thread; leave threads out"):
         topgap.top_k(answers, 1, 1, threads=2, constant_work=True)
     with pytest.raises(ParameterError, match="noise that the kernel's integers can hold"):

@@ -234,13 +234,13 @@ def test_parameters_beyond_the_kernel_are_served_by_the_reference() -> None:
 def test_parameters_are_refused_in_their_own_words() -> None:
     wrong: list[tuple[Callable[[], Any], type[Exception], str]] = [
         (lambda: topgap.top_k([1, 2], 0, 1), ParameterError, "k must be at least 1"),
-        (lambda: topgap.top_k([1, 2], 1.0, 1), ParameterTypeError, "k must be a whole"),  # type: ignore[arg-type]
-        (lambda: topgap.top_k([1, 2], 1, [1]), ParameterTypeError, "epsilon must be"),  # type: ignore[arg-type]
+        (lambda: topgap.top_k([1, 2], 1.0, 1), ParameterTypeError, "k must be a whole"),  # type: ignore[call-overload]
+        (lambda: topgap.top_k([1, 2], 1, [1]), ParameterTypeError, "epsilon must be"),  # type: ignore[call-overload]
         (lambda: topgap.top_k([1, 2], 1, -1), ParameterError, "epsilon must be greater"),
         (lambda: topgap.top_k([1, 2], 1, True), ParameterTypeError, "not bool"),
         (lambda: topgap.top_k([1, 2], True, 1), ParameterTypeError, "not bool"),
-        (lambda: topgap.noisy_max([1, 2], 1, gaps=1), ParameterTypeError, "gaps must be True"),  # type: ignore[arg-type]
-        (lambda: topgap.noisy_max([1, 2], 1, monotonic=1), ParameterTypeError, "monotonic must"),  # type: ignore[arg-type]
+        (lambda: topgap.noisy_max([1, 2], 1, gaps=1), ParameterTypeError, "gaps must be True"),  # type: ignore[call-overload]
+        (lambda: topgap.noisy_max([1, 2], 1, monotonic=1), ParameterTypeError, "monotonic must"),  # type: ignore[call-overload]
         (lambda: topgap.top_k([1, 2], 2, 1), AnswersError, "need at least 3 answers"),
         (lambda: topgap.top_k([], 2, 1), AnswersError, "empty"),
         (lambda: topgap.top_k({}, 2, 1), AnswersError, "empty"),

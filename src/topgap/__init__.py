@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     )
     from topgap._core import __version__
     from topgap.auditing import Audit, audit
+    from topgap.check import Check
     from topgap.estimates import Estimates, estimate, top_k_with_estimates
     from topgap.ledger import Ledger
     from topgap.mechanism import noisy_max, top_k
@@ -88,6 +89,7 @@ _MODULES = frozenset(
 )
 _MODULE_OF = {
     "Audit": "auditing",
+    "Check": "check",
     "Estimates": "estimates",
     "Ledger": "ledger",
     "Plan": "planning",
@@ -109,6 +111,7 @@ __all__ = [
     "Audit",
     "AuditError",
     "BudgetExceeded",
+    "Check",
     "DatasetError",
     "DomainError",
     "DomainWarning",

@@ -48,9 +48,8 @@ class Check:
         cls, parameters: TopK, payment: Payment, numbers: Any, *, measured: bool = False
     ) -> "Check":
         """The check of a release from these answers, which have been found good."""
-        occurring = int(np.count_nonzero(numbers)) if isinstance(numbers, np.ndarray) else None
-        if occurring is None:
-            occurring = sum(number != 0 for number in numbers)
+        is_array = isinstance(numbers, np.ndarray)
+        occurring = int((numbers != 0).sum() if is_array else sum(map(bool, numbers)))
         return cls.of_items(parameters, payment, len(numbers), occurring, measured=measured)
 
     @classmethod

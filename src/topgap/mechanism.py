@@ -3,19 +3,43 @@
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
 from topgap.answers import floored, in_int64
+from topgap.check import Check
 from topgap.domain import entrants
 from topgap.errors import AnswersTypeError, ParameterError
 from topgap.exact import Number, read_flag, read_threads
 from topgap.items import look_up
+from topgap.options import TopKOptions
 from topgap.parameters import TopK
 from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.reference.secure import gap_top_k_pruned
 from topgap.release import Release
+
+
+@overload
+def top_k(
+    answers: object,
+    k: int,
+    epsilon: Number,
+    *,
+    check: Literal[False] = False,
+    **options: Unpack[TopKOptions],
+) -> Release: ...
+
+
+@overload
+def top_k(
+    answers: object,
+    k: int,
+    epsilon: Number,
+    *,
+    check: Literal[True],
+    **options: Unpack[TopKOptions],
+) -> Check: ...
 
 
 def top_k(
@@ -33,7 +57,8 @@ def top_k(
     constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
-) -> Release:
+    check: bool = False,
+) -> Release | Check:
     """Name the k largest answers under ε-differential privacy, and the gap from each to the next.
 
     The output has exactly the law of rounding every answer down to a multiple of the resolution,
@@ -71,9 +96,11 @@ def top_k(
         ledger: The budget ledger, a `topgap.Ledger` or the path of one, that adds up the ε of all
             releases. It is charged before the first random bit is drawn, and gets the result.
         dataset: The data set in it that the answers are from.
+        check: Read and check everything, and stop: nothing is drawn or charged.
 
     Returns:
-        The winners from the largest down and the lead of each over the next.
+        The winners from the largest down and the lead of each over the next. With `check`, a
+        `Check` of what would be released and charged; what it says of the answers is secret.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
@@ -97,8 +124,24 @@ def top_k(
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     return release(
-        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset
+        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset, check
     )
+
+
+@overload
+def noisy_max(
+    answers: object,
+    epsilon: Number,
+    *,
+    check: Literal[False] = False,
+    **options: Unpack[TopKOptions],
+) -> Release: ...
+
+
+@overload
+def noisy_max(
+    answers: object, epsilon: Number, *, check: Literal[True], **options: Unpack[TopKOptions]
+) -> Check: ...
 
 
 def noisy_max(
@@ -115,7 +158,8 @@ def noisy_max(
     constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
-) -> Release:
+    check: bool = False,
+) -> Release | Check:
     """Name the largest answer, and its lead over the next: `top_k` with k = 1.
 
     >>> noisy_max([5, 10**9, 0], epsilon="1/2").indices
@@ -123,7 +167,7 @@ def noisy_max(
     """
     parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
     return release(
-        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset
+        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset, check
     )
 
 
@@ -137,9 +181,14 @@ def release(
     constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
-) -> Release:
+    check: bool = False,
+) -> Release | Check:
     """`top_k` with parameters that have been read."""
-    gaps = read_flag(gaps, "gaps")
+    gaps, check = read_flag(gaps, "gaps"), read_flag(check, "check")
+    if check:
+        payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+        data = given(parameters, answers, items, threads, constant_work, domain)
+        return Check.of(parameters, payment, data.numbers)
     if ledger is None and dataset is None:  # the usual way, and without a detour
         data = given(parameters, answers, items, threads, constant_work, domain)
         return selected(parameters, data, gaps)

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from topgap._core import Kernel
 from topgap.errors import ParameterError
 from topgap.exact import Number, read_flag, read_parameter, read_whole
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from topgap.check import Check
+    from topgap.options import ReleaseOptions
     from topgap.payment import LedgerLike
     from topgap.release import Release
 
@@ -107,6 +111,26 @@ class TopK:
         object.__setattr__(self, "_kernel", kernel)
         return kernel
 
+    @overload
+    def release(
+        self,
+        answers: object,
+        items: object = None,
+        *,
+        check: Literal[False] = False,
+        **options: "Unpack[ReleaseOptions]",
+    ) -> "Release": ...
+
+    @overload
+    def release(
+        self,
+        answers: object,
+        items: object = None,
+        *,
+        check: Literal[True],
+        **options: "Unpack[ReleaseOptions]",
+    ) -> "Check": ...
+
     def release(
         self,
         answers: object,
@@ -118,7 +142,8 @@ class TopK:
         constant_work: bool = False,
         ledger: "LedgerLike | None" = None,
         dataset: str | None = None,
-    ) -> "Release":
+        check: bool = False,
+    ) -> "Release | Check":
         """Name the k largest answers, and the gap from each to the next.
 
         The same as `topgap.top_k` with these parameters, which are read only once.
@@ -132,13 +157,14 @@ class TopK:
             constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
             ledger: The budget ledger to charge; see `topgap.top_k`.
             dataset: The data set in it.
+            check: Read and check everything, and stop; see `topgap.top_k`.
 
         >>> parameters = TopK(k=2, epsilon=1)
         >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
         ('ash', 'oak')
         """
         return _mechanism()(
-            self, answers, items, domain, gaps, threads, constant_work, ledger, dataset
+            self, answers, items, domain, gaps, threads, constant_work, ledger, dataset, check
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,7 +192,7 @@ class TopK:
 
 
 @cache
-def _mechanism() -> Callable[..., "Release"]:
+def _mechanism() -> "Callable[..., Release | Check]":
     """What stands to the right of the parameters, and is loaded when it is first called."""
     from topgap.mechanism import release
 

@@ -111,15 +111,18 @@ def _typed(parameters: TopK) -> dict[str, Any]:
 
 
 def _top_k(answers: Sequence[int], parameters: TopK) -> Release:
-    return top_k(_array(answers), **_typed(parameters))
+    made: Release = top_k(_array(answers), **_typed(parameters))
+    return made
 
 
 def _top_k_without_gaps(answers: Sequence[int], parameters: TopK) -> Release:
-    return top_k(_array(answers), gaps=False, **_typed(parameters))
+    made: Release = top_k(_array(answers), gaps=False, **_typed(parameters))
+    return made
 
 
 def _constant_work(answers: Sequence[int], parameters: TopK) -> Release:
-    return top_k(_array(answers), constant_work=True, **_typed(parameters))
+    made: Release = top_k(_array(answers), constant_work=True, **_typed(parameters))
+    return made
 
 
 def _merged(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:

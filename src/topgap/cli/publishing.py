@@ -21,6 +21,10 @@ _REMARKS: Mapping[str, str] = {
     "move the same way (monotonic), and half the noise is enough.",
     "replace": "Data sets are neighbours if one person is replaced by another.",
 }
+_BOTH_WAYS = (
+    "Data sets are neighbours if one person is added or removed, which may move some numbers up "
+    "and others down (--no-monotonic)."
+)
 _ALL_ROWS = (
     "Every row took part as an item of the public list: that this list may be known, and that no "
     "item has two rows, is your word (--all-rows)."
@@ -59,7 +63,9 @@ def _remarks(
     request: Request, made: Publication, payment: Payment, targets: list[Path]
 ) -> list[str]:
     """What is said besides, to whoever has not asked for quiet."""
-    remarks = [_REMARKS[request.neighbours]]
+    neighbours = request.neighbours or "add-remove"
+    is_monotonic = made.release.parameters.monotonic
+    remarks = [_REMARKS[neighbours] if neighbours == "replace" or is_monotonic else _BOTH_WAYS]
     if request.all_rows:
         remarks.append(_ALL_ROWS)
     if isinstance(payment, Charged) and payment.charge is not None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, Unpack, overload
 
+from topgap.check import Check
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -13,12 +14,35 @@ from topgap.errors import (
 )
 from topgap.estimates.noise import Kind, Noise, laplace_scale
 from topgap.estimates.value import Estimates
-from topgap.exact import Number, ratio, read_parameter
+from topgap.exact import Number, ratio, read_flag, read_parameter
 from topgap.measurement import Shares
 from topgap.mechanism import Given, given
+from topgap.options import EstimatesOptions
 from topgap.parameters import TopK
 from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.release import Release
+
+
+@overload
+def top_k_with_estimates(
+    answers: object,
+    k: int,
+    epsilon: Number,
+    *,
+    check: Literal[False] = False,
+    **options: Unpack[EstimatesOptions],
+) -> Estimates: ...
+
+
+@overload
+def top_k_with_estimates(
+    answers: object,
+    k: int,
+    epsilon: Number,
+    *,
+    check: Literal[True],
+    **options: Unpack[EstimatesOptions],
+) -> Check: ...
 
 
 def top_k_with_estimates(
@@ -36,7 +60,8 @@ def top_k_with_estimates(
     constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
-) -> Estimates:
+    check: bool = False,
+) -> Estimates | Check:
     """Name the k largest answers under ε-differential privacy, the gaps between them, and how many.
 
     A part of ε selects the winners, as `topgap.top_k` does. The rest is shared equally by k
@@ -58,9 +83,11 @@ def top_k_with_estimates(
         constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
         ledger: The budget ledger to charge with all of ε; see `topgap.top_k`.
         dataset: The data set in it.
+        check: Read and check everything, and stop; see `topgap.top_k`.
 
     Returns:
-        The release, the measurements, the estimates, their standard errors and intervals.
+        The release, the measurements, the estimates, their standard errors and intervals; or a
+        `Check`, as from `topgap.top_k`.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
@@ -75,9 +102,11 @@ def top_k_with_estimates(
     (Fraction(1, 2), Fraction(1, 4), Fraction(1, 1))
     """
     whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
-    shares = Shares.of(whole, selection_share)
+    shares, check = Shares.of(whole, selection_share), read_flag(check, "check")
     payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
     data = given(shares.selection, answers, items, threads, constant_work, domain)
+    if check:
+        return Check.of(whole, payment, data.numbers, measured=True)
     return estimated(shares, data, payment)
 
 

@@ -1,0 +1,41 @@
+"""The keywords of the calls that release, for type checkers: what a call returns depends on one."""
+
+from typing import TYPE_CHECKING, TypedDict
+
+from topgap.exact import Number
+
+if TYPE_CHECKING:
+    from topgap.payment import LedgerLike
+
+
+class _Common(TypedDict, total=False):
+    domain: object
+    threads: int | None
+    constant_work: bool
+    ledger: "LedgerLike | None"
+    dataset: str | None
+
+
+class ReleaseOptions(_Common, total=False):
+    """Those of `TopK.release`."""
+
+    gaps: bool
+
+
+class TopKOptions(ReleaseOptions, total=False):
+    """Those of `top_k` and `noisy_max`."""
+
+    resolution: Number
+    sensitivity: Number
+    monotonic: bool
+    items: object
+
+
+class EstimatesOptions(_Common, total=False):
+    """Those of `top_k_with_estimates`."""
+
+    selection_share: Number
+    resolution: Number
+    sensitivity: Number
+    monotonic: bool
+    items: object
