@@ -35,7 +35,7 @@ def one_sentence() -> Iterator[None]:
             complain("Interrupted." if code == INTERRUPTED else "Terminated.")
         if code is not None or isinstance(error, TopgapError):
             _add_notes(error)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and not isinstance(error, TopgapError):
             sys.stdout = None  # what is left to be shown may have nowhere to go
         raise typer.Exit(code or FAILED) from None
 
