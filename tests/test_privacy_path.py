@@ -15,15 +15,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topgap import TopK, answers, exact, items, measurement, mechanism, parameters, pools, selector
+from topgap import (
+    TopK,
+    answers,
+    exact,
+    items,
+    measurement,
+    mechanism,
+    parameters,
+    pools,
+    sealing,
+    selector,
+)
 from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
 from topgap.reference import without_gap as without_gap_module
 from topgap.spark import partitions
 from topgap.streams import columns
 
 PRIVACY_PATH = [
-    answers, exact, items, measurement, mechanism, parameters, pools, selector, bits, samplers,
-    secure, without_gap_module, columns, partitions,
+    answers, exact, items, measurement, mechanism, parameters, pools, sealing, selector, bits,
+    samplers, secure, without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
