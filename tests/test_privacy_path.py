@@ -260,6 +260,8 @@ def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     """That the look finds it here shows that it would find others."""
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
     assert {"answer in floor_answer", "answer in ratio"} <= found
-    as_given = {"answer", "answers", "numbers", "value", "values"}
-    results = {"result in read", "result in _listed"}  # the answers, taken out and not yet rounded
+    as_given = {"answer", "answers", "args", "numbers", "value", "values"}
+    # The answers, taken out and not yet rounded; `call` is what seals their errors.
+    results = {"result in read", "result in _listed", "result in call"}
+    assert not any(place.startswith("args in") for place in found - {"args in call"})
     assert {place.split(" in ")[0] for place in found - results} == as_given
