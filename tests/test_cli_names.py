@@ -59,7 +59,7 @@ def test_a_password_is_not_printed(arguments: tuple[object, ...], folder: Path) 
 
 def test_of_an_address_the_scheme_alone_is_said(folder: Path) -> None:
     ended = topgap("release", ADDRESS, *PUBLIC, folder=folder)
-    assert ended.err == "topgap: Only files are read, and no postgresql address.\n"
+    assert ended.err == "topgap: Only files are read, and this is a network address (postgresql).\n"
 
 
 @posix_only

@@ -18,6 +18,7 @@ import pytest
 from topgap import (
     TopK,
     answers,
+    check,
     domain,
     exact,
     items,
@@ -25,6 +26,7 @@ from topgap import (
     mechanism,
     parameters,
     pools,
+    sealing,
     selector,
 )
 from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
@@ -33,7 +35,8 @@ from topgap.spark import partitions
 from topgap.streams import columns
 
 PRIVACY_PATH = [
-    answers, domain, exact, items, measurement, mechanism, parameters, pools, selector, bits,
+    answers, check, domain, exact, items, measurement, mechanism, parameters, pools, sealing,
+    selector, bits,
     samplers, secure, without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
@@ -42,7 +45,7 @@ LIBRARIES = {
     "pyspark", "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
-    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.payment",
+    "topgap", "topgap._core", "topgap.counting.tables", "topgap.options", "topgap.errors", "topgap.payment",
     "topgap.release", "topgap.streams.sources",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
@@ -260,7 +263,8 @@ def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     """That the look finds it here shows that it would find others."""
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
     assert {"answer in floor_answer", "answer in ratio"} <= found
-    as_given = {"answer", "answers", "numbers", "value", "values"}
-    results = {f"result in {name}" for name in ("read", "_held", "_numbers", "_listed")}
-    # The answers, taken out and not yet rounded.
+    as_given = {"answer", "answers", "args", "numbers", "value", "values"}
+    # The answers, taken out and not yet rounded; `call` is what seals their errors.
+    results = {f"result in {name}" for name in ("read", "_held", "_numbers", "_listed", "call")}
+    assert not any(place.startswith("args in") for place in found - {"args in call"})
     assert {place.split(" in ")[0] for place in found - results} == as_given

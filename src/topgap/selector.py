@@ -27,6 +27,7 @@ from topgap.payment import LedgerLike, account, paid_by
 from topgap.pools import Noisy, Pool, cut, rank
 from topgap.reference.samplers import Sampler
 from topgap.release import Release
+from topgap.sealing import sealed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -299,6 +300,7 @@ class Selector:
             release = self._release(gaps=True)
             return release, measure([remembered[item] for item in release.items])
 
+    @sealed
     def to_arrow(self) -> "pa.Table":
         """What it holds as an Arrow table of `item` and `value`, for another to take over.
 
@@ -337,6 +339,7 @@ class Selector:
         return pa.table({"item": items, "value": values})
 
     @classmethod
+    @sealed
     def from_arrow(cls, parameters: TopK, table: Any) -> "Selector":
         """Take over what `to_arrow` wrote, of one selector or of several put together.
 
