@@ -45,8 +45,8 @@ LIBRARIES = {
     "pyspark", "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
-    "topgap", "topgap._core", "topgap.counting.tables", "topgap.options", "topgap.errors", "topgap.payment",
-    "topgap.release", "topgap.streams.sources",
+    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.options",
+    "topgap.payment", "topgap.release", "topgap.streams.sources",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {
