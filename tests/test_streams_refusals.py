@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import topgap
 from checking.streamed import (
     COUNTS,
     TABLE,
@@ -247,3 +248,9 @@ def test_without_pyarrow_it_says_what_to_install(call: str) -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtraError: Reading streams needs pyarrow: pip install pyarrow." in run.stderr
     assert issubclass(MissingExtraError, ImportError)
+
+
+def test_an_enormous_k_is_refused_before_it_takes_memory() -> None:
+    source = pa.table({"what": ["a", "b"], "people": [1, 2]})
+    with pytest.raises(AnswersError, match="need at least"):
+        topgap.streams.top_k_with_estimates(source, 2**63 - 1, 1, item="what", count="people")

@@ -50,7 +50,8 @@ VALUES = {
 """Values that calls give, and that nobody makes by hand: of some, the methods are called."""
 
 PLAIN = {
-    "topgap.Audit.plot", "topgap.TopK.to_dict", "topgap.reference.BitSource.take",
+    "topgap.Audit.plot", "topgap.TopK.to_dict", "topgap.counting.Counts.copy",
+    "topgap.reference.BitSource.take",
     "topgap.auditing.Audited.evidence", "topgap.auditing.Audited.to_dict",
     "topgap.auditing.Bound.to_dict", "topgap.auditing.LawCheck.to_dict",
 }  # fmt: skip

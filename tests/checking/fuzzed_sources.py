@@ -245,7 +245,8 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
         ]
         for counts in found:
             if counts is not None:
-                assert type(counts) is dict
+                assert type(counts) is counting.Counts
+                assert counts.domain_from_data is (domain is counting.FROM_DATA)
                 assert all(type(count) is int and 0 <= count < 2**63 for count in counts.values())
         listed = call("topgap.counting.Domain", (DomainError,), counting.Domain, given["domain"])
         if listed is not None:

@@ -141,9 +141,11 @@ def estimated_by(
     payment: Payment,
 ) -> Estimates:
     """The estimates of what is selected and measured with these shares, in whatever way."""
-    # Before, for nothing may go wrong after the winners have been drawn.
-    noise = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
-    return payment.of(lambda: Estimates(*select_and_measure(), noise))
+    # Before, for nothing may go wrong after the winners have been drawn; and of one, for there may
+    # be fewer answers than k.
+    noise = Noise._of_one(shares.selection, shares.measurement_epsilon)
+    k = shares.selection.k
+    return payment.of(lambda: Estimates(*select_and_measure(), noise._repeated(k)))
 
 
 def estimate(

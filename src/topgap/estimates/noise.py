@@ -1,6 +1,6 @@
 """What is known of the noise of measurements: `Noise`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import asinh, isqrt
 from typing import Literal
@@ -38,14 +38,20 @@ class Noise:
         >>> float(noise.scales[0]), round(float(noise.variances[0]), 3)
         (2.0, 7.835)
         """
+        return cls._of_one(parameters, epsilon)._repeated(parameters.k)
+
+    @classmethod
+    def _of_one(cls, parameters: TopK, epsilon: Fraction) -> "Noise":
+        """The same for a single winner, however large k is."""
         scale = parameters.sensitivity / epsilon
         rate = min(parameters.resolution / scale, Fraction(10**6))
         # It is the difference of two geometric numbers.
         variance = 2 * scale**2 * Fraction(geometric_variance(float(rate)))
-        k = parameters.k
-        return cls(
-            "discrete laplace", (variance,) * k, parameters.resolution, (scale,) * k, epsilon
-        )
+        return cls("discrete laplace", (variance,), parameters.resolution, (scale,), epsilon)
+
+    def _repeated(self, times: int) -> "Noise":
+        """The noise of so many times as many winners."""
+        return replace(self, variances=self.variances * times, scales=self.scales * times)
 
 
 def laplace_scale(variance: Fraction, step: Fraction) -> Fraction:
