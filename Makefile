@@ -94,10 +94,10 @@ coverage: .venv/installed-dev ## measure how often confidence intervals cover (h
 	@echo "make coverage: done"
 
 soak: .venv/installed-dev ## kill, crowd and fail the ledger, cut its power, and release 10^8 times (half an hour)
-	@echo "== soak: the tests of the ledger's crashes, on all cores (ten minutes)"
+	@echo "== soak: the tests of the ledger's crashes and of signals, on all cores (ten minutes)"
 	@TOPGAP_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal \
 		tests/test_ledger_kills.py tests/test_ledger_writers.py \
-		tests/test_ledger_faults.py tests/test_ledger_power.py \
+		tests/test_ledger_faults.py tests/test_ledger_power.py tests/test_cli_signals.py \
 		|| { echo "make soak: FAILED"; exit 1; }
 	@echo "== soak: a hundred million releases, on all cores (a quarter of an hour)"
 	@PYTHONPATH=tests $(BIN)/python -m checking.soaked 100000000 || { echo "make soak: FAILED"; exit 1; }

@@ -26,7 +26,7 @@ def main(keys: int) -> None:
     print("noise     scale  threshold   reported δ    exact δ       kept   at most")
     for noise, scale, threshold in CASES:
         measurement = threshold_of(noise, scale, threshold)
-        reported = measurement.map((1, 1, 1))[1]  # type: ignore[no-untyped-call]
+        _, reported = measurement.map((1, 1, 1))  # type: ignore[no-untyped-call]
         kept = len(measurement(dict.fromkeys(range(keys), 1)))
         print(
             f"{noise:8} {scale:6} {threshold:10} {reported:12.6f} "

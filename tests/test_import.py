@@ -17,7 +17,7 @@ def test_numpy_is_the_only_dependency_of_the_core() -> None:
         [
             sys.executable,
             "-c",
-            "import sys, topgap; topgap.top_k; topgap.plan; "
+            "import sys, topgap; topgap.top_k; topgap.plan\n"
             "print(*{m.split('.')[0] for m in sys.modules})",
         ],
         capture_output=True,
@@ -47,3 +47,40 @@ def test_what_is_public_is_listed_before_it_is_loaded() -> None:
     code = "import topgap; print(*dir(topgap))"
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert sorted(run.stdout.split()) == sorted(topgap.__all__)
+
+
+def test_it_is_quick_because_it_loads_nothing_but_errors() -> None:
+    """The command cannot handle a signal before."""
+    code = "import sys, topgap.cli; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = {name for name in run.stdout.split() if name.startswith(("topgap", "numpy"))}
+    assert loaded == {
+        "topgap",
+        "topgap.cli",
+        "topgap.cli.signals",
+        "topgap.errors",
+        "topgap.signals",
+        "topgap.text",
+    }
+
+
+@pytest.mark.parametrize(("times", "said"), [(1, "KeyboardInterrupt"), (9, "ImportError")])
+def test_an_interrupt_while_the_kernel_is_loaded_is_no_panic(times: int, said: str) -> None:
+    """It fetches NumPy's C API then, and the crate that does runs this class of NumPy's."""
+    code = (
+        "import numpy.lib\n"
+        f"left = {times}\n"
+        "class Version(numpy.lib.NumpyVersion):\n"
+        "    def __init__(self, text):\n"
+        "        global left\n"
+        "        left -= 1\n"
+        "        if left >= 0: raise KeyboardInterrupt\n"
+        "        super().__init__(text)\n"
+        "numpy.lib.NumpyVersion = Version\n"
+        "try:\n"
+        "    import topgap._core\n"
+        "except BaseException as error:\n"
+        "    print(type(error).__name__)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == (f"{said}\n", "")

@@ -46,7 +46,7 @@ LIBRARIES = {
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.options",
-    "topgap.payment", "topgap.release", "topgap.streams.sources",
+    "topgap.payment", "topgap.release", "topgap.spark.executors", "topgap.streams.sources",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {

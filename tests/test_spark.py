@@ -6,8 +6,8 @@ that one cluster serves them.
 
 import logging
 import os
-import pickle
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -53,7 +53,7 @@ from topgap.errors import (
 )
 from topgap.law import Bounds
 from topgap.ledger import Ledger
-from topgap.spark import mechanism, partitions, top_k, top_k_events
+from topgap.spark import executors, mechanism, partitions, top_k, top_k_events
 from topgap.spark.domain import items_of
 
 CERTAIN = 10**6
@@ -644,32 +644,43 @@ def test_an_interrupt_stays_one(spark: SparkSession, tmp_path: Path) -> None:
     assert raised.value.__context__ is None
 
 
+REMEDY = rf"topgap\[spark\]=={re.escape(__version__)} .*PYSPARK_PYTHON"
+
+
 def test_another_version_on_the_executors_is_refused(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitions, "__version__", "0.0.7")
+    monkeypatch.setattr(executors, "__version__", "0.0.7")
     frame = spark.createDataFrame([("a", 5), ("b", 900)], "what string, n int")
-    with pytest.raises(SparkError, match=r"have topgap \d\S+, and here is 0\.0\.7; install that"):
+    said = (
+        r"have topgap \d\S+, and here is 0\.0\.7: install topgap\[spark\]==0\.0\.7 .*PYSPARK_PYTHON"
+    )
+    with pytest.raises(SparkError, match=said):
         top_k(frame, 1, 1, item="what", count="n")
 
 
 @pytest.mark.parametrize(("missing", "said"), [
-    ("topgap", "have no topgap {}; install it there too."),
-    ("numpy", "lack a library that topgap {} needs; install topgap[spark] there too."),
+    ("topgap", "have no topgap: "),
+    ("numpy", "lack a library that topgap needs: "),
+    ("pyarrow", "have no pyarrow that Spark can use: "),
 ])  # fmt: skip
 def test_what_the_executors_lack_is_said(missing: str, said: str) -> None:
-    batch = pa.RecordBatch.from_pydict({"item": ["a"], "value": [5]})
-    work = partitions.at_a_partition(TopK(1, 1), Streams())
-    sent = cloudpickle.dumps((work, batch))  # type: ignore[no-untyped-call]
+    sent = cloudpickle.dumps(executors.prepare_check())  # type: ignore[no-untyped-call]
     code = (
-        f"import pickle, sys; import pyarrow, pyspark; sys.modules[{missing!r}] = None\n"
-        f"work, batch = pickle.load(sys.stdin.buffer)\n"
-        f"sys.stdout.buffer.write(pickle.dumps([*work(iter([batch]))]))"
+        f"import pickle, sys; import pyspark; sys.modules[{missing!r}] = None\n"
+        f"print(pickle.load(sys.stdin.buffer)())"
     )
     run = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True)
     assert run.returncode == 0, run.stderr.decode()
-    [rows] = pickle.loads(run.stdout)  # noqa: S301
-    sentence = "SparkError: The executors " + said.format(__version__)
+    assert run.stdout.decode().startswith(said)
+    assert re.search(REMEDY, run.stdout.decode())
+
+
+def test_what_an_executor_lacks_is_a_row_of_its_partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitions, "prepare_check", lambda: lambda: "have no topgap")
+    batch = pa.RecordBatch.from_pydict({"item": ["a"], "value": [5]})
+    [rows] = partitions.at_a_partition(TopK(1, 1), Streams())(iter([batch]))
+    sentence = "SparkError: The executors have no topgap."
     assert rows.to_pydict() == {"item": [None], "value": [sentence]}
 
 
@@ -782,3 +793,84 @@ def test_a_job_that_fails_when_it_was_charged_leaves_a_charge(
     [orphan] = ledger.history()
     assert orphan.result is None
     assert ledger.budget("visits").without_result == 1
+
+
+LACKING = """\
+import sys
+
+class Missing:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == {name!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def python_without(name: str, folder: Path) -> str:
+    """A Python for the executors that cannot import this."""
+    (folder / "sitecustomize.py").write_text(LACKING.format(name=name))
+    python = folder / "python"
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{folder}:$PYTHONPATH" exec "{sys.executable}" "$@"\n'
+    )
+    python.chmod(0o755)
+    return str(python)
+
+
+@pytest.mark.parametrize(("lacks", "said"), [
+    ("topgap", "have no topgap: install "),
+    ("pyarrow", "(lack pyarrow|have no pyarrow that Spark can use): install "),
+    ("Python", "cannot start Python: set PYSPARK_PYTHON"),
+    ("Python 3.9", r"run Python 3\.\d+, and here is 3\.9: set PYSPARK_PYTHON"),
+])  # fmt: skip
+def test_executors_that_cannot_work_charge_nothing(
+    spark: SparkSession,
+    ledger: Ledger,
+    lacks: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And no noise is drawn; without a ledger the same is said when the job has failed."""
+    if lacks == "Python 3.9":
+        monkeypatch.setattr(spark.sparkContext, "pythonVer", "3.9")
+    else:
+        python = str(tmp_path / "none") if lacks == "Python" else python_without(lacks, tmp_path)
+        monkeypatch.setattr(spark.sparkContext, "pythonExec", python)
+    frame = spark.range(5).selectExpr("id AS what", "5 AS n")
+    events: dict[str, Any] = {"person": "n", "item": "what", "domain": range(5)}
+    with monkeypatch.context() as patch:
+        patch.setattr(mechanism, "Streams", lambda: pytest.fail("noise was drawn"))
+        with pytest.raises(SparkError, match=f"^The executors {said}") as raised:
+            top_k_events(frame, 1, 1, **events, ledger=ledger, dataset="visits")
+    assert raised.value.__context__ is None
+    assert ledger.history() == ()
+    assert "topgap[spark]==" in str(raised.value)
+    assert str(raised.value).endswith(".")
+    if lacks.startswith("Python"):
+        with pytest.raises(SparkError, match=f"^The executors {said}"):
+            top_k_events(frame, 1, 1, **events)
+
+
+def test_without_a_ledger_executors_are_not_asked_first(
+    spark: SparkSession, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def run_check(on: SparkSession) -> str:
+        asked.append(on)
+        return ""
+
+    monkeypatch.setattr(mechanism, "run_check", run_check)
+    frame = spark.range(5).selectExpr("id AS what", "5 AS n")
+    top_k(frame, 1, 1, item="what", count="n", check_items=False)
+    assert asked == []
+    top_k(frame, 1, 1, item="what", count="n", check_items=False, ledger=ledger, dataset="visits")
+    assert asked == [spark]
+
+
+def test_every_slot_is_asked(spark: SparkSession) -> None:
+    rows = spark.range(executors._ROWS).rdd
+    assert rows.getNumPartitions() >= spark.sparkContext.defaultParallelism >= PARTITIONS
+    assert executors.run_check(spark) == ""

@@ -19,8 +19,11 @@ import pytest
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+import topgap
+
 HOME = Path(pyspark.__file__).parent
 TESTS = Path(__file__).parents[1]
+PACKAGE = Path(topgap.__file__).parents[1]
 HOSTS = ("127.0.0.1", "127.0.0.2")
 PARTITIONS = 2
 _QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
@@ -31,7 +34,7 @@ _SETTINGS = {
     "spark.executor.memory": "512m",
     "spark.driver.extraJavaOptions": _QUICK,
     "spark.executor.extraJavaOptions": _QUICK,
-    "spark.executorEnv.PYTHONPATH": str(TESTS),
+    "spark.executorEnv.PYTHONPATH": os.pathsep.join(map(str, (TESTS, PACKAGE))),
     "spark.cores.max": str(len(HOSTS)),  # of which all must be there before a job is run
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.locality.wait": "100ms",

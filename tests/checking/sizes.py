@@ -1,4 +1,4 @@
-"""How much of the ledger's crashes is tried: a little in `make test`, much more in `make soak`."""
+"""How much of crashes and signals is tried: a little in `make test`, much more in `make soak`."""
 
 import os
 
@@ -13,3 +13,4 @@ PARTS_OF_A_RELEASE = ("charge", "record") if IS_SOAK else ()  # `top_k` does bot
 POWER_CHARGES = 15 if IS_SOAK else 4
 POWER_DRAWN = 40 if IS_SOAK else 10
 POWER_RECOVERIES = 30 if IS_SOAK else 25
+SIGNALLED = 500 if IS_SOAK else 8

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -26,6 +26,7 @@ from topgap.release import Release
 from topgap.selector import Selector
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
+from topgap.spark.executors import run_check
 from topgap.spark.partitions import ITEM, TIMES, VALUE, at_a_partition
 
 _Got = TypeVar("_Got")
@@ -64,9 +65,10 @@ def top_k(
         gaps: Whether the gaps are released; they cost no privacy.
         check_items: Whether to look for items that have two rows, which takes a shuffle of all
             rows. Without it that no item has is for you to know.
-        ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. With one, a query
-            without noise first sees that all rows can be used, as far as `check_items` has it look.
-            When the second has begun ε is spent, even if Spark then fails.
+        ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. With one, a small
+            job first sees that the executors can do the work, and a query without noise that all
+            rows can be used, as far as `check_items` has it look. When the release itself has
+            begun ε is spent, even if Spark then fails.
         dataset: The data set in it.
 
     Returns:
@@ -79,7 +81,8 @@ def top_k(
             numbers.
         ItemsError: An item is missing, or there twice.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
-        SparkError: The job failed. Nothing is released on an error.
+        SparkError: The executors lack something, or the job failed. Nothing is released on an
+            error.
     """
     parameters = TopK(
         k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
@@ -99,6 +102,7 @@ def top_k(
 
     rows = _in_own_words(planned)
     if payment is not FREE:
+        _check_executors(rows.sparkSession)
         _look(rows, parameters)
     return _paid_release(rows, parameters, gaps, payment)
 
@@ -137,8 +141,9 @@ def top_k_events(
         monotonic: Whether data sets differ by adding or removing a person, and not by replacing
             one; half the noise suffices then.
         gaps: Whether the gaps are released; they cost no privacy.
-        ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. When the query has
-            begun ε is spent, even if Spark then fails.
+        ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. With one, a small
+            job first sees that the executors can do the work. When the query has begun ε is
+            spent, even if Spark then fails.
         dataset: The data set in it.
 
     Returns:
@@ -149,7 +154,8 @@ def top_k_events(
         SourceError: The data frame has no such columns, or they cannot name items.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
         DomainError, AnswersError: The domain is no list of more than k items of the column's type.
-        SparkError: The job failed. Nothing is released on an error.
+        SparkError: The executors lack something, or the job failed. Nothing is released on an
+            error.
     """
     parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
     gaps = read_flag(gaps, "gaps")
@@ -165,12 +171,25 @@ def top_k_events(
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         return items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
 
-    return _paid_release(_in_own_words(planned), parameters, gaps, payment)
+    rows = _in_own_words(planned)
+    if payment is not FREE:
+        _check_executors(rows.sparkSession)
+    return _paid_release(rows, parameters, gaps, payment)
+
+
+def _check_executors(spark: SparkSession) -> None:
+    """See whether the executors can do the work.
+
+    Raises:
+        SparkError: They cannot.
+    """
+    if said := _in_own_words(lambda: run_check(spark)):
+        raise SparkError(said)
 
 
 def _look(rows: DataFrame, parameters: TopK) -> None:
     """See what would be refused, by a query without noise."""
-    seen = _in_own_words(lambda: _collected(rows, parameters, None))
+    seen = _in_own_words(lambda: _collected(rows, parameters, None), rows.sparkSession)
     check_enough(sum(map(int, _without_complaint(seen)[VALUE].to_pylist())), parameters.k)
 
 
@@ -179,7 +198,7 @@ def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, payment: Paymen
 
     def draw() -> Release:
         # The noise is used for this one query.
-        found = _in_own_words(lambda: _collected(rows, parameters, Streams()))
+        found = _in_own_words(lambda: _collected(rows, parameters, Streams()), rows.sparkSession)
         return _released(found, parameters, gaps)
 
     return payment.of(draw)
@@ -214,10 +233,11 @@ def _without_complaint(collected: pa.Table) -> pa.Table:
     return collected
 
 
-def _in_own_words(query: Callable[[], _Got]) -> _Got:
+def _in_own_words(query: Callable[[], _Got], on: SparkSession | None = None) -> _Got:
     """What the query gives. Errors of Spark become one sentence, for theirs quote data.
 
-    It is raised when theirs is done with, so that they are not kept as its context either.
+    It is raised when theirs is done with, so that they are not kept as its context either. If the
+    session is given on which a job is run, the sentence says whether its executors are the reason.
     """
     failed: SparkError | KeyboardInterrupt
     try:
@@ -237,6 +257,9 @@ def _in_own_words(query: Callable[[], _Got]) -> _Got:
                 f"A {type(error).__name__} came up that topgap should have foreseen, which is a "
                 f"defect of topgap; please report it."
             )
+    if on is not None and isinstance(failed, SparkError):
+        with suppress(SparkError):
+            failed = SparkError(_in_own_words(lambda: run_check(on)) or str(failed))
     raise failed
 
 

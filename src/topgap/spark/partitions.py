@@ -13,11 +13,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from topgap._core import Streams, __version__
+from topgap._core import Streams
 from topgap.answers import check_finite, read
 from topgap.errors import ItemsError, TopgapError
 from topgap.parameters import TopK
 from topgap.selector import Selector
+from topgap.spark.executors import prepare_check
 
 ITEM, VALUE, TIMES = "item", "value", "times"
 Batches = Iterator[pa.RecordBatch]
@@ -30,7 +31,7 @@ def at_a_partition(parameters: TopK, streams: Streams | None) -> Callable[[Batch
     it, for it must be able to tell that topgap is missing where it runs, or is another version,
     which might draw other noise.
     """
-    sent, version = pickle.dumps((parameters, streams)), __version__
+    sent, check = pickle.dumps((parameters, streams)), prepare_check()
 
     def work(batches: Batches) -> Batches:
         import pickle
@@ -38,25 +39,16 @@ def at_a_partition(parameters: TopK, streams: Streams | None) -> Callable[[Batch
         import pyarrow as pa
         from pyspark import TaskContext
 
-        complaint = ""
-        try:
-            from topgap import _core as core
-
-            if core.__version__ != version:
-                complaint = f"have topgap {core.__version__}, and here is {version}; install that"
-            else:
-                from topgap.spark.partitions import pool
-        except ImportError as error:
-            complaint = f"have no topgap {version}; install it"
-            if error.name != "topgap":
-                complaint = f"lack a library that topgap {version} needs; install topgap[spark]"
+        complaint = check()
         if not complaint:
+            from topgap.spark.partitions import pool
+
             context: Any = TaskContext.get()
             yield from pool(batches, context.partitionId(), *pickle.loads(sent))  # noqa: S301
             return
         for batch in batches:
             missing = pa.nulls(1, batch.schema.field("item").type)
-            said = f"SparkError: The executors {complaint} there too."
+            said = f"SparkError: The executors {complaint}."
             yield pa.RecordBatch.from_arrays([missing, pa.array([said])], ["item", "value"])
             return
 

@@ -1,0 +1,103 @@
+"""Whether the executors can do the work: which Python they run, and what it has.
+
+The driver asks before a ledger is charged, by a job that goes the way of a release and reads no
+data. So all that Spark says of its failure may be read here, and is not passed on.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from topgap._core import __version__
+
+_ROWS = 1 << 16
+"""More than a cluster has slots, so that no partition of the job is empty."""
+
+
+def prepare_check() -> Callable[[], str]:
+    """The function that says, where it runs, what Python lacks there; nothing if it lacks nothing.
+
+    It takes nothing from this module with it, for topgap may be what is missing.
+    """
+    version = __version__
+
+    def check() -> str:
+        remedy = (
+            f"install topgap[spark]=={version} there, or set PYSPARK_PYTHON to a Python that has it"
+        )
+        try:
+            from pyspark.sql.pandas.utils import require_minimum_pyarrow_version
+
+            require_minimum_pyarrow_version()
+        except Exception:
+            return f"have no pyarrow that Spark can use: {remedy}"
+        try:
+            from topgap import _core as core
+        except ImportError as error:
+            if error.name == "topgap":
+                return f"have no topgap: {remedy}"
+            return f"lack a library that topgap needs: {remedy}"
+        except Exception as error:
+            return f"cannot import topgap, which ends in a {type(error).__name__}: {remedy}"
+        if core.__version__ != version:
+            return f"have topgap {core.__version__}, and here is {version}: {remedy}"
+        try:
+            import topgap.spark.partitions  # noqa: F401
+        except Exception:
+            return f"lack a library that topgap needs: {remedy}"
+        return ""
+
+    return check
+
+
+def run_check(spark: SparkSession) -> str:
+    """What keeps the executors from working, in a sentence; an empty one if nothing does.
+
+    It runs as many tasks as Spark says that there are slots, or sets as default parallelism. Spark
+    may run two of them in one slot, and an executor that comes later is not asked.
+
+    Raises:
+        Exception: Spark cannot run the job, and says nothing of Python.
+    """
+    check = prepare_check()
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for _ in batches:
+            pass
+        yield pa.RecordBatch.from_arrays([pa.array([check()])], ["said"])
+
+    try:
+        table = spark.range(_ROWS).mapInArrow(work, "said string").toArrow()
+    except Exception as error:
+        said = _read(str(error))
+        if not said:
+            raise
+    else:
+        said = max(table["said"].to_pylist())
+    return f"The executors {said}." if said else ""
+
+
+def _read(text: str) -> str:
+    """What Spark's own error says of the executors' Python; nothing if it is of something else."""
+    other = re.search(r"PYTHON_VERSION_MISMATCH\D+(3\.\d+)\D+(3\.\d+)", text)
+    if other:
+        return (
+            f"run Python {other[1]}, and here is {other[2]}: set PYSPARK_PYTHON to a Python "
+            f"{other[2]} there that has topgap[spark]=={__version__}"
+        )
+    missing = re.search(r"No module named '?(\w+)|(PyArrow|Pandas) >= \S+ must be installed", text)
+    if missing:
+        return (
+            f"lack {(missing[1] or missing[2]).lower()}: install topgap[spark]=={__version__} "
+            f"there, or set PYSPARK_PYTHON to a Python that has it"
+        )
+    if "Cannot run program" in text or "pyspark.daemon" in text or "Python worker" in text:
+        return (
+            f"cannot start Python: set PYSPARK_PYTHON to a Python that is there and has "
+            f"topgap[spark]=={__version__}"
+        )
+    return ""
