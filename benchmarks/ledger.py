@@ -105,7 +105,8 @@ def a_long_one(folder: Path) -> None:
     path = folder / "long.db"
     ledger = Ledger(path, who="ana")
     ledger.add_dataset("visits", LONG)
-    with Storage(path, 60).writing() as connection:
+
+    def write(connection: sqlite3.Connection) -> None:
         log = Log(connection, "long.db")
         last = log.last()
         for spent in range(1, LONG):
@@ -113,6 +114,8 @@ def a_long_one(folder: Path) -> None:
                 last, kind="charge", at=clock.stamp(None, check=True), dataset="visits",
                 epsilon="1", spent=str(spent), mechanism="x", parameters="{}", who="ana",
             )  # fmt: skip
+
+    Storage(path, 60).write(write)
     one = seconds(lambda: ledger.check("visits", "1/3"))
     print(
         f"{ledger.verify().entries:,} entries: verify {seconds(ledger.verify):.2f} s, "

@@ -31,7 +31,7 @@ from checking.command import (
 )
 from checking.streamed import parquet, stream_of
 from checking.systems import linux_only, posix_only
-from topgap import Estimates, Ledger, Release, top_k
+from topgap import Estimates, Ledger, LedgerError, Release, top_k
 from topgap.cli import budget
 from topgap.cli.budget_command import EXAMPLES
 from topgap.cli.commands import app
@@ -68,7 +68,10 @@ def test_init_sets_a_total_once(folder: Path) -> None:
     asked = ("init", "new.db", "--dataset", "visits", "--epsilon")
     ended = told(folder, *asked, "1/3", "--note", "for the report", "--who", "ana")
     assert ended == (
-        0, "The releases of visits may cost ε = 1/3 in all, in the ledger new.db.\n", "",
+        0,
+        "The releases of visits may cost ε = 1/3 in all (neighbours: add-remove), in the ledger "
+        "new.db.\n",
+        "",
     )  # fmt: skip
     [made] = Ledger(folder / "new.db").budgets()
     assert (made.total, made.who, made.note) == (Fraction(1, 3), "ana", "for the report")
@@ -204,15 +207,14 @@ def test_ledgers_that_cannot_be_charged(
     assert ledger.budget("visits").charges == 0
 
 
+@pytest.mark.usefixtures("ledger")
 def test_a_result_that_cannot_be_recorded_is_published_with_a_word(
-    folder: Path, ledger: Ledger
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A trigger of somebody else's refuses results, and nothing but them."""
-    with closing(sqlite3.connect(ledger.path)) as connection, connection:
-        connection.execute(
-            "CREATE TRIGGER none BEFORE INSERT ON entries WHEN NEW.kind = 'result' "
-            "BEGIN SELECT RAISE(ABORT, 'no'); END"
-        )
+    def fails(*_: object) -> None:
+        raise LedgerError("The disk is full.")
+
+    monkeypatch.setattr(Ledger, "record", fails)
     ended = released(folder, *CHARGED, "--format", "json", "--quiet")
     assert ended.code == 0
     assert Release.from_json(ended.out).items == ("flu", "cold")
@@ -333,7 +335,7 @@ def test_only_the_last_of_many_charges_without_a_result_are_shown(
 
 
 def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None:
-    ledger.add_dataset("stays 2026", "1/7")
+    ledger.add_dataset("stays 2026", "1/7", neighbours="replace")
     ledger.add_dataset("none", 1)
     ledger.record(ledger.charge("visits", 1, mechanism="a sum"), {"sum": 5})
     ledger.charge("stays 2026", "1/7", mechanism="a mean")
@@ -341,15 +343,16 @@ def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[:4] == [
-        "data set       total     spent  left  charges  spent of the total",
-        "visits             3         1     2        1  ██████░░░░░░░░░░░░░░  33%",
-        "stays 2026  ≈0.14286  ≈0.14286     0        1  ████████████████████ 100%",
-        "none               1         0     1        0  ░░░░░░░░░░░░░░░░░░░░   0%",
+        "data set    neighbours     total     spent  left  charges  spent of the total",
+        "visits      add-remove         3         1     2        1  ██████░░░░░░░░░░░░░░  33%",
+        "stays 2026  replace     ≈0.14286  ≈0.14286     0        1  ████████████████████ 100%",
+        "none        add-remove         1         0     1        0  ░░░░░░░░░░░░░░░░░░░░   0%",
     ]
     assert lines[5].startswith("Without a result: what they were charged for has crashed")
     assert len(lines) == 8
     assert re.fullmatch(
-        r" +6  20\S+ \S+ +stays 2026  ≈0.14286     0  a mean  ana  none", lines[7].rstrip()
+        r" +6  20\S+ \S+ +stays 2026  ≈0.14286  replace        0  a mean  ana  none",
+        lines[7].rstrip(),
     )
     ended = told(folder, "show", "budget.db", "--dataset", "visits")
     assert len(ended.out.splitlines()) == 2
@@ -393,10 +396,11 @@ def test_history_lists_the_charges(folder: Path, ledger: Ledger) -> None:
     lines = told(folder, "history", "budget.db").out.splitlines()
     assert len(lines) == 3
     assert re.search(
-        r"2  20.*visits +1 +2  topgap release, k = 2, item = what  bo +recorded  two\\nlines",
+        r"2  20.*visits +1  add-remove +2  topgap release, k = 2, item = what  bo +recorded  "
+        r"two\\nlines",
         lines[1],
     )
-    assert re.search(r"4  20.*visits +0\.5 +1\.5  a mean +ana  none", lines[2])
+    assert re.search(r"4  20.*visits +0\.5  add-remove +1\.5  a mean +ana  none", lines[2])
     read = json.loads(told(folder, "history", "budget.db", "--format", "json").out)
     assert Release.from_dict(read["charges"][0]["result"]).items == ("flu", "cold")
     assert read["charges"][1]["result"] is None
@@ -541,7 +545,7 @@ def test_the_help_and_its_examples_can_be_typed(folder: Path) -> None:
         assert f"Usage: topgap budget {' '.join(command)}".strip() in ended.out
     joined = EXAMPLES.replace("\\\n", " ")
     examples = [line for line in joined.splitlines() if line.startswith("topgap ")]
-    assert len(examples) == 9
+    assert len(examples) == 10
     (folder / "result.json").write_text("44.5")
     for example in examples:
         ended = within(folder, *shlex.split(example)[1:])

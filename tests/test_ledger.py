@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,15 @@ from topgap.ledger.values import Verified
 
 TINY = Fraction(1, 10**30)
 DATASETS = ["visits", "blood α", "x"]
+RELATIONS: dict[str, Any] = {"visits": "add-remove", "blood α": "add-remove", "x": "replace"}
+TIMES = {
+    (None, "add-remove"): 1,
+    ("add-remove", "add-remove"): 1,
+    (None, "replace"): 1,
+    ("replace", "replace"): 1,
+    ("add-remove", "replace"): 2,
+}
+"""How often an ε is charged, by the relation that it is stated for and that of the data set."""
 _DENOMINATORS = [1, 2, 3, 7, 10, 97, 2**61 - 1, 3**40, 10**30, 2**200]
 _FRACTIONS = st.builds(
     lambda n, d, by: Fraction(n, d * by),
@@ -110,21 +120,34 @@ class Histories(RuleBasedStateMachine):
                 with refused("its total already|nearly by this name"):
                     self.ledger.add_dataset(name, number[0])
             return
-        added = self.ledger.add_dataset(dataset, number[0])
+        relation = RELATIONS[dataset]
+        added = self.ledger.add_dataset(dataset, number[0], neighbours=relation)
         assert (added.total, added.spent, added.charges) == (number[1], Fraction(0), 0)
+        assert (added.neighbours, added.neighbours_stated) == (relation, True)
         self.totals[dataset] = number[1]
         self.entries += 1
 
-    @rule(dataset=st.sampled_from(DATASETS), number=NUMBERS, parameters=RESULTS)
-    def charge(self, dataset: str, number: tuple[Any, Fraction], parameters: Any) -> None:
+    @rule(
+        dataset=st.sampled_from(DATASETS),
+        number=NUMBERS,
+        parameters=RESULTS,
+        stated=st.sampled_from([None, "add-remove", "replace"]),
+    )
+    def charge(
+        self, dataset: str, number: tuple[Any, Fraction], parameters: Any, stated: Any = None
+    ) -> None:
+        times = TIMES.get((stated, RELATIONS[dataset]))
         if dataset not in self.totals:
             with refused("There is no data set"):
-                self.ledger.charge(dataset, number[0], mechanism="m")
-        elif number[1] > self.left(dataset):
-            self.is_too_much(dataset, number[0], number[1])
+                self.ledger.charge(dataset, number[0], mechanism="m", neighbours=stated)
+        elif times is None:
+            with refused("says nothing of that"):
+                self.ledger.charge(dataset, number[0], mechanism="m", neighbours=stated)
+        elif number[1] * times > self.left(dataset):
+            self.is_too_much(dataset, number[0], number[1] * times, stated)
         else:
-            self.ledger.check(dataset, number[0])
-            self.is_charged(dataset, number[0], number[1], {"of": parameters})
+            self.ledger.check(dataset, number[0], neighbours=stated)
+            self.is_charged(dataset, number[0], number[1] * times, {"of": parameters}, stated)
 
     @precondition(lambda self: any(self.left(each) > 0 for each in self.totals))
     @rule(data=st.data())
@@ -180,19 +203,26 @@ class Histories(RuleBasedStateMachine):
         with refused("has another charge"):
             self.ledger.record(replace(charge, receipt=f"{charge.number}:{'0' * 64}"), 1)
 
-    def is_charged(self, dataset: str, given: Any, cost: Fraction, parameters: Any) -> None:
-        made = self.ledger.charge(dataset, given, mechanism="m", parameters=parameters)
+    def is_charged(
+        self, dataset: str, given: Any, cost: Fraction, parameters: Any, stated: Any = None
+    ) -> None:
+        made = self.ledger.charge(
+            dataset, given, mechanism="m", parameters=parameters, neighbours=stated
+        )
         self.charges.append((made, cost))
         self.entries += 1
         assert (made.number, made.epsilon, made.dataset) == (self.entries, cost, dataset)
         assert (made.spent, made.left) == (self.spent(dataset), self.left(dataset))
         assert made.parameters == parameters
+        assert (made.neighbours, made.stated_neighbours) == (RELATIONS[dataset], stated)
+        if stated is not None:
+            assert made.stated_epsilon == cost / TIMES[stated, RELATIONS[dataset]]
         self.receipts.append(made.receipt)
 
-    def is_too_much(self, dataset: str, given: Any, cost: Fraction) -> None:
-        for ask in (self.ledger.check, lambda *of: self.ledger.charge(*of, mechanism="m")):
+    def is_too_much(self, dataset: str, given: Any, cost: Fraction, stated: Any = None) -> None:
+        for ask in (self.ledger.check, partial(self.ledger.charge, mechanism="m")):
             with pytest.raises(BudgetExceeded, match="nothing was charged") as told:
-                ask(dataset, given)
+                ask(dataset, given, neighbours=stated)
             said = told.value
             assert (said.dataset, said.epsilon) == (dataset, cost)
             assert (said.left, said.total) == (self.left(dataset), self.totals[dataset])
@@ -242,6 +272,9 @@ def one_history() -> None:
         for dataset in ("visits", "x", "visits", "visits", "x"):
             made.charge(dataset, (0.1, Fraction(1, 10)), {"a": [1, None]})
             made.all_agrees()
+        for stated in ("add-remove", "replace"):
+            made.charge("visits", ("1/9", Fraction(1, 9)), {}, stated)
+            made.charge("x", ("1/99", Fraction(1, 99)), {}, stated)
         made.charge("visits", (5, Fraction(5)), None)
         made.charge("blood α", (5, Fraction(5)), None)
         (first, _), (second, cost), *_ = made.charges
@@ -340,15 +373,17 @@ def test_what_was_charged_is_told_in_full(path: Path, monkeypatch: pytest.Monkey
     assert [each.number for each in told] == [3, 5, 6, 8]
     assert told[0] == Charge(
         3, clock.time, "visits", Fraction(1, 3), Fraction(1, 3), Fraction(5, 3), "topgap.top_k",
-        {"k": 2}, "ana", None, f"topgap {topgap.__version__}", first.receipt, RELEASE.to_json(),
+        {"k": 2}, "ana", None, f"topgap {topgap.__version__}", "add-remove", None, None,
+        first.receipt, RELEASE.to_json(),
     )  # fmt: skip
     assert told[1] == second
     assert (second.note, second.result) == ("which crashed", None)
     assert third.parameters == {"column": "α"}
     assert Ledger(path).history("blood α") == told[2:3]
     assert Ledger(path).budget("blood α") == Budget(
-        "blood α", Fraction(1, 3), Fraction(1, 7), 1, 0, clock.time, "ana", "two\nlines"
-    )
+        "blood α", Fraction(1, 3), Fraction(1, 7), 1, 0, clock.time, "ana", "two\nlines",
+        "add-remove", True,
+    )  # fmt: skip
     assert Ledger(path).budget("visits").without_result == 2
     assert isinstance(Ledger(path).verify(), Verified)
 
@@ -642,8 +677,7 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
                     "if isinstance(charge, Charge) and charge.receipt != log.receipt(number):",
                     "if False:"), one_history),
     (ledger, Mutant("records for another price",
-                    "if cost is not None and cost > accounts.number(charged.epsilon):",
-                    "if False:"),
+                    "if cost > accounts.number(charged.epsilon):", "if False:"),
      one_history),
     (ledger, Mutant("sets totals anew", "for known in log.datasets():",
                     "for known in ():"), one_history),

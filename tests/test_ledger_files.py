@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from checking.apart import with_tests
 from checking.ledgers import (
     VERSION_1,
+    VERSION_2,
     Clock,
     as_nobody,
     content,
@@ -28,7 +30,7 @@ from checking.ledgers import (
     quick_folder,
     refused,
     run,
-    turn_to_version_2,
+    turn_to_version_3,
 )
 from checking.mutants import Mutant, mutated
 from topgap import LedgerError, ParameterError, Release
@@ -36,6 +38,7 @@ from topgap.ledger import Ledger, log, schema, storage
 
 ENTRIES = 8
 LAST = "8:a4a4e44324ae714780c6399a000391d712616cad3689b9abb4f4b9e7c34ba3c3"
+LAST_OF_2 = "11:dcc2d156a5dd0964ac49576bf75db09f7421b9eb8519e816a0b9894d27cb8153"
 
 
 @pytest.fixture
@@ -282,8 +285,8 @@ connection.execute("PRAGMA cache_size = 1")
 connection.execute("BEGIN IMMEDIATE")
 for number in range(100, 120):
     connection.execute("INSERT INTO entries SELECT ?, kind || 'x', at, dataset, epsilon, spent, "
-        "mechanism, parameters, who, hex(zeroblob(5000)), NULL, result, software, hash "
-        "FROM entries WHERE number = 8", [number])
+        "mechanism, parameters, who, hex(zeroblob(5000)), NULL, result, software, hash, "
+        "neighbours, stated FROM entries WHERE number = 8", [number])
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -414,11 +417,11 @@ except topgap.MissingExtraError as error: print(error)
 
 def test_a_newer_version_is_told_and_left_alone(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
     before = path.read_bytes()
     all_refuse(
         path,
-        r"was written by a newer version of topgap \(its format is 2, and this one knows 1\); "
+        r"was written by a newer version of topgap \(its format is 3, and this one knows 2\); "
         r"update topgap",
     )
     assert path.read_bytes() == before
@@ -430,9 +433,9 @@ def old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copied(folder, monkeypatch)
 
 
-def copied(folder: Path, patch: pytest.MonkeyPatch) -> Path:
+def copied(folder: Path, patch: pytest.MonkeyPatch, file: Path = VERSION_1) -> Path:
     Clock(patch).turn(days=30)
-    return Path(shutil.copy(VERSION_1, folder / "old.db"))
+    return Path(shutil.copy(file, folder / "old.db"))
 
 
 def test_the_first_version_is_read_and_goes_on(old: Path) -> None:
@@ -457,12 +460,59 @@ def test_the_first_version_is_read_and_goes_on(old: Path) -> None:
     assert ledger.charge("visits", "17/30", mechanism="m").left == 0
     ledger.record(second, "found after all")
     assert ledger.verify(LAST).entries == ENTRIES + 2
+    assert version_of(old) == schema.VERSION
+
+
+def test_the_first_version_says_which_neighbours_its_sum_is_true_for(old: Path) -> None:
+    """None was stated, and what topgap released is true for one person added or removed."""
+    ledger = Ledger(old)
+    for _ in range(2):  # before the file is of the new version, and after
+        for each in ledger.budgets():
+            assert (each.neighbours, each.neighbours_stated) == ("add-remove", False)
+        assert {each.neighbours for each in ledger.history()} == {"add-remove"}
+        with refused("says nothing of that"):
+            ledger.charge("visits", "1/100", mechanism="m", neighbours="replace")
+        made = ledger.charge("visits", "1/100", mechanism="m", neighbours="add-remove")
+        assert made.epsilon == Fraction(1, 100)
+    more = ledger.add_dataset("more", 1)
+    assert (more.neighbours, more.neighbours_stated) == ("add-remove", True)
+    assert ledger.verify(LAST).entries == ENTRIES + 3
+
+
+def test_the_second_version_is_read_and_goes_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = copied(folder, monkeypatch, VERSION_2)
+    before = old.read_bytes()
+    ledger = Ledger(old, who="bo")
+    assert ledger.verify(LAST_OF_2).receipt == LAST_OF_2
+    assert [(each.dataset, each.left, each.neighbours) for each in ledger.budgets()] == [
+        ("visits", Fraction(17, 30), "add-remove"),
+        ("blood α", Fraction(4, 21), "add-remove"),
+        ("stays", Fraction(13, 12), "replace"),
+    ]
+    assert all(each.neighbours_stated for each in ledger.budgets())
+    doubled, plain = ledger.history("stays")
+    assert (doubled.epsilon, doubled.stated_epsilon) == (Fraction(2, 3), Fraction(1, 3))
+    assert (doubled.neighbours, doubled.stated_neighbours) == ("replace", "add-remove")
+    assert (plain.epsilon, plain.stated_epsilon, plain.stated_neighbours) == (
+        Fraction(1, 4), None, None,
+    )  # fmt: skip
+    assert old.read_bytes() == before
+    assert ledger.charge("stays", "13/12", mechanism="m").left == 0
+    assert ledger.verify(LAST_OF_2).entries == 12
+    with pytest.MonkeyPatch.context() as patch:
+        turn_to_version_3(patch.setattr)
+        assert Ledger(old).verify(LAST_OF_2).entries == 12
+        Ledger(old).charge("visits", "1/100", mechanism="m")
+        assert Ledger(old).verify(LAST_OF_2).entries == 13
+    assert version_of(old) == 3
 
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The software is of a second version."""
-    turn_to_version_2(monkeypatch.setattr)
+    """The software is of a third version."""
+    turn_to_version_3(monkeypatch.setattr)
 
 
 def version_of(path: Path) -> int:
@@ -491,14 +541,14 @@ def test_an_older_version_that_logs_ahead_is_read_too(old: Path) -> None:
     assert version_of(old) == 1
     Ledger(old).charge("visits", "1/100", mechanism="m")
     assert Ledger(old).verify(LAST).entries == ENTRIES + 1
-    assert version_of(old) == 2
+    assert version_of(old) == 3
 
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("name", ["charge", "record", "add_dataset"])
 def test_the_first_writing_leads_to_the_new_version(name: str, old: Path) -> None:
     calls(old)[name]()
-    assert version_of(old) == 2
+    assert version_of(old) == 3
     assert Ledger(old).verify(LAST).entries == ENTRIES + 1
     with closing(sqlite3.connect(old)) as connection:
         connection.execute("SELECT place FROM entries").fetchall()
@@ -530,7 +580,7 @@ def test_a_new_column_is_hashed_where_it_has_a_value(
 
 def test_older_software_is_told_of_the_newer_one(old: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        turn_to_version_2(patch.setattr)
+        turn_to_version_3(patch.setattr)
         Ledger(old).charge("visits", "1/100", mechanism="m")
         Ledger(old.with_name("new.db")).add_dataset("visits", 1)
     for path in (old, old.with_name("new.db")):
@@ -546,8 +596,8 @@ def test_a_migration_that_does_not_end_leaves_the_older_version(
 ) -> None:
     before = old.read_bytes()
     if where == "in it":
-        more = (*schema.MIGRATIONS[1], "CREATE INDEX more ON nowhere (number)")
-        monkeypatch.setattr(schema, "MIGRATIONS", {1: more})
+        more = (*schema.MIGRATIONS[2], "CREATE INDEX more ON nowhere (number)")
+        monkeypatch.setattr(schema, "MIGRATIONS", {**schema.MIGRATIONS, 2: more})
         with refused("cannot be used"):
             calls(old)["charge"]()
         with refused("cannot be used"):
@@ -567,24 +617,23 @@ def test_a_migration_that_does_not_end_leaves_the_older_version(
 def test_several_processes_migrate_at_once(old: Path) -> None:
     code = """
 import sys
-from checking.ledgers import Ledger, turn_to_version_2
-turn_to_version_2(setattr)
+from checking.ledgers import Ledger, turn_to_version_3
+turn_to_version_3(setattr)
 ledger = Ledger(sys.argv[1], check_clock=False)
 sys.stdin.readline()
 for _ in range(3): ledger.charge("visits", "1/100", mechanism="m")
 """
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, "-c", code, str(old)]
-    others = [subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) for _ in range(3)]
+    others = [subprocess.Popen(command, stdin=subprocess.PIPE, env=with_tests()) for _ in range(3)]
     for each in others:
         assert each.stdin is not None
         each.stdin.write(b"\n")
         each.stdin.close()
     assert [each.wait(60) for each in others] == [0, 0, 0]
     with pytest.MonkeyPatch.context() as patch:
-        turn_to_version_2(patch.setattr)
+        turn_to_version_3(patch.setattr)
         assert Ledger(old).verify(LAST).entries == ENTRIES + 9
-    assert version_of(old) == 2
+    assert version_of(old) == 3
 
 
 # --- What else a file or a path can be
@@ -669,7 +718,7 @@ def look_at_versions(folder: Path) -> None:
 
 def look_at_older(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        turn_to_version_2(patch.setattr)
+        turn_to_version_3(patch.setattr)
         old = copied(folder, patch)
         test_an_older_version_is_read_without_writing_to_it(old)
         test_the_first_writing_leads_to_the_new_version("charge", old)
@@ -677,7 +726,7 @@ def look_at_older(folder: Path) -> None:
 
 def look_at_a_broken_migration(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        turn_to_version_2(patch.setattr)
+        turn_to_version_3(patch.setattr)
         old = copied(folder, patch)
         test_a_migration_that_does_not_end_leaves_the_older_version("behind it", old, patch)
 
@@ -708,20 +757,22 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
     (schema, Mutant("takes newer ones for its own", "if found > VERSION:", "if False:"),
      look_at_versions),
     (schema, Mutant("forgets the version",
-                    'connection.execute(f"PRAGMA user_version = {VERSION}")\n\n\ndef definitions',
-                    "pass\n\n\ndef definitions"), look_at_older),
+                    'connection.execute(f"PRAGMA user_version = {VERSION}")\n\n\ndef check',
+                    "pass\n\n\ndef check"), look_at_older),
     (storage, Mutant("migrates for reading",
                      "connection.backup(copy)",
-                     "schema.migrate(connection, found)\n                connection.execute("
-                     "'COMMIT')\n                connection.backup(copy)"), look_at_older),
+                     "schema.migrate(connection, schema.version(connection, self.label))\n"
+                     "            connection.execute('COMMIT')\n"
+                     "            connection.backup(copy)"), look_at_older),
     (storage, Mutant("migrates before the transaction",
-                     "schema.migrate(connection, found)\n            yield",
-                     'schema.migrate(connection, found)\n            connection.execute("COMMIT")\n'
-                     '            connection.execute("BEGIN IMMEDIATE")\n            yield'),
+                     "            got = do(connection)\n",
+                     '            connection.execute("COMMIT")\n'
+                     '            connection.execute("BEGIN IMMEDIATE")\n'
+                     "            got = do(connection)\n"),
      look_at_a_broken_migration),
     (storage, Mutant("makes what is missing", "        if not create:\n", "        if False:\n"),
      look_at_missing),
-    (storage, Mutant("does not wait", "if waited >= self._wait:", "if True:"),
+    (storage, Mutant("does not wait", "if waited >= self._wait or", "if True or"),
      look_at_waiting),
     (storage, Mutant("reads a name as an address", "quote(os.fsencode(name))", "name"),
      look_at_names),

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+import topgap
 from checking.ledgers import (
     content,
     entries_of,
@@ -293,7 +294,10 @@ def test_another_order_is_found(one: int, other: int, path: Path) -> None:
 def test_another_row_is_found(number: int, of: int, naive: bool, path: Path) -> None:
     """A copy of one, with the hash of that."""
     rest = ", ".join(EVERY[1:])
-    insert = f"INSERT INTO entries SELECT {number}, {rest} FROM entries WHERE number = {of}"
+    insert = (
+        f"INSERT INTO entries (number, {rest}) SELECT {number}, {rest} FROM entries "
+        f"WHERE number = {of}"
+    )
     tampered(path, run(insert, *([NAIVE] if naive else [])))
     assert is_seen_by(Ledger(path).verify)
     assert is_seen_by(Ledger(path).history)
@@ -350,13 +354,148 @@ def test_an_edit_of_the_head_is_found_and_nothing_is_charged(statement: str, pat
         "PRAGMA application_id = 1",
         "PRAGMA user_version = 0",
         "PRAGMA user_version = -1",
-        "PRAGMA user_version = 2",
+        "PRAGMA user_version = 1",
+        "PRAGMA user_version = 3",
     ],
 )
 def test_other_tables_are_found(statement: str, path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(statement)
     assert is_seen_by(Ledger(path).verify)
+
+
+IGNORE = "BEGIN SELECT RAISE(IGNORE); END"
+PLANTED = {
+    "a trigger that drops entries": f"CREATE TRIGGER t BEFORE INSERT ON entries {IGNORE}",
+    "one that drops charges": (
+        f"CREATE TRIGGER t BEFORE INSERT ON entries WHEN NEW.kind = 'charge' {IGNORE}"
+    ),
+    "one that drops results": (
+        f"CREATE TRIGGER t BEFORE INSERT ON entries WHEN NEW.kind = 'result' {IGNORE}"
+    ),
+    "one that deletes them": (
+        "DROP TRIGGER no_deletion; CREATE TRIGGER no_deletion AFTER INSERT ON entries "
+        "BEGIN DELETE FROM entries WHERE number = NEW.number; END"
+    ),
+    "one that makes them cheaper": (
+        "DROP TRIGGER no_edit; CREATE TRIGGER no_edit AFTER INSERT ON entries "
+        "BEGIN UPDATE entries SET epsilon = '0.001' WHERE number = NEW.number; END"
+    ),
+    "one that keeps the head": f"CREATE TRIGGER t BEFORE UPDATE ON head {IGNORE}",
+    "one that puts it back": (
+        "CREATE TRIGGER t AFTER UPDATE ON head "
+        "BEGIN UPDATE head SET number = OLD.number, hash = OLD.hash; END"
+    ),
+    "a view for the entries": (
+        "ALTER TABLE entries RENAME TO hidden; CREATE VIEW entries AS SELECT * FROM hidden; "
+        "CREATE TRIGGER t INSTEAD OF INSERT ON entries BEGIN SELECT 1; END"
+    ),
+    "a view for the head": (
+        "ALTER TABLE head RENAME TO hidden; CREATE VIEW head AS SELECT * FROM hidden; "
+        "CREATE TRIGGER t INSTEAD OF UPDATE ON head BEGIN SELECT 1; END"
+    ),
+    "an index that drops what it has": (
+        "CREATE UNIQUE INDEX t ON entries (software, who) WHERE kind = 'none'"
+    ),
+    "a table beside them": "CREATE TABLE t (number INTEGER)",
+    "a column that is made up": (
+        "ALTER TABLE entries ADD COLUMN t TEXT GENERATED ALWAYS AS (epsilon) VIRTUAL"
+    ),
+    "a column beside them": "ALTER TABLE entries ADD COLUMN t TEXT",
+    "no trigger against edits": "DROP TRIGGER no_edit",
+    "statistics": "ANALYZE",
+}
+REWRITTEN = {
+    "a primary key that ignores": ("INTEGER PRIMARY KEY", "INTEGER PRIMARY KEY ON CONFLICT IGNORE"),
+    "a check": ("dataset TEXT NOT NULL", "dataset TEXT NOT NULL CHECK (dataset <> 'x')"),
+    "a collation": ("dataset TEXT NOT NULL", "dataset TEXT NOT NULL COLLATE NOCASE"),
+    "a default": ("epsilon TEXT", "epsilon TEXT DEFAULT '0'"),
+    "other spaces": ("epsilon TEXT", "epsilon  TEXT"),
+    "a constraint that ignores": ("who TEXT NOT NULL", "who TEXT NOT NULL ON CONFLICT IGNORE"),
+}
+
+
+def plant(path: Path, name: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        if name in PLANTED:
+            connection.executescript(PLANTED[name])
+            return
+        connection.execute("PRAGMA writable_schema = ON")
+        update = "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'entries'"
+        connection.execute(update, REWRITTEN[name])
+
+
+@pytest.mark.parametrize("name", [*PLANTED, *REWRITTEN])
+def test_nothing_is_written_where_the_tables_are_not_ours(name: str, path: Path) -> None:
+    """And nothing is released: there is no receipt without an entry."""
+    charges = Ledger(path).history()
+    before = content(path)
+    plant(path, name)
+    ledger = Ledger(path)
+    for call in (
+        charge(path), lambda: ledger.check("visits", "1/100"), lambda: ledger.record(5, 1),
+        lambda: ledger.add_dataset("more", 1),
+        lambda: topgap.top_k([3, 2, 1], 1, "1/100", ledger=path, dataset="visits"),
+    ):  # fmt: skip
+        with refused("tables, indices and triggers that topgap makes.*; nothing was written"):
+            call()
+    with refused():
+        ledger.verify(charges[0].receipt)
+    if "view" not in name:
+        assert content(path) == before
+
+
+@pytest.mark.parametrize("name", [*PLANTED][:9])
+@pytest.mark.parametrize("call", ["charge", "record", "add_dataset"])
+def test_what_is_written_is_read_back(
+    name: str, call: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a file has that nobody thought of."""
+    ledger = Ledger(path)
+    calls: dict[str, Callable[[], object]] = {
+        "charge": charge(path),
+        "record": lambda: ledger.record(5, 1),
+        "add_dataset": lambda: ledger.add_dataset("more", 1),
+    }
+    monkeypatch.setattr(schema, "check", lambda *_: None)
+    plant(path, name)
+    before = content(path)
+    harmless = {"charge": "results", "record": "charges", "add_dataset": "charges results"}
+    if name.split()[-1] in harmless[call].split():
+        calls[call]()
+        return
+    assert is_seen_by(calls[call])
+    assert content(path) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["PRAGMA auto_vacuum = FULL; VACUUM", "PRAGMA auto_vacuum = INCREMENTAL; VACUUM",
+     "PRAGMA page_size = 512; VACUUM", "PRAGMA default_cache_size = 1",
+     "PRAGMA schema_version = 7", "PRAGMA journal_mode = WAL"],
+)  # fmt: skip
+def test_settings_in_the_file_change_nothing(statement: str, path: Path) -> None:
+    """What SQLite keeps in a file besides its tables: how it is stored, and not what."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(statement)
+    made = Ledger(path).charge("visits", "1/100", mechanism="m")
+    assert Ledger(path).verify(made.receipt).entries == ENTRIES + 1
+
+
+def test_a_charge_that_was_lost_since_is_not_said_to_be_charged(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if an older copy were put in place while the noise is drawn."""
+    older, record = path.read_bytes(), Ledger.record
+
+    def late(self: Ledger, *given: Any) -> None:
+        path.write_bytes(older)
+        record(self, *given)
+
+    monkeypatch.setattr(Ledger, "record", late)
+    with pytest.warns(topgap.LedgerWarning, match="The ledger has lost charge 9 since") as told:
+        topgap.top_k([3, 2, 1], 1, "1/100", ledger=path, dataset="visits")
+    assert "was charged" not in str(told[0].message)
 
 
 def test_tables_that_were_packed_anew_are_the_same(path: Path) -> None:
@@ -680,6 +819,21 @@ def look_at_cut_off_ends(path: Path) -> None:
     test_last_entries_that_were_cut_off_with_the_head_are_found_by_a_receipt(2, path)
 
 
+def look_at_planted_triggers(path: Path) -> None:
+    before = path.read_bytes()
+    for name in PLANTED:
+        test_nothing_is_written_where_the_tables_are_not_ours(name, path)
+        path.write_bytes(before)
+
+
+def look_at_what_is_read_back(path: Path) -> None:
+    before = path.read_bytes()
+    for name in [*PLANTED][:9]:
+        with pytest.MonkeyPatch.context() as patch:
+            test_what_is_written_is_read_back(name, "charge", path, patch)
+        path.write_bytes(before)
+
+
 def look_at_renamed_data_sets(path: Path) -> None:
     test_a_data_set_under_another_name_cannot_get_a_second_total(path)
 
@@ -689,6 +843,7 @@ LOOKS: list[Look] = [
     look_at_order, look_at_edits, look_at_moved_values, look_at_one_hash, look_at_last_rows,
     look_at_head, look_at_last_charge, look_at_tables, look_at_pages, look_at_nonsense,
     look_at_receipts, look_at_hidden_charges, look_at_cut_off_ends, look_at_renamed_data_sets,
+    look_at_planted_triggers, look_at_what_is_read_back,
 ]  # fmt: skip
 
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
@@ -723,10 +878,18 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (verification, Mutant("does not look at the head", "if log.head() != (rules.entries, last):",
                           "if False:"), look_at_last_rows),
     (verification, Mutant("does not look at tables",
-                          "if schema.definitions(connection) != {*schema.STATEMENTS}:",
+                          "if not schema.is_ours(connection):",
                           "if False:"), look_at_tables),
     (verification, Mutant("does not look at pages", 'if findings != [("ok",)]:', "if False:"),
      look_at_pages),
+    (schema, Mutant("writes to any tables", "    if not is_ours(connection):", "    if False:"),
+     look_at_planted_triggers),
+    (log, Mutant("does not read back",
+                 "if self.head() != (entry.number, digest) or self.last() != entry:", "if False:"),
+     look_at_what_is_read_back),
+    (log, Mutant("reads the head alone",
+                 "if self.head() != (entry.number, digest) or self.last() != entry:",
+                 "if self.head() != (entry.number, digest):"), look_at_what_is_read_back),
     (log, Mutant("does not look at numbers", "if row[0] != expected:", "if False:"),
      look_at_numbers),
     (verification, Mutant("does not look at times", "entry.at < self._at or ", ""),

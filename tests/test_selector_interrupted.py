@@ -17,7 +17,8 @@ from topgap import ItemsError, Selector, SelectorError, TopK, pools, selector
 def interrupted(at: int, call: Callable[[], object]) -> bool:
     """Whether the call was interrupted, at this of the lines of the selector and its pools."""
     files = {selector.__file__, pools.__file__}
-    return interruptions.interrupted(at, call, lambda code: code.co_filename in files)
+    told = interruptions.interrupted(at, call, lambda code: code.co_filename in files)
+    return told is not None
 
 
 def test_an_interrupted_part_is_added_or_not_or_nothing_is_released() -> None:

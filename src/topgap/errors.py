@@ -73,6 +73,10 @@ class LedgerError(TopgapError, RuntimeError):
     """A ledger cannot be read or written, or has been changed by other means."""
 
 
+class ChargeMissingError(LedgerError):
+    """A result was to be recorded for a charge that the ledger does not have."""
+
+
 class AuditError(TopgapError, RuntimeError):
     """The audited function raised an error, or its process ended."""
 
@@ -82,21 +86,32 @@ class BudgetExceeded(LedgerError):  # noqa: N818 - it is no error that there is 
 
     Attributes:
         dataset: The data set that would have been charged.
-        epsilon: What was asked for.
+        epsilon: What it would have cost.
         left: What is left of the total.
         total: The total.
+        stated: The ε that was asked for; less than what it would have cost, if it was true for one
+            person added or removed, and the total is for one who is replaced.
 
     >>> print(BudgetExceeded("visits", Fraction(1), Fraction(1, 3), Fraction(2)))
     ε = 1 is more than what is left for visits, 1/3 of 2; nothing was charged.
     """
 
-    def __init__(self, dataset: str, epsilon: Fraction, left: Fraction, total: Fraction) -> None:
-        super().__init__(dataset, epsilon, left, total)
+    def __init__(
+        self,
+        dataset: str,
+        epsilon: Fraction,
+        left: Fraction,
+        total: Fraction,
+        stated: Fraction | None = None,
+    ) -> None:
+        super().__init__(dataset, epsilon, left, total, stated)
         self.dataset, self.epsilon, self.left, self.total = dataset, epsilon, left, total
+        self.stated = epsilon if stated is None else stated
 
     def __str__(self) -> str:
+        doubled = "" if self.stated == self.epsilon else f" ({written(self.stated)} for add-remove)"
         return (
-            f"ε = {written(self.epsilon)} is more than what is left for "
+            f"ε = {written(self.epsilon)}{doubled} is more than what is left for "
             f"{on_one_line(self.dataset)}, {written(self.left)} of {written(self.total)}; "
             f"nothing was charged."
         )
@@ -104,6 +119,8 @@ class BudgetExceeded(LedgerError):  # noqa: N818 - it is no error that there is 
 
 class LedgerWarning(UserWarning):
     """A release was charged and made, but its result could not be recorded in the ledger.
+
+    It says so if the ledger has lost the charge since.
 
     Attributes:
         result: The release, which has been paid for; for those who turn warnings into errors.

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from topgap.errors import LedgerWarning, ParameterError, TopgapError
+from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
+from topgap.neighbours import Neighbours, stated_by
 from topgap.parameters import TopK
 from topgap.text import on_one_line, written
 
@@ -49,6 +50,15 @@ class Charged:
         epsilon: What the release costs.
         mechanism: What it is.
         parameters: And with which parameters.
+        neighbours: Which neighbouring data sets ε is true for; None if for those of the data set.
+
+    Attributes:
+        dataset: The data set.
+        cost: What will be charged to it.
+        left: What that leaves, as far as can be seen now.
+        charge: The charge, when it has been made.
+        is_recorded: Whether its result is in the ledger.
+        before_charge: Is called when all is ready, right before the charge, and may raise.
 
     Raises:
         BudgetExceeded, LedgerError: It could not be charged now. So this comes first, before any
@@ -62,13 +72,15 @@ class Charged:
         epsilon: Fraction,
         mechanism: str,
         parameters: Mapping[str, Any],
+        neighbours: Neighbours | None = None,
     ) -> None:
-        ledger.check(dataset, epsilon)
+        self.cost, self.left = ledger.check(dataset, epsilon, neighbours=neighbours)
+        self.dataset = dataset
         self._ledger = ledger
-        self._dataset = dataset
         self._epsilon = epsilon
         self._mechanism = mechanism
         self._parameters = parameters
+        self._neighbours = neighbours
         self.charge: Charge | None = None
         self.is_recorded = False
         self.before_charge: Callable[[Charged], None] | None = None
@@ -86,18 +98,18 @@ class Charged:
         if self.before_charge is not None:
             self.before_charge(self)
         self.charge = self._ledger.charge(
-            self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
+            self.dataset,
+            self._epsilon,
+            mechanism=self._mechanism,
+            parameters=self._parameters,
+            neighbours=self._neighbours,
         )
         made = self._drawn(draw)
         try:
             self._ledger.record(self.charge, made)
             self.is_recorded = True
         except Exception as error:
-            why = str(error) if isinstance(error, TopgapError) else f"{type(error).__name__}."
-            warning = LedgerWarning(
-                f"The release was charged, but its result is not in the ledger: {why} Record it as "
-                f"that of charge {self.charge.number}."
-            )
+            warning = LedgerWarning(_unrecorded(self.charge.number, error))
             warning.result = made
             warnings.warn(warning, stacklevel=level_of_the_user())
         return made
@@ -108,11 +120,26 @@ class Charged:
             return draw()
         except BaseException as error:
             if self.charge is not None:
+                epsilon, dataset = written(self.charge.epsilon), on_one_line(self.dataset)
                 error.add_note(
-                    f"ε = {written(self._epsilon)} was charged to {on_one_line(self._dataset)} "
-                    f"before, as entry {self.charge.number} of the ledger, and stays spent."
+                    f"ε = {epsilon} was charged to {dataset} before, as entry "
+                    f"{self.charge.number} of the ledger, and stays spent."
                 )
             raise
+
+
+def _unrecorded(number: int, error: Exception) -> str:
+    """What is said of a release whose result is not in the ledger."""
+    why = str(error) if isinstance(error, TopgapError) else f"{type(error).__name__}."
+    if isinstance(error, ChargeMissingError):
+        return (
+            f"The ledger has lost charge {number} since it was made for this release, and does not "
+            f"have the result: {why} Charge it again."
+        )
+    return (
+        f"The release was charged, but its result is not in the ledger: {why} Record it as that of "
+        f"charge {number}."
+    )
 
 
 def level_of_the_user() -> int:
@@ -168,4 +195,4 @@ def paid_by(
     if charged is None:
         return FREE
     listed = {**parameters.to_dict(), **more}
-    return Charged(*charged, parameters.epsilon, mechanism, listed)
+    return Charged(*charged, parameters.epsilon, mechanism, listed, stated_by(parameters))

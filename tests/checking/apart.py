@@ -10,9 +10,15 @@ from typing import Any
 _TESTS = Path(__file__).parent.parent
 
 
+def with_tests() -> dict[str, str]:
+    """The environment of a process that imports from the tests, and else what this one does."""
+    found = [str(_TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(found)}
+
+
 def run_apart(module: str, *, preload: Path | None = None, **given: Any) -> dict[str, Any]:
     """What the module writes to its standard output, as JSON, when it is given this."""
-    environment = {**os.environ, "PYTHONPATH": str(_TESTS)}
+    environment = with_tests()
     if preload is not None:
         environment["LD_PRELOAD"] = str(preload)
     run = subprocess.run(

@@ -108,11 +108,14 @@ def fuzz_ledger(given: dict[str, Any], call: Judge) -> None:
 
 def _take(ledger: Ledger, step: str, text: Any, epsilon: Any, odd: Any, call: Judge) -> None:
     name = f"topgap.Ledger.{step}"
+    relation: Any = (None, "add-remove", "replace", odd)[len(str(odd)) % 4]
     if step == "add_dataset":
         call(name, LEDGER, ledger.add_dataset, text, epsilon, note=odd)
+        call(name, LEDGER, ledger.add_dataset, text, epsilon, neighbours=relation)
     elif step == "charge":
         charged = call(name, LEDGER, ledger.charge, text, epsilon, mechanism=odd, parameters=odd)
-        charged = charged or call(name, LEDGER, ledger.charge, text, epsilon, mechanism="sum")
+        how = {"mechanism": "sum", "neighbours": relation}
+        charged = charged or call(name, LEDGER, ledger.charge, text, epsilon, **how)
         if charged is not None:
             call("topgap.Ledger.record", LEDGER, ledger.record, charged, odd)
     elif step == "check":

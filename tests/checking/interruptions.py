@@ -1,23 +1,27 @@
-"""A call that is interrupted, as by Ctrl-C, at a line of one's choice."""
+"""A call that is interrupted, as by Ctrl-C, at a line or a step of one's choice."""
 
 import sys
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Literal
 
 
 def interrupted(
-    at: int, call: Callable[[], object], is_counted: Callable[[CodeType], bool]
-) -> bool:
-    """Whether the call was interrupted, at this of the lines of the code that is counted."""
-    lines = 0
+    at: int,
+    call: Callable[[], object],
+    is_counted: Callable[[CodeType], bool],
+    unit: Literal["line", "opcode"] = "line",
+) -> KeyboardInterrupt | None:
+    """What interrupted the call, at this of the lines or steps of the code that is counted."""
+    units = 0
 
     def look(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal lines
+        nonlocal units
         if not is_counted(frame.f_code):
             return None
-        lines += event == "line"
-        if event == "line" and lines == at:
+        frame.f_trace_opcodes = unit == "opcode"
+        units += event == unit
+        if event == unit and units == at:
             raise KeyboardInterrupt
         return look
 
@@ -25,8 +29,8 @@ def interrupted(
     sys.settrace(look)
     try:
         call()
-    except KeyboardInterrupt:
-        return True
+    except KeyboardInterrupt as interrupt:
+        return interrupt
     finally:
         sys.settrace(before)
-    return False
+    return None

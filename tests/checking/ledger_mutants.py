@@ -7,32 +7,42 @@ import topgap
 from checking.mutants import Mutant, mutated
 from topgap import ledger as package
 from topgap import payment
-from topgap.ledger import ledger, storage
+from topgap.ledger import directory, ledger, storage, uninterrupted
 
 _READ_WITHIN = """\
-        with self._storage.writing(keep=keep) as connection:
+        def spend(connection: sqlite3.Connection) -> Charge:
             log = Log(connection, self._storage.label)
             last = log.last()
-            total, spent = accounts.balance(log, name)
+            total, spent, of_dataset = accounts.balance(log, name)
 """
 _READ_BEFORE = """\
-        with self._storage.reading() as connection:
-            total, spent = accounts.balance(Log(connection, self._storage.label), name)
-        with self._storage.writing(keep=keep) as connection:
+        total, spent, of_dataset = self._storage.read(
+            lambda connection: accounts.balance(Log(connection, self._storage.label), name)
+        )
+
+        def spend(connection: sqlite3.Connection) -> Charge:
             log = Log(connection, self._storage.label)
             last = log.last()
 """
 _EXTRA = 'connection.execute("PRAGMA synchronous = EXTRA")'
 _PAY = """\
         self.charge = self._ledger.charge(
-            self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
+            self._dataset,
+            self._epsilon,
+            mechanism=self._mechanism,
+            parameters=self._parameters,
+            neighbours=self._neighbours,
         )
         made = self._drawn(draw)
 """
 _PAY_LATER = """\
         made = self._drawn(draw)
         self.charge = self._ledger.charge(
-            self._dataset, self._epsilon, mechanism=self._mechanism, parameters=self._parameters
+            self._dataset,
+            self._epsilon,
+            mechanism=self._mechanism,
+            parameters=self._parameters,
+            neighbours=self._neighbours,
         )
 """
 
@@ -52,9 +62,19 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     "nothing committed": (storage, "            if keep:", "            if not keep:"),
     "sum read before the transaction": (ledger, _READ_WITHIN, _READ_BEFORE),
     "begun without a lock": (storage, "BEGIN IMMEDIATE", "BEGIN"),
-    "forked amid, and going on": (storage, "        if _inherited:", "        if False:"),
+    "forked amid, and going on": (directory, "        if _inherited:", "        if False:"),
+    "in the main thread": (
+        uninterrupted,
+        "is_interruptible = threading.get_ident() ==",
+        "is_interruptible = None ==",
+    ),
+    "interrupted and going on": (
+        uninterrupted,
+        "                interrupt = error\n",
+        "                raise\n",
+    ),
     "not waited for": (storage, "if _code(error) not in _IN_USE:\n", "if True:\n"),
-    "no lock of the directory": (storage, "        if not _HAS_LOCKS:", "        if True:"),
+    "no lock of the directory": (storage, "if directory.HAS_LOCKS:", "if False:"),
     "journal in memory": (storage, "journal_mode = DELETE", "journal_mode = MEMORY"),
     "no journal": (storage, "journal_mode = DELETE", "journal_mode = OFF"),
     "an error behind another": (storage, "if connection.in_transaction:  #", "if True:  #"),
@@ -76,9 +96,13 @@ def break_ledger(name: str | None) -> None:
     module, old, new = MUTANTS[name]
     broken: Any = mutated(module, Mutant(name, old, new))
     if name in _UNDER_SQLITES_LOCKS_ALONE:
-        broken._HAS_LOCKS = False
+        directory.HAS_LOCKS = False
     if module is payment:
         payment.Charged = broken.Charged  # type: ignore[misc]
+    elif module is uninterrupted:
+        storage.run_to_end = broken.run_to_end  # type: ignore[attr-defined]
+    elif module is directory:
+        storage.Holding = broken.Holding  # type: ignore[attr-defined]
     elif module is storage:
         ledger.Storage = broken.Storage  # type: ignore[attr-defined]
     else:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from checking.apart import with_tests
 from topgap import LedgerWarning, Release, TopgapError, TopK
 from topgap.errors import LedgerError
 from topgap.ledger import Charge, Ledger, chain, clock, log, schema
@@ -21,6 +22,8 @@ from topgap.ledger.chain import BEGINNING, COLUMNS, Entry, entry_of
 
 VERSION_1 = Path(__file__).parents[1] / "ledgers" / "version-1.db"
 """A ledger as the first version wrote it, made by `filled` and never again."""
+VERSION_2 = VERSION_1.with_name("version-2.db")
+"""As the second one wrote it, made by `filled_with_neighbours` and never again."""
 
 RELEASE = Release(TopK(2, "1/3"), None, [125, 7], ["flu", "cold"])
 _NOBODY = 65534
@@ -47,6 +50,15 @@ def filled(path: Path) -> list[Charge]:
     third = ledger.charge("blood α", "1/7", mechanism="a sum", parameters={"column": "α"})
     ledger.record(third, {"sum": 41})
     return [first, second, third, ledger.charge("visits", 1, mechanism="a mean")]
+
+
+def filled_with_neighbours(path: Path) -> list[Charge]:
+    """The same, and then a data set with the other relation and two charges of it."""
+    charges = filled(path)
+    ledger = Ledger(path, who="bo")
+    ledger.add_dataset("stays", 2, neighbours="replace")
+    charges.append(ledger.charge("stays", "1/3", mechanism="a sum", neighbours="add-remove"))
+    return [*charges, ledger.charge("stays", "1/4", mechanism="a mean")]
 
 
 @contextmanager
@@ -151,9 +163,8 @@ def as_nobody(code: str, *arguments: object) -> str:
 def run(code: str, *arguments: object) -> str:
     """What this code prints in a process of its own."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     ended = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=60, check=False
+        command, capture_output=True, text=True, env=with_tests(), timeout=60, check=False
     )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
@@ -161,19 +172,19 @@ def run(code: str, *arguments: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Later(Entry):
-    """A row of the made-up second version, which can say where it was written."""
+    """A row of the made-up third version, which can say where it was written."""
 
     place: str | None = None
 
 
-def turn_to_version_2(patch: Callable[[object, str, object], None]) -> None:
-    """Let the software be of a second version, whose rows have one more column, with an index."""
+def turn_to_version_3(patch: Callable[[object, str, object], None]) -> None:
+    """Let the software be of a third version, whose rows have one more column, with an index."""
     more = ("ALTER TABLE entries ADD COLUMN place TEXT", "CREATE INDEX places ON entries (place)")
     table, *others = schema.STATEMENTS
     statements = (f"{table[:-1]}, place TEXT)", *others, more[1])
     columns = tuple(field.name for field in fields(Later))
-    patch(schema, "VERSION", 2)
-    patch(schema, "MIGRATIONS", {1: more})
+    patch(schema, "VERSION", 3)
+    patch(schema, "MIGRATIONS", {**schema.MIGRATIONS, 2: more})
     patch(schema, "STATEMENTS", statements)
     patch(log, "Entry", Later)
     for module in (chain, log):

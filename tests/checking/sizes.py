@@ -7,6 +7,7 @@ IS_SOAK = os.environ.get("TOPGAP_SOAK") == "1"
 KILLS = 20_000 if IS_SOAK else 1_000
 KILLING_SECONDS = 600
 """When so many have passed, no more is killed beyond the first 1,000."""
+INTERRUPTS = 300_000 if IS_SOAK else 3_000
 WRITERS_CHARGES = 20 if IS_SOAK else 3
 HISTORIES = (2, 40, 150) if IS_SOAK else (2,)
 PARTS_OF_A_RELEASE = ("charge", "record") if IS_SOAK else ()  # `top_k` does both

@@ -20,6 +20,7 @@ NEED_POSIX: Mapping[str, str] = {
     "test_cli_estimate.py": _ON_A_TERMINAL,
     "test_documents.py": "runs the pages' lines of shell",
     "test_fuzz.py": "stops a call that hangs by an alarm",
+    "test_ledger_interrupts.py": "sends itself signals, and looks at a lock that only POSIX has",
     "test_ledger_kills.py": "forks, and kills",
 }
 NEED_LINUX: Mapping[str, str] = {

@@ -173,9 +173,14 @@ def fork_amid(folder: Path, writes: bool) -> Any:
     storage = known._storage
 
     def stay() -> None:
-        with storage.writing(keep=False) if writes else storage.reading():
+        def wait(_: object) -> None:
             inside.set()
             done.wait()
+
+        if writes:
+            storage.write(wait, keep=False)
+        else:
+            storage.read(wait)
 
     thread = threading.Thread(target=stay)
     thread.start()

@@ -8,8 +8,8 @@ from typing import Literal
 from topgap import counting
 from topgap.cli.forms import Form, form_of
 from topgap.counting import Format
+from topgap.neighbours import Neighbours
 
-Neighbours = Literal["add-remove", "replace"]
 SourceFormat = Literal[Format, "arrow"]
 _ARROW = (".arrow", ".arrows", ".feather", ".ipc")
 

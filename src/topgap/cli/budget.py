@@ -21,6 +21,7 @@ from topgap.estimates import Estimates
 from topgap.estimates.document import FORMAT as ESTIMATES
 from topgap.grid import as_text
 from topgap.ledger import Budget, Charge, Ledger, document
+from topgap.neighbours import Neighbours
 from topgap.release import FORMAT as RELEASE
 from topgap.release import Release
 from topgap.text import on_one_line, shown_path, written
@@ -35,6 +36,11 @@ _WITHOUT_RESULT = (
     "Without a result: what they were charged for has crashed, is still at work, or recorded "
     "nothing. Nobody knows whether something was released, so they are spent and cannot be given "
     "back; a result that is known can be kept with topgap budget record."
+)
+_UNSTATED = (
+    "No neighbours were stated when {} got its total. All that topgap releases is true for one "
+    "person added or removed (add-remove), so its sum is, if the sensitivities that were given and "
+    "what was charged by hand are true for that too."
 )
 
 
@@ -102,18 +108,21 @@ class Target:
             print(files.written(self.output))
 
 
-def init(asked: Asked, dataset: str, epsilon: str) -> None:
+def init(asked: Asked, dataset: str, epsilon: str, neighbours: Neighbours) -> None:
     """Set a total."""
-    made = asked.ledger.add_dataset(dataset, epsilon)
+    made = asked.ledger.add_dataset(dataset, epsilon, neighbours=neighbours)
     print(
-        f"The releases of {on_one_line(made.dataset)} may cost ε = {written(made.total)} in all, "
-        f"in the ledger {shown_path(asked.file)}."
+        f"The releases of {on_one_line(made.dataset)} may cost ε = {written(made.total)} in all "
+        f"(neighbours: {made.neighbours}), in the ledger {shown_path(asked.file)}."
     )
 
 
-def charge(asked: Asked, dataset: str, epsilon: str, mechanism: str) -> None:
+def charge(
+    asked: Asked, dataset: str, epsilon: str, mechanism: str, neighbours: Neighbours | None
+) -> None:
     """Charge what others release."""
-    print(charged(asked.ledger.charge(dataset, epsilon, mechanism=mechanism)))
+    made = asked.ledger.charge(dataset, epsilon, mechanism=mechanism, neighbours=neighbours)
+    print(charged(made))
 
 
 def record(asked: Asked, charge: int, result: Path) -> None:
@@ -218,15 +227,17 @@ def verify(asked: Asked, receipts: Sequence[str]) -> None:
 
 
 def _budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
-    head = ["data set", "total", "spent", "left", "charges", "spent of the total"]
+    head = ["data set", "neighbours", "total", "spent", "left", "charges", "spent of the total"]
     rows = [
         [
-            on_one_line(each.dataset), _short(each.total), _short(each.spent), _short(each.left),
-            str(each.charges), _bar(each),
+            on_one_line(each.dataset), each.neighbours, _short(each.total), _short(each.spent),
+            _short(each.left), str(each.charges), _bar(each),
         ]
         for each in budgets
     ]  # fmt: skip
-    parts = [as_text(head, rows, left=(0, 5)) if rows else "There is no data set yet."]
+    parts = [as_text(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
+    unstated = [on_one_line(each.dataset) for each in budgets if not each.neighbours_stated]
+    parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
     orphans = [each for each in charges if each.result is None]
     if orphans:
         parts += [f"\n{_WITHOUT_RESULT}", _charges(orphans[-_MOST_SHOWN:]).rstrip("\n")]
@@ -248,16 +259,27 @@ def _bar(budget: Budget) -> str:
 def _charges(charges: Sequence[Charge]) -> str:
     if not charges:
         return "Nothing was charged yet.\n"
-    head = ["entry", "when (UTC)", "data set", "ε", "left", "for", "who", "result", "note"]
+    head = [
+        "entry", "when (UTC)", "data set", "ε", "neighbours", "left", "for", "who", "result",
+        "note",
+    ]  # fmt: skip
     rows = [
         [
             str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", on_one_line(each.dataset),
-            _short(each.epsilon), _short(each.left), _what(each), on_one_line(each.who),
-            "none" if each.result is None else "recorded", on_one_line(each.note or ""),
+            _short(each.epsilon), _neighbours(each), _short(each.left), _what(each),
+            on_one_line(each.who), "none" if each.result is None else "recorded",
+            on_one_line(each.note or ""),
         ]
         for each in charges
     ]  # fmt: skip
-    return as_text(head, rows, left=(1, 2, 5, 6, 7, 8)) + "\n"
+    return as_text(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
+
+
+def _neighbours(charge: Charge) -> str:
+    """What ε is true for, and what it was made of if another was stated."""
+    if charge.stated_epsilon is None or not charge.is_converted:
+        return charge.neighbours
+    return f"{charge.neighbours} ({_short(charge.stated_epsilon)} {charge.stated_neighbours})"
 
 
 def _what(charge: Charge) -> str:

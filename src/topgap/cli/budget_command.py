@@ -8,7 +8,8 @@ import typer
 from topgap.cli import budget, options
 from topgap.cli.budget import Asked, Form, Target
 from topgap.cli.complaints import one_sentence
-from topgap.cli.options import OUTPUT
+from topgap.cli.options import BUDGET, OUTPUT
+from topgap.neighbours import Neighbours
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
 EXAMPLES = r"""
@@ -39,6 +40,10 @@ All of it for the files, and whether somebody has changed it:
 topgap budget export budget.db -o budget.json
 topgap budget copy budget.db copy-2026-11.db
 topgap budget verify budget.db
+
+A total for neighbours in which one person is replaced by another:
+
+topgap budget init budget.db --dataset stays --epsilon 3 --neighbours replace
 
 Exit codes: 0 done; 1 a ledger or numbers that cannot be used, or too little
 left; 2 a command that cannot be understood; 130 interrupted.
@@ -80,13 +85,27 @@ def init(
             show_default=False,
         ),
     ],
+    neighbours: Annotated[
+        Neighbours,
+        typer.Option(
+            help="Which data sets the total is a promise between: those that differ by one person "
+            "added or removed, or by one replaced by another. It cannot be changed later."
+        ),
+    ] = "add-remove",
     who: options.Who = None,
     note: options.Note = None,
-    ignore_clock: options.IgnoreClock = False,
+    ignore_clock: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-clock",
+            help="Set the total even if the clock is behind the ledger's last entry.",
+            rich_help_panel=BUDGET,
+        ),
+    ] = False,
 ) -> None:
     """Set the total ε of a data set, once; and make the ledger if there is none."""
     with one_sentence():
-        budget.init(Asked(file, who, note, ignore_clock), dataset, epsilon)
+        budget.init(Asked(file, who, note, ignore_clock), dataset, epsilon, neighbours)
 
 
 @app.command()
@@ -99,6 +118,14 @@ def charge(
     mechanism: Annotated[
         str, typer.Option(metavar="TEXT", help="What is released.", show_default=False)
     ],
+    neighbours: Annotated[
+        Neighbours | None,
+        typer.Option(
+            help="Which data sets this ε is true between; those of the data set unless given. An "
+            "ε for add-remove is charged twice where the total is for replace; one for replace "
+            "is refused where the total is for add-remove."
+        ),
+    ] = None,
     who: options.Who = None,
     note: options.Note = None,
     ignore_clock: options.IgnoreClock = False,
@@ -108,7 +135,8 @@ def charge(
     What topgap releases with --ledger is charged by itself.
     """
     with one_sentence():
-        budget.charge(Asked(file, who, note, ignore_clock), dataset, epsilon, mechanism)
+        noted = Asked(file, who, note, ignore_clock)
+        budget.charge(noted, dataset, epsilon, mechanism, neighbours)
 
 
 @app.command()

@@ -11,12 +11,12 @@ import typer
 
 from topgap import counting, planning
 from topgap.cli import files, standard_output
-from topgap.cli.asked import Neighbours
 from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA
 from topgap.errors import SourceError
+from topgap.neighbours import Neighbours
 from topgap.planning import Plan
 from topgap.planning import plot as drawing
 from topgap.planning.value import NOT_PRIVATE

@@ -81,9 +81,13 @@ def _remarks(
 
 def charged(charge: "Charge") -> str:
     """What is said of a charge."""
+    converted = ""
+    if charge.stated_epsilon is not None and charge.is_converted:
+        stated = f"{written(charge.stated_epsilon)} for {charge.stated_neighbours}"
+        converted = f" ({stated}, which is twice as much for {charge.neighbours})"
     return (
-        f"Charged to {on_one_line(charge.dataset)}: ε = {written(charge.epsilon)}, which leaves "
-        f"{written(charge.left)}. Receipt {charge.receipt}"
+        f"Charged to {on_one_line(charge.dataset)}: ε = {written(charge.epsilon)}{converted}, "
+        f"which leaves {written(charge.left)}. Receipt {charge.receipt}"
     )
 
 

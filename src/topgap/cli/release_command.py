@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from topgap.cli import options
-from topgap.cli.asked import Neighbours, Request, SourceFormat
+from topgap.cli.asked import Request, SourceFormat
 from topgap.cli.complaints import one_sentence
 from topgap.cli.forms import Form
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
 from topgap.cli.request import release as released
 from topgap.counting import MEMORY
+from topgap.neighbours import Neighbours
 
 _DOMAIN = "The public list of items"
 

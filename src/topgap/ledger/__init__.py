@@ -10,7 +10,8 @@
 
 Calls that release take `ledger=` and `dataset=` and do it themselves: they charge before the first
 random bit is drawn, and record the result. By basic composition the loss of all releases is at most
-the sum of their ε, which is exact here and never more than the total.
+the sum of their ε, which is exact here and never more than the total. It is so between the
+neighbouring data sets that were named with the total; by default, with one person more or less.
 """
 
 from topgap.errors import MissingExtraError
@@ -23,6 +24,6 @@ except ImportError:
     ) from None
 
 from topgap.ledger.ledger import Ledger
-from topgap.ledger.values import Budget, Charge, Verified
+from topgap.ledger.values import Budget, Charge, Quote, Verified
 
-__all__ = ["Budget", "Charge", "Ledger", "Verified"]
+__all__ = ["Budget", "Charge", "Ledger", "Quote", "Verified"]

@@ -2,24 +2,34 @@
 
 import json
 from fractions import Fraction
+from typing import NamedTuple
 
 from topgap.errors import LedgerError
 from topgap.ledger import clock
 from topgap.ledger.chain import Entry
 from topgap.ledger.log import Log, receipt
 from topgap.ledger.values import Budget, Charge
+from topgap.neighbours import Neighbours
 from topgap.text import on_one_line, read_written
 
 
-def balance(log: Log, dataset: str) -> tuple[Fraction, Fraction]:
-    """The total of a data set, and what is spent of it.
+class Balance(NamedTuple):
+    """The total of a data set, what is spent of it, and for which neighbours."""
+
+    total: Fraction
+    spent: Fraction
+    neighbours: Neighbours
+
+
+def balance(log: Log, dataset: str) -> Balance:
+    """How a data set stands.
 
     Raises:
         LedgerError: There is no such data set, or a later charge of it was hidden.
     """
     total, charge = _total(log, dataset), log.last_charge(dataset)
     log.check_behind(charge or total)
-    return number(total.epsilon), _spent(charge)
+    return Balance(number(total.epsilon), _spent(charge), total.relation)
 
 
 def budget(log: Log, dataset: str) -> Budget:
@@ -39,6 +49,8 @@ def budget(log: Log, dataset: str) -> Budget:
         since=clock.read(entry.at),
         who=entry.who,
         note=entry.note,
+        neighbours=entry.relation,
+        neighbours_stated=entry.neighbours is not None,
     )
 
 
@@ -50,12 +62,12 @@ def charges(log: Log, dataset: str | None) -> tuple[Charge, ...]:
     """
     if dataset is not None:
         _total(log, dataset)
-    totals: dict[str, Fraction] = {}
+    totals: dict[str, tuple[Fraction, Neighbours]] = {}
     charged: list[tuple[Entry, str]] = []
     results: dict[int | None, str | None] = {}
     for entry, digest in log.all():
         if entry.kind == "dataset":
-            totals[entry.dataset] = number(entry.epsilon)
+            totals[entry.dataset] = number(entry.epsilon), entry.relation
         elif entry.kind == "result":
             results[entry.charge] = entry.result
         elif entry.dataset not in totals:
@@ -63,13 +75,15 @@ def charges(log: Log, dataset: str | None) -> tuple[Charge, ...]:
         elif dataset in (None, entry.dataset):
             charged.append((entry, digest))
     return tuple(
-        charge_of(entry, digest, totals[entry.dataset], results.get(entry.number))
+        charge_of(entry, digest, *totals[entry.dataset], results.get(entry.number))
         for entry, digest in charged
     )
 
 
-def charge_of(entry: Entry, digest: str, total: Fraction, result: str | None) -> Charge:
-    """The charge of an entry."""
+def charge_of(
+    entry: Entry, digest: str, total: Fraction, neighbours: Neighbours, result: str | None
+) -> Charge:
+    """The charge of an entry to a data set with this total, for these neighbours."""
     spent = _spent(entry)
     return Charge(
         number=entry.number,
@@ -83,6 +97,9 @@ def charge_of(entry: Entry, digest: str, total: Fraction, result: str | None) ->
         who=entry.who,
         note=entry.note,
         software=entry.software,
+        neighbours=neighbours,
+        stated_epsilon=None if entry.stated is None else number(entry.stated),
+        stated_neighbours=entry.neighbours,
         receipt=receipt(entry.number, digest),
         result=result,
     )

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from topgap.ledger import clock
+from topgap.neighbours import RELATIONS, UNSTATED, Neighbours
 from topgap.text import read_written, written
 
 Kind = Literal["dataset", "charge", "result"]
@@ -44,6 +45,9 @@ class Entry:
         charge: The number of the charge whose result this is.
         result: What came of it, as JSON.
         software: The version of topgap that wrote it.
+        neighbours: What the total of a data set is true for; or what the ε of a charge was stated
+            to be true for, if it was.
+        stated: The ε that was stated with it; `epsilon` is what that is for the data set.
     """
 
     number: int
@@ -59,6 +63,13 @@ class Entry:
     charge: int | None = None
     result: str | None = None
     software: str
+    neighbours: Neighbours | None = None
+    stated: str | None = None
+
+    @property
+    def relation(self) -> Neighbours:
+        """What the total of a data set is true for, also if none was stated when it was added."""
+        return self.neighbours or UNSTATED
 
     def hash(self, before: str) -> str:
         """The hash of this row after the one with the hash `before`.
@@ -81,14 +92,20 @@ class Entry:
         """Whether it says what one of its kind says, whatever the others say."""
         try:
             clock.read(self.at)
+            if self.neighbours not in (None, *RELATIONS):
+                return False
             if self.kind == "dataset":
-                return _is_positive(self.epsilon)
+                return _is_positive(self.epsilon) and self.stated is None
             if self.kind == "charge":
                 described = is_json(self.parameters or "") and (self.parameters or "")[0] == "{"
                 summed_up = _is_positive(self.epsilon) and _is_positive(self.spent)
-                return described and summed_up and bool(self.mechanism)
+                is_stated = self.stated is not None
+                is_whole = is_stated == (self.neighbours is not None)
+                is_whole &= not is_stated or _is_positive(self.stated)
+                return described and summed_up and is_whole and bool(self.mechanism)
             has_result = is_json(self.result or "") and isinstance(self.charge, int)
-            return self.kind == "result" and has_result
+            is_bare = self.neighbours is None and self.stated is None
+            return self.kind == "result" and has_result and is_bare
         except (TypeError, ValueError):
             return False
 

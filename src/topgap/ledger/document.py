@@ -16,7 +16,8 @@ def of_budget(budget: Budget) -> dict[str, Any]:
     >>> from datetime import UTC
     >>> from fractions import Fraction
     >>> since = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> made = of_budget(Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None))
+    >>> made = of_budget(Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None,
+    ...                         "add-remove", True))
     >>> made["spent"], made["left"], made["since"]
     ('1/3', '5/3', '2026-01-01T00:00:00.000000Z')
     """
@@ -30,6 +31,8 @@ def of_budget(budget: Budget) -> dict[str, Any]:
         "since": _in_text(budget.since),
         "who": budget.who,
         "note": budget.note,
+        "neighbours": budget.neighbours,
+        "neighbours_stated": budget.neighbours_stated,
     }
 
 
@@ -47,6 +50,9 @@ def of_charge(charge: Charge) -> dict[str, Any]:
         "who": charge.who,
         "note": charge.note,
         "software": charge.software,
+        "neighbours": charge.neighbours,
+        "stated_epsilon": None if charge.stated_epsilon is None else written(charge.stated_epsilon),
+        "stated_neighbours": charge.stated_neighbours,
         "receipt": charge.receipt,
         "result": None if charge.result is None else json.loads(charge.result),
     }

@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 from topgap.errors import LedgerError, ParameterError, ParameterTypeError
 from topgap.ledger.chain import DEEPEST, LONGEST_WHOLE, is_json
+from topgap.neighbours import RELATIONS, Neighbours
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 10_000
 _LONGEST_WAIT = 86_400
@@ -70,6 +71,23 @@ def read_mechanism(name: Any) -> str:
     'a sum'
     """
     return _read_line(name, "mechanism")
+
+
+def read_neighbours(neighbours: Any) -> Neighbours:
+    """The relation between data sets that an ε is true for.
+
+    Raises:
+        ParameterError, ParameterTypeError: It is none.
+
+    >>> read_neighbours("replace")
+    'replace'
+    """
+    if not isinstance(neighbours, str):
+        raise ParameterTypeError(f"neighbours must be text, not {type(neighbours).__name__}.")
+    for known in RELATIONS:
+        if neighbours == known:
+            return known
+    raise ParameterError(f"neighbours must be {' or '.join(RELATIONS)}.")
 
 
 def read_who(who: Any) -> str:

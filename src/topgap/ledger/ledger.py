@@ -1,25 +1,29 @@
 """What a user calls: `Ledger`."""
 
 import os
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from topgap.errors import BudgetExceeded, LedgerError, ParameterError
+from topgap.errors import BudgetExceeded, ChargeMissingError, LedgerError, ParameterError
 from topgap.exact import Number, read_flag, read_parameter, read_whole
 from topgap.ledger import accounts, clock, document, given
 from topgap.ledger.chain import Entry
 from topgap.ledger.log import Log
 from topgap.ledger.results import recordable
 from topgap.ledger.storage import Storage
-from topgap.ledger.values import Budget, Charge, Verified
+from topgap.ledger.values import Budget, Charge, Quote, Verified
 from topgap.ledger.verification import verified
+from topgap.neighbours import Neighbours, converted
 from topgap.text import on_one_line, written
 
 WAIT = 60
 """So many seconds a ledger is waited for, unless others are given."""
 
 _MOST_DIGITS = 2_000
+_Got = TypeVar("_Got")
 
 
 class Ledger:
@@ -34,8 +38,8 @@ class Ledger:
         who: Who charges; the user's name on this machine unless given.
         note: What is noted with each entry, unless the call gives another note.
         wait: So many seconds are waited for others who use the file.
-        check_clock: Whether to refuse a charge when the clock is more than a minute behind the last
-            entry. If not, the charge gets the time of that entry.
+        check_clock: Whether to refuse a charge or a total when the clock is more than a minute
+            behind the last entry. If not, it gets the time of that entry.
 
     Raises:
         ParameterError, ParameterTypeError: One of them cannot be used.
@@ -74,13 +78,23 @@ class Ledger:
         """Where the file is."""
         return self._storage.path
 
-    def add_dataset(self, dataset: str, epsilon: Number, *, note: str | None = None) -> Budget:
+    def add_dataset(
+        self,
+        dataset: str,
+        epsilon: Number,
+        *,
+        neighbours: Neighbours = "add-remove",
+        note: str | None = None,
+    ) -> Budget:
         """Set the total ε of a data set, once; and make the file, if there is none.
 
         Args:
             dataset: Its name.
             epsilon: The sum of ε that all its releases may have; see `topgap.top_k` for how
                 numbers are read.
+            neighbours: Which data sets the total is a promise between, once and for all:
+                "add-remove", if one person is added or removed, or "replace", if one is replaced
+                by another.
             note: What is to be remembered of it.
 
         Returns:
@@ -92,14 +106,19 @@ class Ledger:
             ParameterError, ParameterTypeError: A parameter cannot be used.
         """
         name = given.read_dataset(dataset)
-        cost = written(read_parameter(epsilon, "epsilon"))
-        note = self._noted(note)
-        with self._storage.writing(create=True) as connection:
+        columns = {
+            "epsilon": written(read_parameter(epsilon, "epsilon")),
+            "neighbours": given.read_neighbours(neighbours),
+            "note": self._noted(note),
+            "who": self._who,
+        }
+
+        def add(connection: sqlite3.Connection) -> Budget:
             log = Log(connection, self._storage.label)
             last = log.last()
             for known in log.datasets():
                 if known == name:
-                    total = accounts.balance(log, name)[0]
+                    total = accounts.balance(log, name).total
                     raise LedgerError(
                         f"{on_one_line(name)} has its total already, {written(total)}; it is set "
                         f"once."
@@ -109,11 +128,10 @@ class Ledger:
                         f"There is a data set {on_one_line(known)} already, nearly by this name; "
                         f"take another name, or that one."
                     )
-            at = self._stamp(last)
-            log.append(
-                last, kind="dataset", at=at, dataset=name, epsilon=cost, who=self._who, note=note
-            )
+            log.append(last, kind="dataset", at=self._stamp(last), dataset=name, **columns)
             return accounts.budget(log, name)
+
+        return self._storage.write(add, create=True)
 
     def charge(
         self,
@@ -122,6 +140,7 @@ class Ledger:
         *,
         mechanism: str,
         parameters: Mapping[str, Any] | None = None,
+        neighbours: Neighbours | None = None,
         note: str | None = None,
     ) -> Charge:
         """Spend some of what is left for a data set: first charge, then release.
@@ -134,6 +153,9 @@ class Ledger:
             epsilon: How much the release costs.
             mechanism: What it is charged for, in a word.
             parameters: Those of the mechanism, as far as JSON can hold them.
+            neighbours: Which neighbouring data sets this ε is true for; None if for those of the
+                data set. What is true for "add-remove" is charged twice to a data set with
+                "replace", for a replacement is a removal and an addition.
             note: What is to be remembered of it.
 
         Returns:
@@ -141,24 +163,31 @@ class Ledger:
 
         Raises:
             BudgetExceeded: There is less left; nothing was charged.
-            LedgerError: There is no such data set, or the file cannot be written; nothing may be
-                released then.
+            LedgerError: There is no such data set, the ε is true for "replace" and its total for
+                "add-remove", or the file cannot be written; nothing may be released then.
             ParameterError, ParameterTypeError: A parameter cannot be used; nothing was charged.
         """
-        return self._charge(dataset, epsilon, mechanism, parameters, note, keep=True)
+        return self._charge(dataset, epsilon, neighbours, mechanism, parameters, note, keep=True)
 
-    def check(self, dataset: str, epsilon: Number) -> None:
+    def check(
+        self, dataset: str, epsilon: Number, *, neighbours: Neighbours | None = None
+    ) -> Quote:
         """See whether so much could be charged now, without doing it.
+
+        Returns:
+            What would be charged, and what would be left then.
 
         Raises:
             BudgetExceeded, LedgerError, ParameterError, ParameterTypeError: As of `charge`.
         """
-        self._charge(dataset, epsilon, "to be seen", None, None, keep=False)
+        seen = self._charge(dataset, epsilon, neighbours, "to be seen", None, None, keep=False)
+        return Quote(seen.epsilon, seen.left)
 
     def _charge(
         self,
         dataset: str,
         epsilon: Number,
+        neighbours: Neighbours | None,
         mechanism: str,
         parameters: Mapping[str, Any] | None,
         note: str | None,
@@ -166,19 +195,24 @@ class Ledger:
         keep: bool,
     ) -> Charge:
         name = given.read_dataset(dataset)
-        cost = read_parameter(epsilon, "epsilon")
+        stated = read_parameter(epsilon, "epsilon")
+        relation = None if neighbours is None else given.read_neighbours(neighbours)
         columns = {
             "mechanism": given.read_mechanism(mechanism),
             "parameters": given.read_parameters(parameters),
+            "neighbours": relation,
+            "stated": None if relation is None else written(stated),
             "note": self._noted(note),
             "who": self._who,
         }
-        with self._storage.writing(keep=keep) as connection:
+
+        def spend(connection: sqlite3.Connection) -> Charge:
             log = Log(connection, self._storage.label)
             last = log.last()
-            total, spent = accounts.balance(log, name)
+            total, spent, of_dataset = accounts.balance(log, name)
+            cost = converted(stated, relation, of_dataset, name)
             if spent + cost > total:
-                raise BudgetExceeded(name, cost, total - spent, total)
+                raise BudgetExceeded(name, cost, total - spent, total, stated)
             if (spent + cost).denominator >= 10**_MOST_DIGITS:
                 raise ParameterError(
                     f"epsilon must be a number whose sum with the earlier charges has at most "
@@ -188,7 +222,9 @@ class Ledger:
                 last, kind="charge", at=self._stamp(last), dataset=name, epsilon=written(cost),
                 spent=written(spent + cost), **columns,
             )  # fmt: skip
-        return accounts.charge_of(entry, digest, total, None)
+            return accounts.charge_of(entry, digest, total, of_dataset, None)
+
+        return self._storage.write(spend, keep=keep)
 
     def record(self, charge: Charge | int, result: object) -> None:
         """Keep what came of a charge; once.
@@ -199,26 +235,27 @@ class Ledger:
                 such in it. Items that JSON cannot hold are kept as text.
 
         Raises:
-            LedgerError: There is no such charge, it has a result already, the result cost more, or
-                the file cannot be written.
+            ChargeMissingError: There is no such charge.
+            LedgerError: It has a result already, the result cost more, or the file cannot be
+                written.
             ParameterTypeError: The result is nothing that can be kept.
         """
         number = charge.number if isinstance(charge, Charge) else charge
         number = read_whole(number, "charge", least=1)
-        kept, cost = recordable(result)
-        with self._storage.writing() as connection:
+        kept, cost, relation = recordable(result)
+
+        def keep(connection: sqlite3.Connection) -> None:
             log = Log(connection, self._storage.label)
             last = log.last()
             charged = log.charge(number)
             if last is None or charged is None:
-                raise LedgerError(f"{self._storage.label} has no charge {number}.")
+                raise ChargeMissingError(f"{self._storage.label} has no charge {number}.")
             if isinstance(charge, Charge) and charge.receipt != log.receipt(number):
-                raise LedgerError(f"{self._storage.label} has another charge {number} than this.")
-            if cost is not None and cost > accounts.number(charged.epsilon):
-                raise LedgerError(
-                    f"Charge {number} is of ε = {charged.epsilon}, and the result cost more: "
-                    f"{written(cost)}."
+                raise ChargeMissingError(
+                    f"{self._storage.label} has another charge {number} than this."
                 )
+            if cost is not None:
+                self._check_cost(log, charged, cost, relation)
             if log.result_of(number) is not None:
                 raise LedgerError(f"Charge {number} has its result already; it is recorded once.")
             # Whatever the clock says, for what is there now must not be lost.
@@ -228,6 +265,22 @@ class Ledger:
                 who=self._who,
             )  # fmt: skip
 
+        self._storage.write(keep)
+
+    def _check_cost(
+        self, log: Log, charged: Entry, cost: Fraction, relation: Neighbours | None
+    ) -> None:
+        """See that no more was released than charged."""
+        dataset = log.dataset(charged.dataset)
+        if dataset is None:
+            raise log.changed()
+        cost = converted(cost, relation, dataset.relation, charged.dataset)
+        if cost > accounts.number(charged.epsilon):
+            raise LedgerError(
+                f"Charge {charged.number} is of ε = {charged.epsilon}, and the result cost more: "
+                f"{written(cost)}."
+            )
+
     def budget(self, dataset: str) -> Budget:
         """What a data set may lose and what it has lost.
 
@@ -235,10 +288,7 @@ class Ledger:
             LedgerError: There is no such data set, or the file cannot be read.
         """
         name = given.read_dataset(dataset)
-        with self._storage.reading() as connection:
-            log = Log(connection, self._storage.label)
-            log.last()  # which sees whether the end is there
-            return accounts.budget(log, name)
+        return self._look(lambda log: accounts.budget(log, name))
 
     def budgets(self) -> tuple[Budget, ...]:
         """Those of all data sets, in the order in which they were added.
@@ -246,10 +296,7 @@ class Ledger:
         Raises:
             LedgerError: The file cannot be read.
         """
-        with self._storage.reading() as connection:
-            log = Log(connection, self._storage.label)
-            log.last()
-            return tuple(accounts.budget(log, name) for name in log.datasets())
+        return self._look(lambda log: tuple(accounts.budget(log, name) for name in log.datasets()))
 
     def history(self, dataset: str | None = None) -> tuple[Charge, ...]:
         """All charges, or those of a data set, in their order; the hashes of all are checked.
@@ -258,10 +305,7 @@ class Ledger:
             LedgerError: There is no such data set, or the file cannot be read or was changed.
         """
         name = None if dataset is None else given.read_dataset(dataset)
-        with self._storage.reading() as connection:
-            log = Log(connection, self._storage.label)
-            log.last()
-            return accounts.charges(log, name)
+        return self._look(lambda log: accounts.charges(log, name))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON can hold it: data sets, charges with their results, and the receipt.
@@ -271,17 +315,19 @@ class Ledger:
         Raises:
             LedgerError: The file cannot be read, or was changed.
         """
-        with self._storage.reading() as connection:
+
+        def tell(connection: sqlite3.Connection) -> dict[str, Any]:
             seen = verified(connection, self._storage.label, ())
             log = Log(connection, self._storage.label)
             budgets = [accounts.budget(log, name) for name in log.datasets()]
-            charges = accounts.charges(log, None)
-        return {
-            "format": document.FORMAT,
-            "datasets": [*map(document.of_budget, budgets)],
-            "charges": [*map(document.of_charge, charges)],
-            "receipt": seen.receipt,
-        }
+            return {
+                "format": document.FORMAT,
+                "datasets": [*map(document.of_budget, budgets)],
+                "charges": [*map(document.of_charge, accounts.charges(log, None))],
+                "receipt": seen.receipt,
+            }
+
+        return self._storage.read(tell)
 
     def to_bytes(self) -> bytes:
         """The file as it is at this moment, whole: for a copy to be kept elsewhere.
@@ -292,9 +338,12 @@ class Ledger:
         Raises:
             LedgerError: The file cannot be read, or was changed.
         """
-        with self._storage.reading() as connection:
+
+        def copy(connection: sqlite3.Connection) -> bytes:
             verified(connection, self._storage.label, ())
             return connection.serialize()
+
+        return self._storage.read(copy)
 
     def verify(self, *receipts: str) -> Verified:
         """See that nothing was edited, deleted or reordered, and that all sums are right.
@@ -310,8 +359,19 @@ class Ledger:
         Raises:
             LedgerError: Something is not as it was written; the sentence says where.
         """
-        with self._storage.reading() as connection:
-            return verified(connection, self._storage.label, receipts)
+        return self._storage.read(
+            lambda connection: verified(connection, self._storage.label, receipts)
+        )
+
+    def _look(self, do: Callable[[Log], _Got]) -> _Got:
+        """Do something with the entries, if the last of them is there."""
+
+        def look(connection: sqlite3.Connection) -> _Got:
+            log = Log(connection, self._storage.label)
+            log.last()
+            return do(log)
+
+        return self._storage.read(look)
 
     def _noted(self, note: str | None) -> str | None:
         return self._note if note is None else given.read_note(note)

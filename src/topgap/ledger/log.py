@@ -136,7 +136,11 @@ class Log:
         return number, digest
 
     def append(self, last: Entry | None, **columns: Any) -> tuple[Entry, str]:
-        """Write an entry after the last one, and give it with its hash."""
+        """Write an entry after the last one, and give it with its hash.
+
+        Raises:
+            LedgerError: It is not there when it is read back.
+        """
         before, number = (BEGINNING, 0) if last is None else (self._hash(last.number), last.number)
         entry = Entry(number=number + 1, software=f"topgap {__version__}", **columns)
         digest = entry.hash(before)
@@ -144,6 +148,11 @@ class Log:
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT INTO entries ({_ALL}, hash) VALUES ({marks})", values)
         self._connection.execute("UPDATE head SET number = ?, hash = ?", [entry.number, digest])
+        if self.head() != (entry.number, digest) or self.last() != entry:
+            raise LedgerError(
+                f"{self.label} does not keep what is written to it, so nothing was written; "
+                f"{START_FROM_A_COPY}."
+            )
         return entry, digest
 
     def changed(self, number: int | None = None) -> LedgerError:

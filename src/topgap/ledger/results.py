@@ -7,25 +7,30 @@ from topgap.errors import ParameterTypeError, ReleaseError
 from topgap.estimates.value import Estimates
 from topgap.ledger.chain import DEEPEST
 from topgap.ledger.given import in_json
+from topgap.neighbours import Neighbours, stated_by
 from topgap.release import Release
 from topgap.text import in_words
 
 
-def recordable(result: object) -> tuple[str, Fraction | None]:
-    """The JSON that is kept, and the ε that it cost, if the result tells.
+def recordable(result: object) -> tuple[str, Fraction | None, Neighbours | None]:
+    """The JSON that is kept, the ε that it cost, if the result tells, and for which neighbours.
 
     Raises:
         ParameterTypeError: It is neither a release nor anything that JSON can hold.
 
     >>> from topgap import TopK
-    >>> kept, cost = recordable(Release(TopK(k=1, epsilon=1), None, [125], [("flu", 2026)]))
+    >>> made = Release(TopK(k=1, epsilon=1, monotonic=True), None, [125], [("flu", 2026)])
+    >>> kept, *cost = recordable(made)
     >>> Release.from_json(kept).items, cost
-    (("('flu', 2026)",), Fraction(1, 1))
+    (("('flu', 2026)",), [Fraction(1, 1), 'add-remove'])
     """
     if result is None:
         raise ParameterTypeError("result must be what was released, not None.")
-    cost = result.epsilon if isinstance(result, Release | Estimates) else None
-    return in_json(_plain(result), "result"), cost
+    kept = in_json(_plain(result), "result")
+    if not isinstance(result, Release | Estimates):
+        return kept, None, None
+    release = result if isinstance(result, Release) else result.release
+    return kept, result.epsilon, stated_by(release.parameters)
 
 
 def _plain(result: object, levels: int = DEEPEST) -> object:

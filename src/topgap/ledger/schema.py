@@ -2,18 +2,21 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import closing
+from functools import lru_cache
+from typing import Any
 
 from topgap.errors import LedgerError
 from topgap.ledger.chain import START_FROM_A_COPY
 
 APPLICATION = 0x746F7067  # "topg" in ASCII; it tells a ledger from other files of SQLite
-VERSION = 1
+VERSION = 2
 
 STATEMENTS = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, at TEXT NOT NULL, "
     "dataset TEXT NOT NULL, epsilon TEXT, spent TEXT, mechanism TEXT, parameters TEXT, "
     "who TEXT NOT NULL, note TEXT, charge INTEGER, result TEXT, software TEXT NOT NULL, "
-    "hash TEXT NOT NULL)",
+    "hash TEXT NOT NULL, neighbours TEXT, stated TEXT)",
     # Where the rows end, so that a deletion of the last ones is seen.
     "CREATE TABLE head (only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, "
     "hash TEXT NOT NULL)",
@@ -26,7 +29,12 @@ STATEMENTS = (
     "BEGIN SELECT RAISE(ABORT, 'A ledger is only appended to.'); END",
 )
 
-MIGRATIONS: Mapping[int, Iterable[str]] = {}
+MIGRATIONS: Mapping[int, Iterable[str]] = {
+    1: (
+        "ALTER TABLE entries ADD COLUMN neighbours TEXT",
+        "ALTER TABLE entries ADD COLUMN stated TEXT",
+    ),
+}
 """By the version that they start from, the statements that lead to the next one.
 
 They run in one transaction with what is then written, so that a file has one version or the other.
@@ -83,10 +91,39 @@ def migrate(connection: sqlite3.Connection, found: int) -> None:
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def definitions(connection: sqlite3.Connection) -> set[str]:
-    """The statements that made what is in the file."""
-    rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-    return {sql for (sql,) in rows}
+def check(connection: sqlite3.Connection, label: str) -> None:
+    """See that the file has our tables and nothing else, before anything is written to it.
+
+    Raises:
+        LedgerError: It has not.
+    """
+    if not is_ours(connection):
+        raise LedgerError(
+            f"{label} has lost some of the tables, indices and triggers that topgap makes, or got "
+            f"others, which could change what is written; nothing was written: take away what was "
+            f"added, or {START_FROM_A_COPY}."
+        )
+
+
+def is_ours(connection: sqlite3.Connection) -> bool:
+    """Whether the file has what `STATEMENTS` make, to the letter, and nothing else.
+
+    A trigger could let a charge vanish, and a view or another constraint could as well.
+    """
+    return _definitions(connection) == _expected(STATEMENTS)
+
+
+@lru_cache(maxsize=4)
+def _expected(statements: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        return _definitions(connection)
+
+
+def _definitions(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+    return sorted(connection.execute(query).fetchall(), key=repr)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

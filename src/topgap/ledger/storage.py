@@ -2,34 +2,26 @@
 
 Nothing is kept open between two of them, so that a ledger can be used by threads and by other
 processes; whoever finds the file in use waits. What is read is copied into memory first, so that
-nobody waits for a reader who takes their time.
-
-SQLite's own locks are not enough: the system drops them if the same process opens and closes the
-file by other means, as a backup does. So its directory is locked too, with a lock that stays.
+nobody waits for a reader who takes their time. Whoever has the file has it to the end of their
+transaction, and no interrupt can come between.
 """
 
 import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
-from weakref import WeakSet
 
 from topgap.errors import LedgerError
-from topgap.ledger import schema
+from topgap.ledger import directory, schema
 from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY
+from topgap.ledger.directory import Holding
+from topgap.ledger.uninterrupted import Work, run_to_end
 from topgap.text import shown_path
-
-try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-except ImportError:  # as on Windows, where SQLite's locks are not dropped
-    _HAS_LOCKS = False
-else:
-    _HAS_LOCKS = True
 
 _Got = TypeVar("_Got")
 _LONGEST_PAUSE = 0.02
@@ -48,55 +40,6 @@ _REASONS = {
 }
 
 
-class _Open:
-    """Is there for as long as a file is open, whatever interrupts what follows."""
-
-    is_locked = False
-    _directory: Sequence[int] = ()  # as long as it has none of its own
-
-    def lock(self, directory: str) -> None:
-        """Lock the directory, if its file system has such locks; if not, SQLite's must do.
-
-        Raises:
-            BlockingIOError: Another has it.
-            OSError: The directory cannot be opened.
-        """
-        if not self._directory:
-            self._directory = [os.open(directory, os.O_RDONLY)]
-        try:
-            flock(self._directory[0], LOCK_EX | LOCK_NB)
-            self.is_locked = True
-        except BlockingIOError:
-            raise
-        except OSError:
-            pass
-
-    def close(self) -> None:
-        """Let others have it."""
-        for each in self._directory:
-            self._directory = ()
-            with suppress(OSError):
-                os.close(each)
-
-    __del__ = close
-
-
-_open: WeakSet[_Open] = WeakSet()
-"""What is open in this process."""
-_inherited: set[_Open] = set()
-"""What was open in the one that it is a fork of: SQLite takes its locks for those of this one."""
-
-
-def _inherit() -> None:
-    for each in _open:
-        each.close()  # or it would be held for as long as this process lives
-        _inherited.add(each)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_inherit)
-
-
 class Storage:
     """The file, and how long to wait for it.
 
@@ -110,60 +53,78 @@ class Storage:
         self.label = shown_path(path)
         self._wait = wait
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """What is in the file, as it was at one moment.
+    def read(self, do: Callable[[sqlite3.Connection], _Got]) -> _Got:
+        """Do something with what is in the file, as it was at one moment.
 
         Raises:
             LedgerError: There is no ledger, or it cannot be read.
         """
-        self._check_existence()
-        with self._told(), closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
-            with self._alone(writes=False), self._connected("rw") as connection:
-                self._patiently(lambda: self._begin_to_read(connection))
-                found = schema.version(connection, self.label)
-                connection.backup(copy)
+        with self._told(), closing(run_to_end(self._copy)) as copy:
+            found = schema.version(copy, self.label)
             if found < schema.VERSION:  # the file itself may not be ours to write to
                 schema.migrate(copy, found)
-            yield copy
+            return do(copy)
 
-    @contextmanager
-    def writing(self, *, create: bool = False, keep: bool = True) -> Iterator[sqlite3.Connection]:
-        """A transaction that writes, alone: all of it or, if anything is raised, nothing.
+    def write(
+        self,
+        do: Callable[[sqlite3.Connection], _Got],
+        *,
+        create: bool = False,
+        keep: bool = True,
+    ) -> _Got:
+        """Do something in a transaction, alone: all of it or, if anything is raised, nothing.
 
-        When it has ended, what was written is on the disk.
+        When it has ended, what was written is on the disk. An interrupt ends the waiting for others
+        who use the file, and nothing else.
 
         Args:
+            do: What writes; in the main thread, another one does it.
             create: Whether to make the ledger if there is none.
             keep: Whether what is written is kept; if not, it was only tried.
 
         Raises:
-            LedgerError: There is no ledger, or it cannot be written.
+            LedgerError: There is no ledger, it cannot be written, or it has other tables than those
+                that topgap makes.
         """
+        with self._told():
+            return run_to_end(lambda work: self._write(work, do, create, keep))
+
+    def _copy(self, work: Work[Any]) -> sqlite3.Connection:
+        self._check_existence()
+        with self._alone(work, writes=False), self._connected("rw") as connection:
+            self._patiently(work, lambda: self._begin_to_read(connection))
+            schema.version(connection, self.label)
+            copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            connection.backup(copy)
+            return copy
+
+    def _write(
+        self, work: Work[Any], do: Callable[[sqlite3.Connection], _Got], create: bool, keep: bool
+    ) -> _Got:
         if not create:
             self._check_existence()
-        mode = "rwc" if create else "rw"
         with (
-            self._told(),
-            self._alone(writes=True) as opened,
-            self._no_empty_file_left(opened),
-            self._connected(mode) as connection,
+            self._alone(work, writes=True) as holding,
+            self._no_empty_file_left(holding),
+            self._connected("rwc" if create else "rw") as connection,
         ):
             self._check_names()
             # Full is not enough: the transaction ends when the journal is deleted, and a directory
             # that is not written to the disk may have it again when the power is back.
-            self._patiently(lambda: connection.execute("PRAGMA synchronous = EXTRA"))
-            self._patiently(lambda: connection.execute("PRAGMA fullfsync = ON"))
+            self._patiently(work, lambda: connection.execute("PRAGMA synchronous = EXTRA"))
+            self._patiently(work, lambda: connection.execute("PRAGMA fullfsync = ON"))
             self._leave_write_ahead_log(connection)
-            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+            self._patiently(work, lambda: connection.execute("BEGIN IMMEDIATE"))
             if create and schema.is_new(connection):
                 schema.create(connection, BEGINNING)
             found = schema.version(connection, self.label)
             if found < schema.VERSION:
                 schema.migrate(connection, found)
-            yield connection
+            schema.check(connection, self.label)
+            got = do(connection)
             if keep:
-                self._patiently(lambda: connection.execute("COMMIT"))
+                self._patiently(work, lambda: connection.execute("COMMIT"))
+            return got
 
     def _check_existence(self) -> None:
         try:
@@ -195,28 +156,17 @@ class Storage:
             )
 
     @contextmanager
-    def _alone(self, *, writes: bool) -> Iterator[_Open]:
+    def _alone(self, work: Work[Any], *, writes: bool) -> Iterator[Holding]:
         """Have the file for oneself, but for what others do with it than topgap."""
-        if _inherited:
-            raise LedgerError(
-                "This process was forked while a thread used a ledger, and cannot use one; start "
-                "it before the threads, or with the method spawn."
-            )
-        opened = _Open()
-        try:
-            _open.add(opened)
-            self._lock_directory(opened, writes=writes)
-            yield opened
-        finally:
-            opened.close()
-            _open.discard(opened)
+        with closing(Holding()) as holding:
+            if directory.HAS_LOCKS:
+                self._lock_directory(work, holding, writes=writes)
+            yield holding
 
-    def _lock_directory(self, opened: _Open, *, writes: bool) -> None:
-        if not _HAS_LOCKS:
-            return
-        directory = os.path.dirname(os.path.realpath(self.path))
+    def _lock_directory(self, work: Work[Any], holding: Holding, *, writes: bool) -> None:
+        place = os.path.dirname(os.path.realpath(self.path))
         try:
-            self._patiently(lambda: opened.lock(directory))
+            self._patiently(work, lambda: holding.lock(place))
         except (FileNotFoundError, NotADirectoryError):
             raise LedgerError(f"{self.label} cannot be opened: there is no directory.") from None
         except OSError as error:
@@ -227,13 +177,13 @@ class Storage:
                 ) from None
 
     @contextmanager
-    def _no_empty_file_left(self, opened: _Open) -> Iterator[None]:
+    def _no_empty_file_left(self, holding: Holding) -> Iterator[None]:
         existed = os.path.exists(self.path)
         try:
             yield
         except BaseException:
             with suppress(OSError):
-                if opened.is_locked and not existed and self.path.stat().st_size == 0:
+                if holding.is_locked and not existed and self.path.stat().st_size == 0:
                     self.path.unlink()
             raise
 
@@ -266,8 +216,8 @@ class Storage:
                 connection.execute("ROLLBACK")
             raise
 
-    def _patiently(self, do: Callable[[], _Got]) -> _Got:
-        """Do it as soon as others let us."""
+    def _patiently(self, work: Work[Any], do: Callable[[], _Got]) -> _Got:
+        """Do it as soon as others let us, for as long as somebody waits for it."""
         begun = time.monotonic()
         while True:
             try:
@@ -278,7 +228,7 @@ class Storage:
                 if _code(error) not in _IN_USE:
                     raise
             waited = time.monotonic() - begun
-            if waited >= self._wait:
+            if waited >= self._wait or not work.is_wanted:
                 raise LedgerError(
                     f"{self.label} has been in use by others for {self._wait:g} seconds; try again."
                 )

@@ -11,6 +11,7 @@ from topgap.ledger.accounts import number
 from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY, Entry
 from topgap.ledger.log import Log, receipt
 from topgap.ledger.values import Verified
+from topgap.neighbours import Neighbours, factor
 
 _RECEIPT = re.compile(r"([1-9][0-9]{0,17}):[0-9a-f]{64}")
 
@@ -38,7 +39,7 @@ def verified(connection: sqlite3.Connection, label: str, receipts: Iterable[str]
     if expected:
         missing = min(expected)
         raise LedgerError(f"{label} has no entry {missing}, of which there is a receipt.")
-    if schema.definitions(connection) != {*schema.STATEMENTS}:
+    if not schema.is_ours(connection):
         raise LedgerError(
             f"{label} has lost some of the tables, indices and triggers that topgap makes, or got "
             f"others; its entries are as they were written."
@@ -61,6 +62,7 @@ class _Rules:
         self.entries = 0
         self._at = ""
         self._totals: dict[str, Fraction] = {}
+        self._relations: dict[str, Neighbours] = {}
         self._spent: dict[str, Fraction] = {}
         self._charges: dict[int, str] = {}
 
@@ -80,6 +82,7 @@ class _Rules:
             if entry.dataset in self._totals:
                 return False
             self._totals[entry.dataset] = number(entry.epsilon)
+            self._relations[entry.dataset] = entry.relation
             self._spent[entry.dataset] = Fraction(0)
             return True
         if entry.dataset not in self._totals:
@@ -88,8 +91,16 @@ class _Rules:
             self._spent[entry.dataset] += number(entry.epsilon)
             self._charges[entry.number] = entry.dataset
             spent = self._spent[entry.dataset]
-            return number(entry.spent) == spent <= self._totals[entry.dataset]
+            is_summed_up = number(entry.spent) == spent <= self._totals[entry.dataset]
+            return is_summed_up and self._is_converted(entry)
         return self._charges.pop(entry.charge or 0, None) == entry.dataset  # and only once
+
+    def _is_converted(self, entry: Entry) -> bool:
+        """Whether its ε is what was stated, for the relation of its data set."""
+        times = factor(entry.neighbours, self._relations[entry.dataset])
+        if times is None or entry.stated is None:
+            return times is not None
+        return number(entry.epsilon) == number(entry.stated) * times
 
 
 def _number(text: str) -> int:
