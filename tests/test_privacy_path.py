@@ -47,6 +47,7 @@ LIBRARIES = {
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.options",
     "topgap.payment", "topgap.release", "topgap.spark.executors", "topgap.streams.sources",
+    "topgap.text",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {

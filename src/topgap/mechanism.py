@@ -185,15 +185,13 @@ def release(
 ) -> Release | Check:
     """`top_k` with parameters that have been read."""
     gaps, check = read_flag(gaps, "gaps"), read_flag(check, "check")
-    if check:
-        payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
-        data = given(parameters, answers, items, threads, constant_work, domain)
-        return Check.of(parameters, payment, data.numbers)
-    if ledger is None and dataset is None:  # the usual way, and without a detour
+    if ledger is None and dataset is None and not check:  # the usual way, and without a detour
         data = given(parameters, answers, items, threads, constant_work, domain)
         return selected(parameters, data, gaps)
     payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
     data = given(parameters, answers, items, threads, constant_work, domain)
+    if check:
+        return Check.of(parameters, payment, data.numbers)
     return paid_release(parameters, data, gaps, payment)
 
 

@@ -14,8 +14,9 @@ from topgap.cli.making import Making
 from topgap.cli.progress import Bar
 from topgap.cli.publications import Publication
 from topgap.counting import FROM_DATA, Domain
+from topgap.counting.events import check_query
 from topgap.errors import DomainError, SourceError
-from topgap.payment import Charged, Payment
+from topgap.payment import FREE, Charged, Payment
 from topgap.streams.rows import Rows
 
 
@@ -41,12 +42,13 @@ class OverDomain:
         """Count, charge, and draw."""
         if isinstance(self._payment, Charged) and not self._request.yes:
             self._payment.before_charge = ask
-        # Whether a query fails as it runs is an answer to it, so it is charged before; whether a
-        # file can be read is not.
         if self._request.query is None:
-            drawn = self._payment.of(self._making.prepared(self._counts()))
-        else:
-            drawn = self._payment.of(lambda: self._making.prepared(self._counts())())
+            return self._making.published(self._payment.of(self._making.prepared(self._counts())))
+        # Whether a query fails as it runs is an answer to it, so it is charged before; whether it
+        # can be run, and whether a file can be read, is not.
+        if self._payment is not FREE:
+            _check_query(self._request)
+        drawn = self._payment.of(lambda: self._making.prepared(self._counts())())
         return self._making.published(drawn)
 
     def _counts(self) -> dict[Any, int]:
@@ -84,6 +86,18 @@ class AllRows:
     def _ask(self, payment: Charged) -> None:
         self._bar.pause()
         ask(payment)
+
+
+def _check_query(request: Request) -> None:
+    asked: dict[str, Any] = {
+        "query": request.query,
+        "item": request.item,
+        "person": request.person,
+        "count": request.count,
+        "format": request.source_format,
+        "rows_are_per_person": request.rows_are_per_person,
+    }
+    check_query(request.sources, **asked)
 
 
 def _source(request: Request) -> Any:

@@ -37,6 +37,8 @@ def _check_domain(request: Request) -> None:
 def _check_source(request: Request) -> None:
     if "-" in request.sources and len(request.sources) > 1:
         raise typer.BadParameter("standard input cannot be read together with files.")
+    if "-" in request.sources and request.query is not None:
+        raise typer.BadParameter("a query is asked of a file, not of standard input.")
     if request.person is not None and request.count is not None:
         raise typer.BadParameter("give --person for events or --count for ready counts, not both.")
     if request.all_rows:

@@ -36,12 +36,14 @@ class Asked(NamedTuple):
         query: The SELECT to ask instead.
         person: The column that identifies the person, if rows are to come from one person alone;
             None if they are of nobody, or if the user has said that they do.
+        run: Whether the query is run; otherwise it is only seen that it can be.
     """
 
     columns: Sequence[str]
     table: str | None = None
     query: str | None = None
     person: str | None = None
+    run: bool = True
 
 
 def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
@@ -83,7 +85,7 @@ def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     columns = [selected.column(name) for name in asked.columns]
     cells = ", ".join(f"{_uncollated(each).cell} AS w{n}" for n, each in enumerate(columns))
     engine.run(
-        f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {selected.relation}",
+        f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {selected.relation} WHERE {asked.run}",
         of=_QUERY,
         otherwise=_FAILED,
     )
@@ -165,7 +167,9 @@ def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
         else:
             if asked.person is not None:
                 check_rows(engine, asked.query, asked.person, known.catalogue)
-            rows = _selected(database, asked.query)
+            # SQLite looks for the first row when it is asked.
+            query = asked.query if asked.run else f"SELECT * FROM ({asked.query}\n) LIMIT 0"
+            rows = _selected(database, query)
         heads = [each[0] for each in rows.description]
         named = label if asked.query is None else _QUERY
         for name in asked.columns:

@@ -75,10 +75,8 @@ def count_events(
             engine, source, [person, item], form=format, table=table, query=query,
             person=None if rows_are_per_person else person, header=header, delimiter=delimiter,
         )  # fmt: skip
-        who, what = found.column(person), found.column(item)
-        key, text = person_key(who.cell, who.kind), item_text(what.cell, what.kind)
-        if key is None or text is None:
-            raise _unfit(found, item if text is None else person)
+        what = found.column(item)
+        key, text = _person(found, person), _item(found, item)
         persons = f"count(DISTINCT {key}) AS n FROM {found.relation} GROUP BY 1"
         by_cell = f"SELECT {what.cell} AS item, {persons}"
         by_text = f"SELECT {text} AS item, {persons}"
@@ -178,12 +176,39 @@ def read_counts(
             engine, source, [item, count], form=format, table=table, query=query,
             header=header, delimiter=delimiter,
         )  # fmt: skip
-        what, number = found.column(item), found.column(count)
-        text, whole = item_text(what.cell, what.kind), whole_number(number.cell, number.kind)
-        if text is None or whole is None:
-            raise _unfit(found, item if text is None else count)
+        what, whole = found.column(item), _count(found, count)
+        _item(found, item)
         ready = f"SELECT {what.cell} AS item, {whole} AS n FROM {found.relation}"
         return _counted(engine, found, public, what.kind, ready, None)
+
+
+@guarded(SourceError, "The source")
+def check_query(
+    source: Any,
+    *,
+    query: str,
+    item: str,
+    person: str | None = None,
+    count: str | None = None,
+    format: Format | None = None,  # noqa: A002 - what everyone calls it
+    rows_are_per_person: bool = False,
+) -> None:
+    """See that a query can be asked, by itself and by the schema, without reading a row.
+
+    Raises:
+        SourceError, ParameterError, MissingExtraError: As for `count_events` and `read_counts`.
+    """
+    wanted = [each for each in (person, item, count) if each is not None]
+    checked = None if rows_are_per_person else person
+    with Engine() as engine:
+        found = open_table(
+            engine, source, wanted, form=format, query=query, person=checked, run=False
+        )
+        _item(found, item)
+        if person is not None:
+            _person(found, person)
+        if count is not None:
+            _count(found, count)
 
 
 def _counted(
@@ -265,5 +290,25 @@ def _one(engine: Engine, query: str) -> bool:
     return bool(found)
 
 
-def _unfit(found: Table, name: str) -> SourceError:
-    return SourceError(f"{found.label} has a column {quoted(name)} of a type that cannot be used.")
+def _item(found: Table, name: str) -> str:
+    """SQL for the text of an item."""
+    column = found.column(name)
+    return _fit(found, name, item_text(column.cell, column.kind))
+
+
+def _person(found: Table, name: str) -> str:
+    """SQL for what tells persons apart."""
+    column = found.column(name)
+    return _fit(found, name, person_key(column.cell, column.kind))
+
+
+def _count(found: Table, name: str) -> str:
+    """SQL for a precomputed count."""
+    column = found.column(name)
+    return _fit(found, name, whole_number(column.cell, column.kind))
+
+
+def _fit(found: Table, name: str, made: str | None) -> str:
+    if made is not None:
+        return made
+    raise SourceError(f"{found.label} has a column {quoted(name)} of a type that cannot be used.")

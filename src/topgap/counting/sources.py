@@ -29,6 +29,7 @@ def open_table(
     header: bool = True,
     delimiter: str | None = None,
     most_copied: int | None = None,
+    run: bool = True,
 ) -> Table:
     """The table that a source holds, with the columns that are wanted.
 
@@ -46,6 +47,7 @@ def open_table(
         header: Whether CSV and TSV files have names in their first lines.
         delimiter: What stands between the cells of a CSV file.
         most_copied: So many bytes at most are taken from a pipe; any number if None.
+        run: Whether a query is run; otherwise it gives no rows.
 
     Raises:
         SourceError: It cannot be read, or has no such columns.
@@ -84,9 +86,9 @@ def open_table(
         elif len(paths) > 1:
             raise SourceError("Only one database can be read at a time.")
         elif form == "duckdb":
-            found = read_duckdb(engine, paths[0], label, Asked(wanted, table, query, person))
+            found = read_duckdb(engine, paths[0], label, Asked(wanted, table, query, person, run))
         else:
-            found = read_sqlite(engine, paths[0], label, Asked(wanted, table, query, person))
+            found = read_sqlite(engine, paths[0], label, Asked(wanted, table, query, person, run))
     for name in wanted:
         found.column(name)
     return found
