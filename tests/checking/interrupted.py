@@ -83,7 +83,7 @@ class Interrupted:
         self.wrong: list[str] = []
         self.receipts: list[str] = []
         self._kept: list[BaseException] = []
-        self._known = package.Ledger(self.path, wait=0)
+        self._known = package.Ledger(self.path, wait=5 if twice else 0)
         self._known.add_dataset("visits", 10**9)
         self._twice = twice
         self._is_armed = self._is_second = False
@@ -142,17 +142,17 @@ class Interrupted:
             self.wrong.append(f"locked after {self.counts['interrupts']} interrupts")
 
     def _is_free(self) -> bool:
-        """Whether another process could have the lock now: one that is not of this descriptor.
+        """Whether another could have the lock now; or soon, behind a second interrupt.
 
-        Behind a second interrupt the work may still be going on, to its end.
+        If that came at the wrong instant, the work is still going on, to its end.
         """
-        until = time.monotonic() + (5 if self._is_second else 0)
-        while True:
-            if can_be_locked(self.path.parent):
-                return True
-            if time.monotonic() >= until:
-                return False
+        until = time.monotonic() + 5
+        while not (is_free := can_be_locked(self.path.parent)):
+            if not self._is_second or time.monotonic() > until:
+                break
+            self.counts["still at work"] += 1
             time.sleep(0.001)
+        return is_free
 
     def _look(self) -> None:
         if self.wrong:
@@ -164,9 +164,9 @@ class Interrupted:
             self.wrong.append("a charge is lost")
 
 
-def can_be_locked(directory: Path) -> bool:
+def can_be_locked(folder: Path) -> bool:
     """Whether nobody holds the lock of the directory."""
-    descriptor = os.open(directory, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         flock(descriptor, LOCK_EX | LOCK_NB)
     except BlockingIOError:

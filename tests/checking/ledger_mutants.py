@@ -71,7 +71,7 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     "interrupted and going on": (
         uninterrupted,
         "                interrupt = error\n",
-        "                raise\n",
+        "                raise\n                interrupt = error\n",
     ),
     "not waited for": (storage, "if _code(error) not in _IN_USE:\n", "if True:\n"),
     "no lock of the directory": (storage, "if directory.HAS_LOCKS:", "if False:"),

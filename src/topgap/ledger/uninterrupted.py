@@ -27,7 +27,7 @@ class Work(Generic[_Got]):
     def __init__(self, do: "Callable[[Work[_Got]], _Got]") -> None:
         self.is_wanted = True
         self._do = do
-        self._claim = threading.Lock()  # whoever has it decides whether it is done
+        self._claims: dict[str, str] = {}
         self._end = threading.Lock()  # which is released then
         self._end.acquire()
         self._has_ended = False
@@ -56,27 +56,32 @@ class Work(Generic[_Got]):
     def _is_done_by_another_thread(self) -> bool:
         """Wait for it; False if no thread can be started.
 
-        After an interrupt nothing is called but what takes one step. So a second one can end the
-        waiting, but not the work.
+        Further interrupts do not end the waiting: of several, the last is raised. One that comes in
+        the instant between two rounds could; then the work ends by itself all the same, and what
+        has not begun is not begun any more.
         """
         interrupt: BaseException | None = None
-        is_begun = False
+        is_asked_for = False
         while not self._has_ended:
             try:
-                if not is_begun:
-                    is_begun = True
+                if interrupt is not None and self._is_claimed_by("the main thread"):
+                    break  # nobody has begun, and nobody will
+                if not is_asked_for:
+                    is_asked_for = True
                     # threading.Thread takes many steps to start, and each could be interrupted.
                     start_new_thread(self._work, ())
                 while not self._has_ended:
                     self._end.acquire()
             except BaseException as error:
                 self.is_wanted = False
-                if self._claim.acquire(blocking=False):  # nobody has begun, and nobody will
-                    if isinstance(error, RuntimeError):  # as at the end of the interpreter
-                        self.is_wanted = True
-                        return False
-                    raise
                 interrupt = error
+                try:
+                    _take_what_came_meanwhile()
+                except BaseException as another:
+                    interrupt = another
+        if isinstance(interrupt, RuntimeError) and not self._has_ended:
+            self.is_wanted = True
+            return False  # no thread can be started, as at the end of the interpreter
         if interrupt is not None:
             try:
                 raise interrupt
@@ -85,15 +90,24 @@ class Work(Generic[_Got]):
         return True
 
     def _work(self) -> None:
-        if not self._claim.acquire(blocking=False):
+        if not self._is_claimed_by("another thread"):
             return
         try:
-            self._results.append(self._do(self))
+            if self.is_wanted:
+                self._results.append(self._do(self))
         except BaseException as error:
             self._error = error
         finally:
             self._has_ended = True
             self._end.release()
+
+    def _is_claimed_by(self, who: str) -> bool:
+        """Whether it is up to them; the first who asks has it, however often they ask."""
+        return self._claims.setdefault("by", who) == who
+
+
+def _take_what_came_meanwhile() -> None:
+    """Let Python raise a further interrupt here, where it is expected."""
 
 
 def run_to_end(do: "Callable[[Work[_Got]], _Got]") -> _Got:
