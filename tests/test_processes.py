@@ -97,9 +97,10 @@ try:
 except ImportError:
     import _xxsubinterpreters as interpreters
 import topgap
+topgap.noisy_max  # which loads the kernel
 name = interpreters.create()
 try:
-    found = interpreters.run_string(name, "import topgap")
+    found = interpreters.run_string(name, "import topgap; topgap.noisy_max")
     print("excepted" if found is not None else "ran")
 except Exception as error:
     print("excepted")
