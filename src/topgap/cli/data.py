@@ -13,6 +13,7 @@ from topgap.cli.confirmation import ask
 from topgap.cli.making import Making
 from topgap.cli.progress import Bar
 from topgap.cli.publications import Publication
+from topgap.cli.signals import raise_again
 from topgap.counting import FROM_DATA, Domain
 from topgap.counting.events import check_query
 from topgap.errors import DomainError, SourceError
@@ -40,8 +41,8 @@ class OverDomain:
 
     def released(self) -> Publication:
         """Count, charge, and draw."""
-        if isinstance(self._payment, Charged) and not self._request.yes:
-            self._payment.before_charge = ask
+        if isinstance(self._payment, Charged):
+            self._payment.before_charge = self._before_charge
         if self._request.query is None:
             return self._making.published(self._payment.of(self._making.prepared(self._counts())))
         # Whether a query fails as it runs is an answer to it, so it is charged before; whether it
@@ -50,6 +51,11 @@ class OverDomain:
             _check_query(self._request)
         drawn = self._payment.of(lambda: self._making.prepared(self._counts())())
         return self._making.published(drawn)
+
+    def _before_charge(self, payment: Charged) -> None:
+        raise_again()  # a signal that was lost is heard before anything is spent
+        if not self._request.yes:
+            ask(payment)
 
     def _counts(self) -> dict[Any, int]:
         with Bar(shown=not self._request.quiet) as bar:
@@ -78,14 +84,16 @@ class AllRows:
 
     def released(self) -> Publication:
         """Look at the rows, charge, and draw."""
-        if isinstance(self._payment, Charged) and not self._request.yes:
-            self._payment.before_charge = self._ask
+        if isinstance(self._payment, Charged):
+            self._payment.before_charge = self._before_charge
         with self._bar:
             return self._making.of_rows(self._rows, self._payment)
 
-    def _ask(self, payment: Charged) -> None:
-        self._bar.pause()
-        ask(payment)
+    def _before_charge(self, payment: Charged) -> None:
+        raise_again()
+        if not self._request.yes:
+            self._bar.pause()
+            ask(payment)
 
 
 def _check_query(request: Request) -> None:
