@@ -99,7 +99,7 @@ SHARED = {
     "what is not merged": (Mutant("early", "range(n - 1, 0, -1)", "range(n - 1, 1, -1)"),
                            {"uniform", "bernoulli", "bernoulli_exp", "geometric",
                             "truncated_geometric", "discrete_laplace"}),
-    "a function of the module": (Mutant("any", "isinstance(value, Fraction | int)", "True"),
+    "a function of the module": (Mutant("any", "type(value) in (Fraction, int)", "True"),
                                  {"uniform", "bernoulli"}),
     "a name of the module": (Mutant("other", "import ParameterError, ParameterTypeError",
                                     "import ParameterTypeError; ParameterError = ValueError"),

@@ -36,7 +36,7 @@ def test_a_check_says_what_would_be_and_does_nothing(folder: Path, ledger: Ledge
     assert ended.out.splitlines() == [
         "Nothing was drawn or charged.",
         "Would be released: the 2 largest of 5 items with the gaps between them and their "
-        "measurements, at ε = 1.",
+        "measurements, at ε = 1, sensitivity 1, monotonic.",
         "Would be charged to visits: ε = 1, which leaves 2.",
         "For the holder of the data alone, never to be published: 4 of these items have an answer "
         "other than 0.",

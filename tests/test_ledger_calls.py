@@ -996,7 +996,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (mechanism, Mutant("charges before it looks",
                        "    data = given(parameters, answers, items, threads, constant_work, "
                        "domain)\n    if check:\n"
-                       "        return Check.of(parameters, payment, data.numbers)\n"
+                       "        numbers = data.numbers\n"
+                       "        return check_of(parameters, payment, len(numbers), "
+                       "count_occurring(numbers))\n"
                        "    return paid_release(parameters, data, gaps, payment)",
                        "    return payment.of(lambda: selected(\n"
                        "        parameters, given(parameters, answers, items, threads), gaps))"),

@@ -30,7 +30,7 @@ class Check:
 
     >>> print(Check(TopK(k=1, epsilon=1), False, 3, 2))  # doctest: +NORMALIZE_WHITESPACE
     Nothing was drawn or charged.
-    Would be released: the largest of 3 items with its gap to the next, at ε = 1.
+    Would be released: the largest of 3 items with its gap to the next, at ε = 1, sensitivity 1.
     For the holder of the data alone, never to be published: 2 of these items have an answer other
     than 0.
     """
@@ -43,41 +43,17 @@ class Check:
     cost: Fraction | None = None
     left: Fraction | None = None
 
-    @classmethod
-    def of(
-        cls, parameters: TopK, payment: Payment, numbers: Any, *, measured: bool = False
-    ) -> "Check":
-        """The check of a release from these answers, which have been found good."""
-        is_array = isinstance(numbers, np.ndarray)
-        occurring = int((numbers != 0).sum() if is_array else sum(map(bool, numbers)))
-        return cls.of_items(parameters, payment, len(numbers), occurring, measured=measured)
-
-    @classmethod
-    def of_items(
-        cls,
-        parameters: TopK,
-        payment: Payment,
-        items: int,
-        occurring: int | None,
-        *,
-        measured: bool = False,
-    ) -> "Check":
-        """The check of a release from so many items, of which so many have an answer."""
-        if not isinstance(payment, Charged):
-            return cls(parameters, measured, items, occurring)
-        charged = payment.dataset, payment.cost, payment.left
-        return cls(parameters, measured, items, occurring, *charged)
-
     def lines(self) -> Sequence[str]:
         """What is said of it, a sentence in each."""
         k, cost = self.parameters.k, written(self.parameters.epsilon)
         largest = "largest" if k == 1 else f"{k:,} largest"
         gaps = "its gap to the next" if k == 1 else "the gaps between them"
         many = " and their measurements" if self.measured else ""
+        monotonic = ", monotonic" if self.parameters.monotonic else ""
         said = [
             "Nothing was drawn or charged.",
             f"Would be released: the {largest} of {self.items:,} items with {gaps}{many}, at "
-            f"ε = {cost}.",
+            f"ε = {cost}, sensitivity {self.parameters.sensitivity}{monotonic}.",
         ]
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
@@ -93,3 +69,29 @@ class Check:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+
+def check_of(
+    parameters: TopK,
+    payment: Payment,
+    items: int,
+    occurring: int | None,
+    *,
+    measured: bool = False,
+) -> Check:
+    """The check of a release from so many items, of which so many have an answer other than 0."""
+    if not isinstance(payment, Charged):
+        return Check(parameters, measured, items, occurring)
+    charged = payment.dataset, payment.cost, payment.left
+    return Check(parameters, measured, items, occurring, *charged)
+
+
+def count_occurring(numbers: Any) -> int:
+    """How many of the answers are not 0.
+
+    >>> count_occurring([3, 0, 0.5])
+    2
+    """
+    if isinstance(numbers, np.ndarray):
+        return int((numbers != 0).sum())
+    return sum(map(bool, numbers))

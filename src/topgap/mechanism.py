@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from topgap.answers import floored, in_int64
-from topgap.check import Check
+from topgap.check import Check, check_of, count_occurring
 from topgap.domain import entrants
 from topgap.errors import AnswersTypeError, ParameterError
 from topgap.exact import Number, read_flag, read_threads
@@ -191,7 +191,8 @@ def release(
     payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
     data = given(parameters, answers, items, threads, constant_work, domain)
     if check:
-        return Check.of(parameters, payment, data.numbers)
+        numbers = data.numbers
+        return check_of(parameters, payment, len(numbers), count_occurring(numbers))
     return paid_release(parameters, data, gaps, payment)
 
 

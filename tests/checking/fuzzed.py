@@ -42,7 +42,8 @@ VALUES = {
     "topgap.auditing.Audited", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
     "topgap.counting.Counts", "topgap.datasets.Dataset",
-    "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Verified",
+    "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
+    "topgap.ledger.Verified", "topgap.Check",
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.Row",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
     "topgap.reference.SystemBits",
@@ -50,7 +51,7 @@ VALUES = {
 """Values that calls give, and that nobody makes by hand: of some, the methods are called."""
 
 PLAIN = {
-    "topgap.Audit.plot", "topgap.TopK.to_dict", "topgap.counting.Counts.copy",
+    "topgap.Audit.plot", "topgap.Check.lines", "topgap.TopK.to_dict", "topgap.counting.Counts.copy",
     "topgap.reference.BitSource.take",
     "topgap.auditing.Audited.evidence", "topgap.auditing.Audited.to_dict",
     "topgap.auditing.Bound.to_dict", "topgap.auditing.LawCheck.to_dict",

@@ -108,7 +108,7 @@ def fuzz_ledger(given: dict[str, Any], call: Judge) -> None:
 
 def _take(ledger: Ledger, step: str, text: Any, epsilon: Any, odd: Any, call: Judge) -> None:
     name = f"topgap.Ledger.{step}"
-    relation: Any = (None, "add-remove", "replace", odd)[len(str(odd)) % 4]
+    relation: Any = (None, "add-remove", "replace", odd)[len(type(odd).__name__) % 4]
     if step == "add_dataset":
         call(name, LEDGER, ledger.add_dataset, text, epsilon, note=odd)
         call(name, LEDGER, ledger.add_dataset, text, epsilon, neighbours=relation)

@@ -67,7 +67,12 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
     if parameters is None:
         return
     is_parameters(parameters)
+    checked = call(
+        "topgap.TopK.release", RELEASING, parameters.release, answers, **more, check=True
+    )
+    assert checked is None or str(checked)
     release = call("topgap.TopK.release", RELEASING, parameters.release, answers, **more)
+    assert (checked is None) == (release is None), "a check refuses what the release does"
     if release is not None:
         is_release(
             release, answers=_count(answers if domain is None else domain), gaps=bool(given["gaps"])

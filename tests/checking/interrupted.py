@@ -14,7 +14,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from fcntl import LOCK_EX, LOCK_NB, flock
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -166,6 +165,8 @@ class Interrupted:
 
 def can_be_locked(folder: Path) -> bool:
     """Whether nobody holds the lock of the directory."""
+    from fcntl import LOCK_EX, LOCK_NB, flock  # which not every system has
+
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         flock(descriptor, LOCK_EX | LOCK_NB)

@@ -27,7 +27,7 @@ _READ_BEFORE = """\
 _EXTRA = 'connection.execute("PRAGMA synchronous = EXTRA")'
 _PAY = """\
         self.charge = self._ledger.charge(
-            self._dataset,
+            self.dataset,
             self._epsilon,
             mechanism=self._mechanism,
             parameters=self._parameters,
@@ -38,7 +38,7 @@ _PAY = """\
 _PAY_LATER = """\
         made = self._drawn(draw)
         self.charge = self._ledger.charge(
-            self._dataset,
+            self.dataset,
             self._epsilon,
             mechanism=self._mechanism,
             parameters=self._parameters,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from topgap.check import Check
+from topgap.check import Check, check_of
 from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
 from topgap.estimates.calls import estimated, paid_estimates
@@ -67,7 +67,7 @@ class Releasing:
 
     def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
         """As `Making` says."""
-        return Check.of_items(self.parameters, payment, items, occurring)
+        return check_of(self.parameters, payment, items, occurring)
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
@@ -114,7 +114,7 @@ class Estimating:
 
     def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
         """As `Making` says."""
-        return Check.of_items(self._parameters, payment, items, occurring, measured=True)
+        return check_of(self._parameters, payment, items, occurring, measured=True)
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""

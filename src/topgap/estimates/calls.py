@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Literal, Unpack, overload
 
-from topgap.check import Check
+from topgap.check import Check, check_of, count_occurring
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -106,7 +106,9 @@ def top_k_with_estimates(
     payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
     data = given(shares.selection, answers, items, threads, constant_work, domain)
     if check:
-        return Check.of(whole, payment, data.numbers, measured=True)
+        numbers = data.numbers
+        found = count_occurring(numbers)
+        return check_of(whole, payment, len(numbers), found, measured=True)
     return estimated(shares, data, payment)
 
 
