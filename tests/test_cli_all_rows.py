@@ -129,7 +129,7 @@ def test_it_is_for_counts_alone_and_arrow_files_are_for_it_alone(tmp_path: Path)
     events = ["--person", "people", "--item", "what", "-k", 2, "--epsilon", 1]
     ended = within(tmp_path, "counts.parquet", *events, "--all-rows")
     assert ended.code == 2
-    assert "ready counts" in ended.err
+    assert "precomputed counts" in ended.err
     for arrow in (["counts.arrow"], ["counts.parquet", "--source-format", "arrow"]):
         ended = within(tmp_path, *arrow, *events, "--domain-range", "1:9")
         assert ended.code == 2

@@ -134,7 +134,7 @@ def test_numbers_that_are_no_counts_need_a_word(numbers: list[float], folder: Pa
     asked = ["release", "n.parquet", *ROWS, "--format", "json"]
     ended = within(folder, *asked)
     assert ended.code == 1
-    assert "say whether one person moves all of them the same way" in ended.err
+    assert "say whether one person moves all of these numbers the same way" in ended.err
     for word, monotonic in (
         (["--monotonic"], True), (["--no-monotonic"], False), (["--neighbours", "replace"], False)
     ):  # fmt: skip
@@ -159,6 +159,16 @@ def test_counts_are_monotonic_unless_something_is_said(folder: Path, ledger: Led
         assert ended.code == 0, ended.err
         assert json.loads(ended.out)["parameters"]["monotonic"] is monotonic, word
     assert [each.spent for each in ledger.budgets()] == [Fraction(1), Fraction(1)]
+    # What is said of precomputed counts for one kind of neighbours is converted to the other's, or
+    # refused: nobody said how far a replaced person moves them.
+    typed = ["--no-monotonic", "--neighbours", "add-remove", "--ledger", "budget.db"]
+    assert within(folder, *asked, *typed, "--dataset", "others").code == 0
+    assert ledger.budget("others").spent == 3
+    typed = ["--neighbours", "replace", "--ledger", "budget.db", "--dataset", "visits"]
+    ended = within(folder, *asked, *typed)
+    assert ended.code == 1
+    assert ledger.budget("visits").spent == 1
+    assert "says nothing of that" in ended.err
     for wrong in (
         ["--monotonic", "--neighbours", "replace"],
         ["--monotonic", "--ledger", "budget.db", "--dataset", "others"],

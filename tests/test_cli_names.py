@@ -165,7 +165,7 @@ def test_a_hyphen_elsewhere_is_refused(arguments: tuple[str, ...], said: str, fo
 
 ODD = [
     "plain", "a,b", 'a "b"', "two\nlines", "two\rlines", "\rfirst", "=1+1", "+1", "-x", "@SUM(A1)",
-    "\ttab", "=cmd|' /C calc'!A0", " =1", "'=1", "-5", "-1/3", "-12.5", "",
+    "\ttab", "=cmd|' /C calc'!A0", " =1", "'=1", "\nfirst", "＝1+1", "-5", "-1/3", "-12.5", "",
 ]  # fmt: skip
 
 
@@ -173,6 +173,7 @@ def test_csv_has_a_row_for_each_row_and_no_formula() -> None:
     text = csv_text([[number, item, -0.5] for number, item in enumerate(ODD)])
     rows = [*csv.reader(io.StringIO(text, newline=""), strict=True)]
     formulas = {"=1+1", "+1", "-x", "@SUM(A1)", "\ttab", "\rfirst", "=cmd|' /C calc'!A0"}
+    formulas |= {"'=1", "\nfirst", "＝1+1"}
     for (number, item, negative), before in zip(rows, ODD, strict=True):
         assert item == (f"'{before}" if before in formulas else before)
         assert (ODD[int(number)], negative) == (before, "-0.5")

@@ -61,6 +61,11 @@ def test_copies_of_counts_know_it_too() -> None:
         counts.copy(), copy.copy(counts), copy.deepcopy(counts),
         pickle.loads(pickle.dumps(counts)), counts | {"b": 2}, Counts({"b": 2}) | counts,  # noqa: S301
     ]  # fmt: skip
+    joined = Counts({"b": 2})
+    joined |= counts
+    updated = Counts({"b": 2})
+    updated.update(counts)
+    others += [{"b": 2} | counts, joined, updated]
     assert all(type(other) is Counts and other.domain_from_data for other in others)
     assert not (Counts({"a": 1}) | {"b": 2}).domain_from_data
     assert repr(counts) == "{'a': 1}"

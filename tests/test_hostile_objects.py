@@ -301,3 +301,20 @@ def test_measurements_of_somebodys_own_are_refused() -> None:
     odd: Any = np.array([1, 2])
     with pytest.raises(ParameterError, match="noise must be"):
         topgap.estimate(made, [1], variance=1, noise=odd)
+
+
+def test_no_error_with_a_domain_holds_what_was_raised() -> None:
+    class Secret(dict[str, int]):
+        def values(self) -> Any:
+            raise ValueError("P-0042")
+
+    for domain in (None, ["a", "b", "c"]):
+        with pytest.raises(AnswersError) as error:
+            topgap.top_k(Secret(a=1, b=2), 1, 1, domain=domain)
+        assert error.value.__context__ is None
+
+
+def test_a_warning_finds_a_user_without_a_module() -> None:
+    code = "import collections, topgap; topgap.top_k(collections.Counter('aab'), k=1, epsilon=1)"
+    with pytest.warns(topgap.DomainWarning):
+        exec(code, {})

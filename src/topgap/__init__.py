@@ -7,7 +7,7 @@
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
     estimate(release, measurements, …)    the same from measurements that were made elsewhere
     plan(counts, k, epsilons, …)          before: what to expect of it, from public counts: a Plan
-    topgap.streams                        ready counts of any number, in one pass
+    topgap.streams                        precomputed counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
     topgap.opendp                         the same as a Measurement of OpenDP
     audit(function, …)                    any release function, held against the law and ε: an Audit

@@ -12,6 +12,7 @@ from topgap.errors import DomainError, DomainWarning, ItemsError
 from topgap.exact import read_flag
 from topgap.items import choose_names, listed, usable_names
 from topgap.payment import level_of_the_user
+from topgap.sealing import sealed
 
 MOST_ITEMS = 10_000_000
 """So many items may be on the list."""
@@ -63,7 +64,21 @@ class Counts(dict[Any, int]):
         return Counts(self, domain_from_data=self.domain_from_data)
 
     def __or__(self, other: Any) -> Any:
-        both = super().__or__(other)
+        return self._joined(super().__or__(other), other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._joined(super().__ror__(other), other)
+
+    def __ior__(self, other: Any) -> "Counts":  # type: ignore[override]
+        self.update(other)
+        return self
+
+    def update(self, other: Any = (), /, **more: int) -> None:
+        """Take over counts, and the mark if they have it."""
+        super().update(other, **more)
+        self.domain_from_data |= getattr(other, "domain_from_data", False)
+
+    def _joined(self, both: Any, other: Any) -> Any:
         marked = self.domain_from_data or getattr(other, "domain_from_data", False)
         return both if both is NotImplemented else Counts(both, domain_from_data=marked)
 
@@ -82,6 +97,7 @@ class Entrants(NamedTuple):
     domain_from_data: bool
 
 
+@sealed
 def entrants(answers: object, items: object, domain: object, k: int) -> Entrants:
     """The answers that take part in a release of k winners, with their names.
 

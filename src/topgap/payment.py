@@ -145,7 +145,7 @@ def _unrecorded(number: int, error: Exception) -> str:
 def level_of_the_user() -> int:
     """How many calls away the line is that asked for a release."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("topgap."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("topgap."):
         frame, level = frame.f_back, level + 1
     return level
 
@@ -173,6 +173,7 @@ def paid_by(
     dataset: str | None,
     mechanism: str,
     parameters: TopK,
+    neighbours: Neighbours | None = None,
     **more: Any,
 ) -> Payment:
     """How a release with these parameters is paid for.
@@ -182,6 +183,8 @@ def paid_by(
         dataset: The data set in it.
         mechanism: What is released.
         parameters: And with which parameters; their ε is what it costs.
+        neighbours: Which neighbouring data sets the sensitivity is said to be true for, and so ε;
+            None if nobody said it, and then the parameters may.
         **more: Further parameters.
 
     Raises:
@@ -195,4 +198,6 @@ def paid_by(
     if charged is None:
         return FREE
     listed = {**parameters.to_dict(), **more}
-    return Charged(*charged, parameters.epsilon, mechanism, listed, stated_by(parameters))
+    return Charged(
+        *charged, parameters.epsilon, mechanism, listed, neighbours or stated_by(parameters)
+    )

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# And an apostrophe itself, so that no two texts become one.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
 
 

@@ -14,6 +14,7 @@ from topgap.estimates.value import LEVEL, read_level
 from topgap.exact import Number
 from topgap.measurement import Shares
 from topgap.mechanism import given, selected
+from topgap.neighbours import Neighbours
 from topgap.parameters import TopK
 from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
@@ -28,9 +29,13 @@ class Making(Protocol):
     """One way to it, with parameters that have been checked."""
 
     def paid_by(
-        self, ledger: "LedgerLike | None", dataset: str | None, described: dict[str, Any]
+        self,
+        ledger: "LedgerLike | None",
+        dataset: str | None,
+        neighbours: Neighbours | None,
+        described: dict[str, Any],
     ) -> Payment:
-        """How it is paid for, and what the ledger notes of where it is from.
+        """How it is paid for, for which neighbours if that was said, and what the ledger notes.
 
         Raises:
             BudgetExceeded, LedgerError: It could not be charged now.
@@ -60,10 +65,15 @@ class Releasing:
     parameters: TopK
 
     def paid_by(
-        self, ledger: "LedgerLike | None", dataset: str | None, described: dict[str, Any]
+        self,
+        ledger: "LedgerLike | None",
+        dataset: str | None,
+        neighbours: Neighbours | None,
+        described: dict[str, Any],
     ) -> Payment:
         """As `Making` says; and so do the others."""
-        return paid_by(ledger, dataset, "topgap release", self.parameters, gaps=True, **described)
+        told = {"gaps": True, **described}
+        return paid_by(ledger, dataset, "topgap release", self.parameters, neighbours, **told)
 
     def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
         """As `Making` says."""
@@ -105,12 +115,16 @@ class Estimating:
         Noise.discrete_laplace(self._shares.selection, self._shares.measurement_epsilon)
 
     def paid_by(
-        self, ledger: "LedgerLike | None", dataset: str | None, described: dict[str, Any]
+        self,
+        ledger: "LedgerLike | None",
+        dataset: str | None,
+        neighbours: Neighbours | None,
+        described: dict[str, Any],
     ) -> Payment:
         """As `Making` says."""
         mechanism = "topgap release --estimate"
         whole, shares = self._parameters, self._shares
-        return paid_estimates(ledger, dataset, mechanism, whole, shares, **described)
+        return paid_estimates(ledger, dataset, mechanism, whole, shares, neighbours, **described)
 
     def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
         """As `Making` says."""

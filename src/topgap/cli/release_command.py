@@ -108,7 +108,7 @@ def release(
         str | None,
         typer.Option(
             metavar="COL",
-            help="The column with ready counts, if they exist already; in place of --person.",
+            help="Column with precomputed counts; in place of --person.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -187,7 +187,7 @@ def release(
         typer.Option(
             "--all-rows",
             help="Every row is an item of the public list, and none has two rows, by your word: "
-            "for ready counts (--count) of any number, which are read once, or with --ledger "
+            "for precomputed counts (--count) of any number, which are read once, or with --ledger "
             "looked at before, and take little memory. Parquet files, Arrow files, or an Arrow "
             "stream from standard input.",
             rich_help_panel=_DOMAIN,
@@ -218,8 +218,8 @@ def release(
     sensitivity: Annotated[
         str | None,
         typer.Option(
-            help="How far one person can move a ready count; with --count only. Persons that are "
-            "counted here move it by 1.",
+            help="How far one person can move a precomputed count; with --count only. Persons that "
+            "are counted here move it by 1.",
             rich_help_panel=PRIVACY,
         ),
     ] = None,

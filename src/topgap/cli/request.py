@@ -37,7 +37,10 @@ def release(request: Request) -> None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None or request.check:
         standard_output.check()
-    payment = making.paid_by(ledger, request.dataset, _described(request))
+    # A person who is counted moves a count by at most 1 between neighbours of either kind; how far
+    # they move a precomputed count is known for those neighbours alone that were named.
+    stated = None if request.count is None else request.neighbours
+    payment = making.paid_by(ledger, request.dataset, stated, _described(request))
     with _what_it_has_cost(payment), _warnings_in_a_line():
         data = (AllRows if request.all_rows else OverDomain)(request, making, payment)
         if request.check:

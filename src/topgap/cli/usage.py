@@ -40,7 +40,9 @@ def _check_source(request: Request) -> None:
     if "-" in request.sources and request.query is not None:
         raise typer.BadParameter("a query is asked of a file, not of standard input.")
     if request.person is not None and request.count is not None:
-        raise typer.BadParameter("give --person for events or --count for ready counts, not both.")
+        raise typer.BadParameter(
+            "give --person for events or --count for precomputed counts, not both."
+        )
     if request.all_rows:
         _check_all_rows(request)
     elif request.counted_as == "fimi":
@@ -66,7 +68,7 @@ def _check_source(request: Request) -> None:
 
 def _check_all_rows(request: Request) -> None:
     if request.item is None or request.count is None:
-        raise typer.BadParameter("--all-rows is for ready counts, with --item and --count.")
+        raise typer.BadParameter("--all-rows is for precomputed counts, with --item and --count.")
     told = {request.source_format} if request.source_format else request.named
     if told - {"parquet", "arrow", None}:
         raise typer.BadParameter(

@@ -94,7 +94,7 @@ def person_key(cell: str, kind: str) -> str | None:
 
 
 def whole_number(cell: str, kind: str) -> str | None:
-    """SQL for a ready count as BIGINT, NULL if it is no whole number from 0 on; None as above."""
+    """SQL for a precomputed count, a BIGINT; NULL if it is none from 0 on; None as above."""
     if is_text(kind) or kind == "JSON":
         text = _tidy(f"CAST({cell} AS VARCHAR)") if is_text(kind) else _json_text(cell)
         cell = f"CASE WHEN regexp_full_match({text}, '[0-9]+') THEN {text} END"

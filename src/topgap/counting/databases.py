@@ -10,6 +10,7 @@ from urllib.parse import quote
 from topgap.counting.cells import is_text, text_of
 from topgap.counting.engine import Engine
 from topgap.counting.queries import Catalogue, check_rows, check_view, text_of_query
+from topgap.counting.sqlite_text import in_plain_words, is_in_plain_words
 from topgap.counting.tables import (
     Column,
     Table,
@@ -24,6 +25,7 @@ from topgap.errors import SourceError
 from topgap.text import on_one_line
 
 _ROWS = 50_000
+_STEPS = 100_000  # of SQLite's machine, some milliseconds
 _QUERY = "What the query selects"
 
 
@@ -57,12 +59,13 @@ def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     """
     engine.run(f"ATTACH {literal(path)} AS source (READ_ONLY)", of=label)
     engine.lock()
-    names = {n if s == "main" else f"{s}.{n}": (s, n) for s, n in _tables_and_views(engine, label)}
+    names = {_whole(s, n): (s, n) for s, n in _tables_and_views(engine, label)}
     if asked.query is None:
-        schema, name = names[_chosen([*names], asked.table, label)]
+        chosen = _chosen([*names], asked.table, label)
+        schema, name = names[chosen]
         known = _duckdb_names(engine, label)
-        if asked.person is not None and name.lower() in known.views:
-            check_view(engine, name, asked.person, known)
+        if asked.person is not None and chosen.lower() in known.views:
+            check_view(engine, chosen, asked.person, known)
         found = described(engine, label, f"source.{identifier(schema)}.{identifier(name)}")
         return replace(found, columns={n: _uncollated(c) for n, c in found.columns.items()})
 
@@ -108,14 +111,17 @@ def _tables_and_views(engine: Engine, label: str) -> list[tuple[str, str]]:
     return rows
 
 
+def _whole(schema: str, name: str) -> str:
+    """The name of a table, with that of its schema before it if this is not the usual one."""
+    return name if schema == "main" else f"{schema}.{name}"
+
+
 def _duckdb_names(engine: Engine, label: str) -> Catalogue:
-    views: dict[str, list[str]] = {}
-    for name, definition in engine.run(
-        "SELECT lower(view_name), sql FROM duckdb_views() "
+    views = engine.run(
+        "SELECT schema_name, view_name, sql FROM duckdb_views() "
         "WHERE database_name = 'source' AND NOT internal",
         of=label,
-    ):
-        views.setdefault(name, []).append(definition)
+    )
     kinds: dict[str, set[str]] = {}
     macros: dict[str, list[str]] = {}
     for name, kind, definition in engine.run(
@@ -127,8 +133,8 @@ def _duckdb_names(engine: Engine, label: str) -> Catalogue:
         if kind == "macro":
             macros.setdefault(name, []).append(definition)
     return Catalogue(
-        tables=frozenset(name.lower() for _, name in _tables_and_views(engine, label)),
-        views=views,
+        tables=frozenset(_whole(*each).lower() for each in _tables_and_views(engine, label)),
+        views={_whole(schema, name).lower(): sql for schema, name, sql in views},
         by_row=frozenset(kinds["scalar"]),
         aggregates=frozenset(kinds["aggregate"]),
         macros=macros,
@@ -159,17 +165,20 @@ def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
         known = _sqlite_names(database)
         database.execute("PRAGMA trusted_schema = OFF")
         database.set_authorizer(_read_only)
+        database.set_progress_handler(lambda: 0, _STEPS)  # a signal is heard in it
         if asked.query is None:
             name = _chosen([*known.names], asked.table, label)
             if asked.person is not None and name.lower() in known.catalogue.views:
                 check_view(engine, name, asked.person, known.catalogue)
             rows = _selected(database, f"SELECT * FROM {identifier(name)}")
         else:
+            query = asked.query
             if asked.person is not None:
+                query = in_plain_words(asked.query)
                 check_rows(engine, asked.query, asked.person, known.catalogue)
+            _selected(database, f"EXPLAIN {query}")  # which is one statement, and reads no row
             # SQLite looks for the first row when it is asked.
-            query = asked.query if asked.run else f"SELECT * FROM ({asked.query}\n) LIMIT 0"
-            rows = _selected(database, query)
+            rows = _selected(database, query if asked.run else f"SELECT * FROM ({query}\n) LIMIT 0")
         heads = [each[0] for each in rows.description]
         named = label if asked.query is None else _QUERY
         for name in asked.columns:
@@ -233,17 +242,21 @@ def _sqlite_names(database: sqlite3.Connection) -> _Known:
     functions = database.execute("SELECT name, type, flags FROM pragma_function_list").fetchall()
     aggregates = {name.lower() for name, kind, _ in functions if kind != "s"} | {"count_star"}
     by_row = {name.lower() for name, kind, flags in functions if flags & _DETERMINISTIC}
-    (real_oid,) = database.execute(
-        "SELECT count(*) FROM sqlite_schema AS s, pragma_table_info(s.name) AS c "
-        "WHERE lower(c.name) = 'oid'"
-    ).fetchone()
+    columns = database.execute(
+        "SELECT lower(c.name) FROM sqlite_schema AS s, pragma_table_info(s.name) AS c"
+    ).fetchall()
+    names = {name.lower() for name, *_ in rows} | {name for (name,) in columns}
     catalogue = Catalogue(
-        tables=frozenset(name.lower() for name, kind, _ in rows if kind == "table"),
-        views={name.lower(): [sql] for name, kind, sql in rows if kind == "view"},
+        tables=frozenset(name.lower() for name, *_ in rows),
+        views={
+            name.lower(): sql if is_in_plain_words(sql, names) else ""
+            for name, kind, sql in rows
+            if kind == "view"
+        },
         by_row=frozenset(by_row - aggregates),
         aggregates=frozenset(aggregates),
         others=frozenset(name.lower() for name, *_ in functions) - by_row - aggregates,
-        places=frozenset({"rowid", "_rowid_"} | (set() if real_oid else {"oid"})),
+        places=frozenset({"rowid", "_rowid_", "oid"}),
     )
     return _Known([name for name, *_ in rows], catalogue)
 

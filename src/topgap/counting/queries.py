@@ -10,7 +10,7 @@ the user says so.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from topgap.counting.engine import Engine
@@ -23,7 +23,7 @@ Node = dict[str, Any]
 _NAME = r'(?:"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|\w+)'
 _VIEW = re.compile(
     rf"\s*CREATE\s+(?:TEMP\s+|TEMPORARY\s+)?VIEW\s+(?:IF\s+NOT\s+EXISTS\s+)?"
-    rf"{_NAME}(?:\s*\.\s*{_NAME})*\s*(?:\(\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\))?\s*AS\s+(.*)",
+    rf"{_NAME}(?:\s*\.\s*{_NAME})*\s*(?:\((\s*{_NAME}(?:\s*,\s*{_NAME})*\s*)\))?\s*AS\s+(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _EXPRESSIONS = {
@@ -34,8 +34,8 @@ _OTHER_EXPRESSIONS = {"SUBQUERY": "has a subquery", "WINDOW": "has a window func
 _TABLES = {"BASE_TABLE", "SUBQUERY", "EMPTY", "EXPRESSION_LIST"}
 _OTHER_TABLES = {"JOIN": "has a join", "TABLE_FUNCTION": "reads from a function"}
 _MANY_ROWS = {"unnest", "generate_subscripts", "regexp_split_to_table"}  # of one row
-_PLACES = {"rowid", "_rowid_"}  # where a row stands among the others
-_AGGREGATE = "has an aggregate that is not grouped by the person, or within another SELECT"
+_AGGREGATE = "has an aggregate in an inner SELECT, or one that is not grouped by the person"
+_UNCLEAR = "is written in a way that cannot be checked"
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,9 @@ class Catalogue:
     """What the names in a query can stand for; all names are in lower case.
 
     Attributes:
-        tables: The tables.
-        views: The definition of each view; of several, if schemas have one by the same name.
+        tables: The tables and views; the names of those that are not in the usual schema have that
+            of theirs before them.
+        views: The definition of each view, by the same kind of name.
         by_row: The functions that see one row, and give the same each time.
         aggregates: The functions that see several rows.
         macros: The definitions of the functions that are written in SQL.
@@ -53,12 +54,12 @@ class Catalogue:
     """
 
     tables: frozenset[str]
-    views: Mapping[str, Sequence[str]]
+    views: Mapping[str, str]
     by_row: frozenset[str]
     aggregates: frozenset[str]
     macros: Mapping[str, Sequence[str]] = field(default_factory=dict)
     others: frozenset[str] = frozenset()
-    places: frozenset[str] = frozenset(_PLACES)
+    places: frozenset[str] = frozenset({"rowid"})
 
 
 def parse(engine: Engine, query: str) -> Node:
@@ -124,147 +125,175 @@ class _Check:
         self._known = catalogue
         self._seen: set[tuple[str, str]] = set()
 
-    def query(self, node: Node, of: str, *, outermost: bool = True) -> None:
+    def query(self, node: Node, of: str) -> None:
         """Check a SELECT, or several that are put together by UNION."""
-        self._nodes(node, of, frozenset(), place=None, outermost=outermost)
+        self._nodes(node, _Scope(of), place=None)
 
     def view(self, name: str, *, outermost: bool) -> None:
         """Check the definition of a view."""
         if ("view", name) in self._seen:
             return
         self._seen.add(("view", name))
-        of = f"The view {quoted(name)}"
-        for definition in self._known.views[name]:
-            match = _VIEW.fullmatch(definition)
-            try:
-                node = parse(self._engine, match[1]) if match else None
-            except SourceError:
-                node = None
-            if node is None:
-                raise _refusal(of, "is written in a way that cannot be checked")
-            self.query(node, of, outermost=outermost)
+        schema = name.rpartition(".")[0]
+        scope = _Scope(f"The view {quoted(name)}", outermost=outermost, schema=schema)
+        match = _VIEW.fullmatch(self._known.views[name])
+        try:
+            node = parse(self._engine, match[2]) if match else None
+        except SourceError:
+            node = None
+        if match is None or node is None:
+            raise _refusal(scope.of, _UNCLEAR)
+        columns = [_bare_name(each) for each in re.findall(_NAME, match[1] or "")]
+        place = columns.index(self._person) if self._person in columns else None
+        self._nodes(node, scope, place)
 
-    def _nodes(
-        self, node: Node, of: str, named: frozenset[str], place: int | None, *, outermost: bool
-    ) -> None:
+    def _nodes(self, node: Node, scope: "_Scope", place: int | None) -> None:
         """Check a node of the tree that is a query.
 
         Args:
             node: The node.
-            of: What the sentence of an error calls it.
-            named: The names that WITH has given to queries.
-            place: Where the person stands in its columns, if another SELECT has named them.
-            outermost: Whether its rows are those that are counted.
+            scope: Where it stands.
+            place: Where the person stands in its columns, if another SELECT or a view names them.
         """
         for entry in node.get("cte_map", {}).get("map", []):
-            self._nodes(entry["value"]["query_node"], of, named, None, outermost=False)
-            named |= {str(entry["key"]).lower()}
+            self._nodes(entry["value"]["query_node"], scope.inner(), None)
+            scope = scope.naming(str(entry["key"]).lower())
         for each in node.get("modifiers", []):
             if each["type"] not in {"ORDER_MODIFIER", "DISTINCT_MODIFIER"}:
-                raise _refusal(of, "has a LIMIT or OFFSET")
+                raise _refusal(scope.of, "has a LIMIT or OFFSET")
             if each.get("distinct_on_targets"):
-                raise _refusal(of, "has DISTINCT ON")
-            self._expressions(each, of)
+                raise _refusal(scope.of, "has DISTINCT ON")
+            self._expressions(each, scope)
         if node["type"] == "SET_OPERATION_NODE":
-            self._union(node, of, named, place, outermost=outermost)
+            self._union(node, scope, place)
         elif node["type"] == "SELECT_NODE":
-            self._select(node, of, named, place, outermost=outermost)
+            self._select(node, scope, place)
         else:
-            raise _refusal(of, "is recursive, or of another kind that cannot be checked")
+            raise _refusal(scope.of, "is recursive, or of another kind that cannot be checked")
 
-    def _union(
-        self, node: Node, of: str, named: frozenset[str], place: int | None, *, outermost: bool
-    ) -> None:
-        if not str(node.get("setop_type")).startswith("UNION"):
-            raise _refusal(of, "has INTERSECT or EXCEPT")
+    def _union(self, node: Node, scope: "_Scope", place: int | None) -> None:
+        kind = str(node.get("setop_type"))
+        if kind not in {"UNION", "UNION_BY_NAME"}:
+            raise _refusal(scope.of, "has INTERSECT or EXCEPT")
         parts = node.get("children") or [node["left"], node["right"]]
-        if place is None and parts[0]["type"] == "SELECT_NODE":
-            place = self._place_of_person(parts[0])
+        if kind == "UNION" and place is None:
+            first = parts[0] if parts[0]["type"] == "SELECT_NODE" else {}
+            place = self._place_of_person(first)
+            if place is None:  # nor can it be known in the others, which go by the first's columns
+                scope = scope.inner()
         for part in parts:
-            self._nodes(part, of, named, place, outermost=outermost)
+            self._nodes(part, scope, place)
+        if scope.outermost:
+            self._check_same_person(parts, scope, place)
 
-    def _select(
-        self, node: Node, of: str, named: frozenset[str], place: int | None, *, outermost: bool
-    ) -> None:
+    def _check_same_person(self, parts: Sequence[Node], scope: "_Scope", place: int | None) -> None:
+        """Refuse parts in which one person gets several names."""
+        persons = [self._person_of(part, place) for part in parts if part["type"] == "SELECT_NODE"]
+        found = {_bare(each) for each in persons if each is not None}
+        if len(found) > 1 and any(kind != "COLUMN_REF" for kind, _ in found):
+            raise _refusal(scope.of, f"makes up {quoted(self._person)} in one part of a UNION")
+
+    def _select(self, node: Node, scope: "_Scope", place: int | None) -> None:
         if node.get("sample"):
-            raise _refusal(of, "takes a sample")
+            raise _refusal(scope.of, "takes a sample")
         if "qualify" in node:
-            raise _refusal(of, "has a window function")
-        self._table(node.get("from_table", {"type": "EMPTY"}), of, named)
-        parts = [node.get(each) for each in ("select_list", "where_clause", "having")]
-        parts += [node.get("group_expressions")]
-        aggregates = sum(self._expressions(part, of) for part in parts)
-        columns = node.get("select_list", [])
-        if place is None:
-            place = self._place_of_person(node)
-        person = columns[place] if place is not None and place < len(columns) else None
+            raise _refusal(scope.of, "has a window function")
+        self._table(node.get("from_table", {"type": "EMPTY"}), scope)
+        names = ("select_list", "where_clause", "having", "group_expressions")
+        aggregates = sum(self._expressions(node.get(each), scope) for each in names)
+        person = self._person_of(node, place)
         is_grouped = "group_expressions" in node or node["aggregate_handling"] != _STANDARD
-        if (aggregates or is_grouped) and not (outermost and self._by_person(node, person, of)):
-            raise _refusal(of, _AGGREGATE)
-        if outermost and person is not None and person["class"] != "STAR":
-            inside = [*_expressions_in(person)]
-            made_up = not any(each["class"] == "COLUMN_REF" for each in inside)
-            if made_up or any(_function(each) in _MANY_ROWS for each in inside):
-                raise _refusal(of, f"makes up {quoted(self._person)}")
+        is_by_person = scope.outermost and self._is_by_person(node, person, scope)
+        if (aggregates or is_grouped) and not is_by_person:
+            raise _refusal(scope.of, _AGGREGATE)
+        columns = node.get("select_list", [])
+        stars = [each for each in columns if each["class"] == "STAR"]  # which may replace columns
+        made = [person, *stars] if scope.outermost else columns
+        if any(_function(each) in _MANY_ROWS for each in _expressions_in(made)):
+            raise _refusal(scope.of, "may make many persons of one")
+        inside = [each["class"] for each in _expressions_in(person)]
+        if scope.outermost and person is not None and "COLUMN_REF" not in inside:
+            raise _refusal(scope.of, f"makes up {quoted(self._person)}")
 
-    def _by_person(self, node: Node, person: Node | None, of: str) -> bool:
+    def _is_by_person(self, node: Node, person: Node | None, scope: "_Scope") -> bool:
         """Whether all rows of each group have the same person."""
-        if person is None or self._expressions(person, of):
+        if person is None or self._expressions(person, scope):
             return False
         if node["aggregate_handling"] != _STANDARD:  # GROUP BY ALL
             return True
-        sets, columns = node.get("group_sets", []), node["select_list"]
-        groups = [_bare(_at_place(each, columns)) for each in node.get("group_expressions", [])]
-        names = {_bare(person), ("COLUMN_REF", self._person)}
-        return len(sets) == 1 and any(each in names for each in groups)
+        columns = node["select_list"]
+        groups = [_at_place(each, columns) for each in node.get("group_expressions", [])]
+        one_set = len(node.get("group_sets", [])) == 1
+        return one_set and any(_bare(each) == _bare(person) for each in groups)
+
+    def _person_of(self, node: Node, place: int | None) -> Node | None:
+        """What a SELECT gives as the person; None if that cannot be seen, as in a star."""
+        columns = node.get("select_list", [])
+        if place is not None:
+            return columns[place] if place < len(columns) else None
+        found = [each for each in columns if _name_of(each) == self._person]
+        return found[0] if len(found) == 1 else None
 
     def _place_of_person(self, node: Node) -> int | None:
+        """Which of its columns is the person; None if that cannot be seen."""
         columns = node.get("select_list", [])
-        if any(each["class"] == "STAR" for each in columns):
+        person = self._person_of(node, None)
+        if person is None or any(each["class"] == "STAR" for each in columns):
             return None
-        names = [_name_of(each) for each in columns]
-        return names.index(self._person) if names.count(self._person) == 1 else None
+        place: int = columns.index(person)
+        return place
 
-    def _table(self, table: Node, of: str, named: frozenset[str]) -> None:
+    def _table(self, table: Node, scope: "_Scope") -> None:
         if table["type"] not in _TABLES:
             why = _OTHER_TABLES.get(table["type"], "reads what cannot be checked")
-            raise _refusal(of, why)
+            raise _refusal(scope.of, why)
         if table.get("sample"):
-            raise _refusal(of, "takes a sample")
+            raise _refusal(scope.of, "takes a sample")
         if table["type"] == "SUBQUERY":
-            self._nodes(table["subquery"]["node"], of, named, None, outermost=False)
+            self._nodes(table["subquery"]["node"], scope.inner(), None)
         elif table["type"] == "BASE_TABLE":
-            name = str(table["table_name"]).lower()
-            if name in named:
-                return
-            if name in self._known.views:
-                self.view(name, outermost=False)
-            elif name not in self._known.tables:
-                raise SourceError(f"{of} names a table {quoted(name)} that is not in the file.")
+            self._base_table(table, scope)
         else:
-            self._expressions(table.get("values"), of)
+            self._expressions(table.get("values"), scope)
 
-    def _expressions(self, part: object, of: str) -> int:
+    def _base_table(self, table: Node, scope: "_Scope") -> None:
+        """Check a table, or look into a view."""
+        path, known = _path(table), self._known
+        if len(path) == 1 and path[0] in scope.named:
+            return
+        name = _in_file(path)
+        # In a view, a name may mean one of its own schema, or of the usual one.
+        candidates = [name, f"{scope.schema}.{name}"] if len(path) == 1 else [name]
+        for each in candidates:
+            if each in known.views:
+                self.view(each, outermost=False)
+        if not any(each in known.tables for each in candidates):  # which has the views, too
+            raise SourceError(f"{scope.of} names a table {quoted(name)} that is not in the file.")
+
+    def _expressions(self, part: object, scope: "_Scope") -> int:
         """Check all expressions in a part of the tree; how many aggregates there are."""
-        return sum(self._expression(each, of) for each in _expressions_in(part))
+        return sum(self._expression(each, scope) for each in _expressions_in(part))
 
-    def _expression(self, node: Node, of: str) -> bool:
+    def _expression(self, node: Node, scope: "_Scope") -> bool:
         """Check one expression, without what is in it; whether it is an aggregate."""
         kind = node["class"]
         if kind not in _EXPRESSIONS:
             why = _OTHER_EXPRESSIONS.get(kind, "has an expression that cannot be checked")
-            raise _refusal(of, why)
+            raise _refusal(scope.of, why)
         if kind == "COLUMN_REF" and _last_name(node) in self._known.places:
-            raise _refusal(of, f"uses {_last_name(node)}")
+            raise _refusal(scope.of, f"uses {_last_name(node)}")
         name = _function(node)
-        if name is None or name == "unnest" or not name.isidentifier():  # such as || and ~~
+        if name is None:
             return False
         known = self._known
         if name in known.others:
-            raise _refusal(of, f"uses the function {quoted(name)}")
-        if not any(name in each for each in (known.by_row, known.aggregates, known.macros)):
-            raise SourceError(f"{of} uses a function {quoted(name)} that is not known.")
-        return name in known.aggregates or self._macro(name)
+            raise _refusal(scope.of, f"uses the function {quoted(name)}")
+        if name in known.macros:  # which hide what else has the name
+            return self._macro(name) or name in known.aggregates
+        is_known = name in known.by_row or name in known.aggregates or name == "unnest"
+        if not is_known and name.isidentifier():  # unlike operators, such as || and ~~
+            raise SourceError(f"{scope.of} uses a function {quoted(name)} that is not known.")
+        return name in known.aggregates
 
     def _macro(self, name: str) -> bool:
         """Check the definitions of a macro; whether it has an aggregate."""
@@ -272,15 +301,40 @@ class _Check:
             return True  # as an aggregate, for a macro within itself cannot be seen through
         has_aggregates = False
         self._seen.add(("macro", name))
-        for definition in self._known.macros.get(name, ()):
-            of = f"The macro {quoted(name)}"
+        for definition in self._known.macros[name]:
+            scope = _Scope(f"The macro {quoted(name)}")
             try:
                 node = parse(self._engine, f"SELECT {definition}")
             except SourceError:
-                raise _refusal(of, "is written in a way that cannot be checked") from None
-            has_aggregates |= self._expressions(node.get("select_list"), of) > 0
+                raise _refusal(scope.of, _UNCLEAR) from None
+            has_aggregates |= self._expressions(node.get("select_list"), scope) > 0
         self._seen.remove(("macro", name))
         return has_aggregates
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Where a part of a query stands.
+
+    Attributes:
+        of: What the sentence of an error calls the whole.
+        outermost: Whether its rows are those that are counted.
+        schema: That of the view whose definition it is in, if it is not the usual one.
+        named: The names that WITH has given to queries.
+    """
+
+    of: str
+    outermost: bool = True
+    schema: str = ""
+    named: frozenset[str] = frozenset()
+
+    def inner(self) -> "_Scope":
+        """That of a query within."""
+        return replace(self, outermost=False)
+
+    def naming(self, name: str) -> "_Scope":
+        """The same after WITH has given this name."""
+        return replace(self, named=self.named | {name})
 
 
 _STANDARD = "STANDARD_HANDLING"
@@ -315,6 +369,29 @@ def _last_name(node: Node) -> str:
     return str(node["column_names"][-1]).lower()
 
 
+def _path(table: Node) -> Sequence[str]:
+    """The name of a table, with those of database and schema before it if they are given."""
+    path = table.get("qualified_name", {}).get("path")
+    if path is None:
+        parts = [table.get(each) for each in ("catalog_name", "schema_name", "table_name")]
+        path = [each for each in parts if each]
+    return [str(each).lower() for each in path]
+
+
+def _in_file(path: Sequence[str]) -> str:
+    """The name of a table as a catalogue has it."""
+    if len(path) == 3 or (len(path) == 2 and path[0] == "source"):
+        path = path[1:]  # the file goes by this name
+    return ".".join(path[1:] if path[0] == "main" and len(path) > 1 else path)
+
+
+def _bare_name(name: str) -> str:
+    """A name of SQL without its quotes, in lower case."""
+    if name[0] in '"`':
+        name = name[1:-1].replace(name[0] * 2, name[0])
+    return name.strip("[]").lower()
+
+
 def _name_of(node: Node) -> str | None:
     """The name of a column that a SELECT gives."""
     if node.get("alias"):
@@ -326,9 +403,10 @@ def _at_place(node: Node, columns: Sequence[Node]) -> Node:
     """What GROUP BY means: a column by its number, or an expression."""
     if node["class"] != "CONSTANT":
         return node
-    constant = node.get("literal") or node.get("value") or {}
-    text = str(constant.get("text", constant.get("value", "")))
-    return columns[int(text) - 1] if text.isdecimal() and 0 < int(text) <= len(columns) else node
+    literal_ = node.get("literal") or {}  # DuckDB 2; before, a value of its type
+    is_whole = literal_.get("kind") == "INTEGER"
+    place = int(literal_["text"]) if is_whole else node.get("value", {}).get("value")
+    return columns[place - 1] if type(place) is int and 0 < place <= len(columns) else node
 
 
 def _bare(node: Node) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from topgap.estimates.value import Estimates
 from topgap.exact import Number, ratio, read_flag, read_parameter
 from topgap.measurement import Shares
 from topgap.mechanism import Given, given
+from topgap.neighbours import Neighbours
 from topgap.options import EstimatesOptions
 from topgap.parameters import TopK
 from topgap.payment import LedgerLike, Payment, paid_by
@@ -118,6 +119,7 @@ def paid_estimates(
     mechanism: str,
     whole: TopK,
     shares: Shares,
+    neighbours: Neighbours | None = None,
     **more: Any,
 ) -> Payment:
     """How estimates with these shares of the whole are paid for.
@@ -129,7 +131,7 @@ def paid_estimates(
         "selection_epsilon": str(shares.selection.epsilon),
         "measurement_epsilon": str(shares.measurement_epsilon),
     }
-    return paid_by(ledger, dataset, mechanism, whole, **parts, **more)
+    return paid_by(ledger, dataset, mechanism, whole, neighbours, **parts, **more)
 
 
 def estimated(shares: Shares, data: Given, payment: Payment) -> Estimates:

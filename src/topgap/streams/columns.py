@@ -18,8 +18,8 @@ ROWS = 2**15
 _ITEMS = {"text", "whole number", "decimal", "date"}
 _COUNTS = {"whole number", "decimal", "float"}
 _NO_COUNTS = (
-    "has numbers in {} that are no counts, for they are not whole or below 0; say whether one "
-    "person moves all of them the same way (--monotonic, --no-monotonic)."
+    "has in {} something else than whole numbers from 0 on; say whether one person moves all of "
+    "these numbers the same way (--monotonic, --no-monotonic)."
 )
 
 
