@@ -16,6 +16,7 @@ from checking.systems import posix_only
 from test_cli_budget import CHARGED, ROWS, within
 from test_cli_surroundings import on_a_terminal
 from topgap import Ledger
+from topgap.counting import NOT_PROTECTED
 
 QUERY = ("--person", "who", "--item", "what", "--domain", "domain.txt", "-k", 2, "--epsilon", 1)
 
@@ -33,15 +34,18 @@ def test_a_check_says_what_would_be_and_does_nothing(folder: Path, ledger: Ledge
         folder, "release", "visits.csv", *ASKED, *CHARGED, "--check", "-o", "out.csv", "--estimate"
     )
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.splitlines() == [
-        "Nothing was drawn or charged.",
-        "Would be released: the 2 largest of 5 items with the gaps between them and their "
-        "measurements, at ε = 1, sensitivity 1, monotonic.",
-        "Would be charged to visits: ε = 1, which leaves 2.",
-        "For the holder of the data alone, never to be published: 4 of these items have an answer "
-        "other than 0.",
-        "Would be written: out.csv.",
-    ]
+    first, released, charged, holder, *more = ended.out.splitlines()
+    assert first == "Nothing was drawn or charged."
+    assert released == (
+        "Would be released: the 2 largest of the items with the gaps between them and their "
+        "measurements, at ε = 1, sensitivity 1, monotonic."
+    )
+    assert charged == "Would be charged to visits: ε = 1, which leaves 2."
+    assert holder == (
+        "For the holder of the data alone, never to be published: of 5 items, 4 have an answer "
+        "other than 0."
+    )
+    assert more[-1] == "Would be written: out.csv."
     assert sorted(os.listdir(folder)) == before
     assert ledger.budget("visits").charges == 0
 
@@ -49,7 +53,22 @@ def test_a_check_says_what_would_be_and_does_nothing(folder: Path, ledger: Ledge
 def test_a_check_shows_that_columns_are_swapped(folder: Path) -> None:
     swapped = ("--person", "what", "--item", "who", "--domain", "domain.txt")
     ended = within(folder, "release", "visits.csv", *swapped, "-k", 2, "--epsilon", 1, "--check")
-    assert "0 of these items have an answer" in ended.out
+    assert "of 5 items, 0 have an answer" in ended.out
+    assert "So the release would be noise" in ended.out
+
+
+def test_a_check_says_what_a_conversion_costs(folder: Path, ledger: Ledger) -> None:
+    ledger.add_dataset("others", 3, neighbours="replace")
+    asked = ["--neighbours", "add-remove", "--ledger", "budget.db", "--dataset", "others"]
+    ended = within(folder, "release", "visits.csv", *ASKED, *asked, "--check")
+    assert "ε = 2 (twice 1, because the data set is for persons who are replaced)" in ended.out
+
+
+def test_a_check_says_that_the_list_is_not_protected(folder: Path) -> None:
+    asked = ["--person", "who", "--item", "what", "--domain-from-data", "-k", 2, "--epsilon", 1]
+    ended = within(folder, "release", "visits.csv", *asked, "--check")
+    assert NOT_PROTECTED in ended.out
+    assert "4 have an answer" in ended.out
 
 
 @pytest.mark.usefixtures("ledger")
@@ -67,7 +86,8 @@ def test_rows_are_checked_too(piped: bool, folder: Path, ledger: Ledger) -> None
     source, given = ("-", stream_of(table)) if piped else ("rows.parquet", b"")
     ended = within(folder, "release", source, *ROWS, *CHARGED, "--check", given=given)
     assert ended.code == 0
-    assert "the 2 largest of 3 items" in ended.out
+    assert "of 3 items, 3 have an answer" in ended.out
+    assert "by at most 1 (--sensitivity) and all the same way is your word." in ended.out
     assert ledger.budget("visits").charges == 0
 
 

@@ -962,7 +962,7 @@ def look_at_others(path: Path) -> None:
 
 _CHARGE = """        self.charge = self._ledger.charge(
             self.dataset,
-            self._epsilon,
+            self.epsilon,
             mechanism=self._mechanism,
             parameters=self._parameters,
             neighbours=self._neighbours,
@@ -996,9 +996,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (mechanism, Mutant("charges before it looks",
                        "    data = given(parameters, answers, items, threads, constant_work, "
                        "domain)\n    if check:\n"
-                       "        numbers = data.numbers\n"
-                       "        return check_of(parameters, payment, len(numbers), "
-                       "count_occurring(numbers))\n"
+                       "        found = len(data.numbers), count_occurring(data.numbers)\n"
+                       "        return check_of(parameters, payment, *found, "
+                       "domain_from_data=data.domain_from_data)\n"
                        "    return paid_release(parameters, data, gaps, payment)",
                        "    return payment.of(lambda: selected(\n"
                        "        parameters, given(parameters, answers, items, threads), gaps))"),
@@ -1012,7 +1012,8 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                        "    given(parameters, answers, items, threads)\n    payment = paid_by("),
      look_at_refusals),
     (estimates_calls, Mutant("charges for the selection alone",
-                             "return paid_by(ledger, dataset, mechanism, whole, **parts, **more)",
+                             "return paid_by(ledger, dataset, mechanism, whole, stated, "
+                             "**parts, **more)",
                              "return paid_by(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
     (estimates_calls, Mutant("draws before it pays",

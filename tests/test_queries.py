@@ -123,6 +123,9 @@ REFUSED_OF_DUCKDB = {
     "SELECT * EXCLUDE (patient), unnest(range(9)) AS patient FROM visits": "many",
     "SELECT * REPLACE (unnest(range(9)) AS patient) FROM visits": "many",
     "SELECT patient, code FROM visits UNION ALL SELECT upper(patient), code FROM visits": "UNION",
+    "SELECT concat(patient, day) AS patient, code FROM visits": "of several columns",
+    "FROM (SELECT concat(patient, day) AS patient, code FROM visits)": "of several columns",
+    "SELECT patient, code FROM visits UNION ALL SELECT day, code FROM visits": "UNION",
     "SELECT patient, code FROM visits QUALIFY row_number() OVER () < 3": "window",
     "SELECT DISTINCT ON (patient) patient, code FROM visits": "DISTINCT ON",
     "SELECT patient, code FROM visits TABLESAMPLE 50%": "sample",
@@ -134,7 +137,7 @@ REFUSED_OF_DUCKDB = {
     "SELECT patient, code FROM visits WHERE assert_true(day > 0) IS NULL": "'error'",
     "SELECT unnest(range(9)) AS patient, code FROM visits": "many",
     "SELECT patient, code FROM range(9), visits": "join",
-    "SELECT name AS patient, 1 AS code FROM duckdb_settings()": "from a function",
+    "SELECT name AS patient, 1 AS code FROM duckdb_settings()": "reads from a function",
 }
 NO_SELECT = [
     "SELECT sum(p) AS patient, 1 AS code FROM (PIVOT visits ON patient USING count(*)) p",
@@ -212,7 +215,7 @@ def test_what_may_depend_on_more_than_one_person_is_refused(clinic: Path) -> Non
     for query, why in {**REFUSED, **more}.items():
         said = refusal(clinic, query=query)
         assert why in said, (query, said)
-        assert "rows_are_per_person=True, --rows-are-per-person" in said
+        assert said.endswith(".")
     assert "view 'limited' has a LIMIT" in refusal(clinic, table="limited")
     assert counted(clinic, table="limited", rows_are_per_person=True)["flu"] == 1
     assert counted(clinic, query="SELECT * FROM visits LIMIT 1", rows_are_per_person=True)
@@ -274,6 +277,21 @@ def test_what_the_data_do_to_a_query_is_not_told(tmp_path: Path) -> None:
     refusal(path, query="SELECT patient, code FROM enums WHERE patient = 1")
     refusal(path, query="SELECT patient + 1 AS patient, code FROM enums")
     refusal(path, query="SELECT nothing AS patient, code FROM enums")
+
+
+def test_the_user_can_vouch_where_nothing_else_helps(clinic: Path) -> None:
+    for query in REFUSED:
+        offered = "--rows-are-per-person" in refusal(clinic, query=query)
+        hopeless = any(word in query for word in ("LIMIT", "random", "rowid", "7 AS", "OVER"))
+        assert offered != (hopeless or "limited" in query or "above" in query), query
+
+
+@pytest.mark.parametrize("more", ["LIMIT 3", "HAVING count(*) > 1"])
+def test_no_count_is_left_out_because_of_what_it_is(more: str, clinic: Path) -> None:
+    order = "ORDER BY n DESC " if more.startswith("LIMIT") else ""
+    query = f"SELECT code, count(DISTINCT patient) AS n FROM visits GROUP BY code {order}{more}"
+    with pytest.raises(SourceError, match="must have no LIMIT, HAVING or QUALIFY"):
+        counting.read_counts(clinic, item="code", count="n", domain=DOMAIN, query=query)
 
 
 def test_how_counts_are_made_by_a_query_is_the_users_word(clinic: Path) -> None:

@@ -1,14 +1,15 @@
 """What a release would be and would cost, without drawing or charging anything: `Check`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from topgap.domain import NOT_PROTECTED
 from topgap.parameters import TopK
-from topgap.payment import Charged, Payment
+from topgap.payment import Charged, Payment, cost_in_words
 from topgap.text import on_one_line, written
 
 
@@ -22,50 +23,57 @@ class Check:
         parameters: What would be released; their ε is that of all of it.
         measured: Whether the winners would be measured, too.
         items: How many items would take part.
-        occurring: How many of them have an answer other than 0; None if nobody looked. **Secret**,
-            as the answers are: it is for the holder of the data, to see that list and columns fit.
+        occurring: How many of them have an answer other than 0. **Secret**, as the answers are: it
+            is for the holder of the data, to see that list and columns fit.
         dataset: The data set of the ledger that would be charged; None without a ledger.
         cost: The ε that would be charged.
         left: What would be left of the data set's total.
+        domain_from_data: Whether the list of items is known to be taken from the data.
 
     >>> print(Check(TopK(k=1, epsilon=1), False, 3, 2))  # doctest: +NORMALIZE_WHITESPACE
     Nothing was drawn or charged.
-    Would be released: the largest of 3 items with its gap to the next, at ε = 1, sensitivity 1.
-    For the holder of the data alone, never to be published: 2 of these items have an answer other
-    than 0.
+    Would be released: the largest of the items with its gap to the next, at ε = 1, sensitivity 1.
+    For the holder of the data alone, never to be published: of 3 items, 2 have an answer other than
+    0.
     """
 
     parameters: TopK
     measured: bool
     items: int
-    occurring: int | None = None
+    occurring: int
     dataset: str | None = None
     cost: Fraction | None = None
     left: Fraction | None = None
+    domain_from_data: bool = False
 
     def lines(self) -> Sequence[str]:
         """What is said of it, a sentence in each."""
-        k, cost = self.parameters.k, written(self.parameters.epsilon)
+        parameters, k = self.parameters, self.parameters.k
         largest = "largest" if k == 1 else f"{k:,} largest"
         gaps = "its gap to the next" if k == 1 else "the gaps between them"
         many = " and their measurements" if self.measured else ""
-        monotonic = ", monotonic" if self.parameters.monotonic else ""
+        monotonic = ", monotonic" if parameters.monotonic else ""
         said = [
             "Nothing was drawn or charged.",
-            f"Would be released: the {largest} of {self.items:,} items with {gaps}{many}, at "
-            f"ε = {cost}, sensitivity {self.parameters.sensitivity}{monotonic}.",
+            f"Would be released: the {largest} of the items with {gaps}{many}, at "
+            f"ε = {written(parameters.epsilon)}, sensitivity {parameters.sensitivity}{monotonic}.",
         ]
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
-                f"Would be charged to {on_one_line(self.dataset)}: ε = {written(self.cost)}, which "
-                f"leaves {written(self.left)}."
+                f"Would be charged to {on_one_line(self.dataset)}: "
+                f"{cost_in_words(self.cost, parameters.epsilon)}, which leaves "
+                f"{written(self.left)}."
             )
-        if self.occurring is not None:
+        said.append(
+            f"For the holder of the data alone, never to be published: of {self.items:,} items, "
+            f"{self.occurring:,} have an answer other than 0."
+        )
+        if self.occurring == 0:
             said.append(
-                f"For the holder of the data alone, never to be published: {self.occurring:,} of "
-                f"these items have an answer other than 0."
+                "So the release would be noise: see whether columns are swapped, and whether list "
+                "and file belong together."
             )
-        return said
+        return [*said, NOT_PROTECTED] if self.domain_from_data else said
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -75,15 +83,16 @@ def check_of(
     parameters: TopK,
     payment: Payment,
     items: int,
-    occurring: int | None,
+    occurring: int,
     *,
     measured: bool = False,
+    domain_from_data: bool = False,
 ) -> Check:
     """The check of a release from so many items, of which so many have an answer other than 0."""
+    check = Check(parameters, measured, items, occurring, domain_from_data=domain_from_data)
     if not isinstance(payment, Charged):
-        return Check(parameters, measured, items, occurring)
-    charged = payment.dataset, payment.cost, payment.left
-    return Check(parameters, measured, items, occurring, *charged)
+        return check
+    return replace(check, dataset=payment.dataset, cost=payment.cost, left=payment.left)
 
 
 def count_occurring(numbers: Any) -> int:

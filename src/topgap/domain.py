@@ -24,8 +24,9 @@ NOT_PROTECTED = (
 """What is said of a release whose list of items was taken from the data."""
 
 _SEEMS_TAKEN = (
-    "The items seem to be taken from the data, and then it is not protected that somebody has one: "
-    "give the public list by domain=, or dict(…) or a Series with another name if they are one."
+    "The items seem to be taken from the data, and then it is not protected that somebody has one. "
+    "Give the public list by domain=; or domain=FROM_DATA, if that is no secret; or pass dict(…), "
+    "or a Series with another name, if these items are the public list."
 )
 
 

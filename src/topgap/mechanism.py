@@ -191,8 +191,8 @@ def release(
     payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
     data = given(parameters, answers, items, threads, constant_work, domain)
     if check:
-        numbers = data.numbers
-        return check_of(parameters, payment, len(numbers), count_occurring(numbers))
+        found = len(data.numbers), count_occurring(data.numbers)
+        return check_of(parameters, payment, *found, domain_from_data=data.domain_from_data)
     return paid_release(parameters, data, gaps, payment)
 
 

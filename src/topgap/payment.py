@@ -54,6 +54,7 @@ class Charged:
 
     Attributes:
         dataset: The data set.
+        epsilon: The ε of the release.
         cost: What will be charged to it.
         left: What that leaves, as far as can be seen now.
         charge: The charge, when it has been made.
@@ -77,7 +78,7 @@ class Charged:
         self.cost, self.left = ledger.check(dataset, epsilon, neighbours=neighbours)
         self.dataset = dataset
         self._ledger = ledger
-        self._epsilon = epsilon
+        self.epsilon = epsilon
         self._mechanism = mechanism
         self._parameters = parameters
         self._neighbours = neighbours
@@ -99,7 +100,7 @@ class Charged:
             self.before_charge(self)
         self.charge = self._ledger.charge(
             self.dataset,
-            self._epsilon,
+            self.epsilon,
             mechanism=self._mechanism,
             parameters=self._parameters,
             neighbours=self._neighbours,
@@ -126,6 +127,20 @@ class Charged:
                     f"{self.charge.number} of the ledger, and stays spent."
                 )
             raise
+
+
+def cost_in_words(cost: Fraction, epsilon: Fraction) -> str:
+    """What is charged for a release with this ε, and why, if it is more.
+
+    >>> cost_in_words(Fraction(2), Fraction(1))
+    'ε = 2 (twice 1, because the data set is for persons who are replaced)'
+    """
+    if cost == epsilon:
+        return f"ε = {written(cost)}"
+    return (
+        f"ε = {written(cost)} (twice {written(epsilon)}, because the data set is for persons who "
+        f"are replaced)"
+    )
 
 
 def _unrecorded(number: int, error: Exception) -> str:
@@ -173,7 +188,7 @@ def paid_by(
     dataset: str | None,
     mechanism: str,
     parameters: TopK,
-    neighbours: Neighbours | None = None,
+    stated: Neighbours | None = None,
     **more: Any,
 ) -> Payment:
     """How a release with these parameters is paid for.
@@ -183,8 +198,8 @@ def paid_by(
         dataset: The data set in it.
         mechanism: What is released.
         parameters: And with which parameters; their ε is what it costs.
-        neighbours: Which neighbouring data sets the sensitivity is said to be true for, and so ε;
-            None if nobody said it, and then the parameters may.
+        stated: Which neighbouring data sets the sensitivity is said to be true for, and so ε; None
+            if nobody said it, and then the parameters may.
         **more: Further parameters.
 
     Raises:
@@ -198,6 +213,5 @@ def paid_by(
     if charged is None:
         return FREE
     listed = {**parameters.to_dict(), **more}
-    return Charged(
-        *charged, parameters.epsilon, mechanism, listed, neighbours or stated_by(parameters)
-    )
+    neighbours = stated or stated_by(parameters)
+    return Charged(*charged, parameters.epsilon, mechanism, listed, neighbours)

@@ -52,6 +52,7 @@ VALUES = {
 
 PLAIN = {
     "topgap.Audit.plot", "topgap.Check.lines", "topgap.TopK.to_dict", "topgap.counting.Counts.copy",
+    "topgap.counting.Counts.update",
     "topgap.reference.BitSource.take",
     "topgap.auditing.Audited.evidence", "topgap.auditing.Audited.to_dict",
     "topgap.auditing.Bound.to_dict", "topgap.auditing.LawCheck.to_dict",

@@ -28,7 +28,7 @@ _EXTRA = 'connection.execute("PRAGMA synchronous = EXTRA")'
 _PAY = """\
         self.charge = self._ledger.charge(
             self.dataset,
-            self._epsilon,
+            self.epsilon,
             mechanism=self._mechanism,
             parameters=self._parameters,
             neighbours=self._neighbours,
@@ -39,7 +39,7 @@ _PAY_LATER = """\
         made = self._drawn(draw)
         self.charge = self._ledger.charge(
             self.dataset,
-            self._epsilon,
+            self.epsilon,
             mechanism=self._mechanism,
             parameters=self._parameters,
             neighbours=self._neighbours,

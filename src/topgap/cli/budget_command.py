@@ -35,7 +35,7 @@ topgap budget charge budget.db --dataset visits --epsilon 1/2 \
   --mechanism "mean age, by OpenDP"
 topgap budget record budget.db --charge 2 result.json
 
-All of it for the files, and whether somebody has changed it:
+Export, copy and verify the ledger:
 
 topgap budget export budget.db -o budget.json
 topgap budget copy budget.db copy-2026-11.db
@@ -53,7 +53,8 @@ app = typer.Typer(
     name="budget",
     no_args_is_help=True,
     epilog=EXAMPLES,
-    help="Add up the ε of all releases of a data set, in a ledger that refuses what is over.\n\n"
+    help="Add up the ε of all releases of a data set, in a ledger that refuses charges over the "
+    "total.\n\n"
     "The ledger is one file, which any number of processes may use at once. What is charged cannot "
     "be given back, whatever became of the release.",
 )
@@ -88,8 +89,9 @@ def init(
     neighbours: Annotated[
         Neighbours,
         typer.Option(
-            help="Which data sets the total is a promise between: those that differ by one person "
-            "added or removed, or by one replaced by another. It cannot be changed later."
+            metavar="RELATION",
+            help="The neighbouring data sets for which the total holds: add-remove, if one person "
+            "is added or removed, or replace, if one is replaced by another. It is set once.",
         ),
     ] = "add-remove",
     who: options.Who = None,
@@ -121,9 +123,10 @@ def charge(
     neighbours: Annotated[
         Neighbours | None,
         typer.Option(
-            help="Which data sets this ε is true between; those of the data set unless given. An "
-            "ε for add-remove is charged twice where the total is for replace; one for replace "
-            "is refused where the total is for add-remove."
+            metavar="RELATION",
+            help="The neighbouring data sets for which this ε holds, add-remove or replace. "
+            "Default: those of the data set. An ε for add-remove counts double against a total for "
+            "replace; one for replace is refused against a total for add-remove.",
         ),
     ] = None,
     who: options.Who = None,

@@ -6,7 +6,7 @@ import typer
 
 from topgap.cli import complain
 from topgap.cli.complaints import FAILED
-from topgap.payment import Charged
+from topgap.payment import Charged, cost_in_words
 from topgap.text import on_one_line, written
 
 
@@ -18,9 +18,11 @@ def ask(payment: Charged) -> None:
     """
     if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
+    cost = cost_in_words(payment.cost, payment.epsilon)
     print(
-        f"This charges ε = {written(payment.cost)} to {on_one_line(payment.dataset)} and leaves "
-        f"{written(payment.left)} (--check tries it without a charge). Go on? [y/N] ",
+        f"This charges {cost} to {on_one_line(payment.dataset)} and leaves "
+        f"{written(payment.left)}, whatever comes of it (--check tries it without a charge). "
+        f"Go on? [y/N] ",
         end="",
         file=sys.stderr,
         flush=True,

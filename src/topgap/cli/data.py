@@ -79,8 +79,8 @@ class AllRows:
     def checked(self) -> Check:
         """See that all of it can be used."""
         with self._bar, self._rows.opened():
-            rows = self._rows.look(self._request.k)
-        return self._making.checked(rows, None, self._payment)
+            rows, occurring = self._rows.look(self._request.k)
+        return self._making.checked(rows, occurring, self._payment)
 
     def released(self) -> Publication:
         """Look at the rows, charge, and draw."""

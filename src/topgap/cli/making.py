@@ -41,7 +41,7 @@ class Making(Protocol):
             BudgetExceeded, LedgerError: It could not be charged now.
         """
 
-    def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
+    def checked(self, items: int, occurring: int, payment: Payment) -> Check:
         """What would be made of so many items, of which so many occur."""
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
@@ -75,7 +75,7 @@ class Releasing:
         told = {"gaps": True, **described}
         return paid_by(ledger, dataset, "topgap release", self.parameters, neighbours, **told)
 
-    def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
+    def checked(self, items: int, occurring: int, payment: Payment) -> Check:
         """As `Making` says."""
         return check_of(self.parameters, payment, items, occurring)
 
@@ -126,7 +126,7 @@ class Estimating:
         whole, shares = self._parameters, self._shares
         return paid_estimates(ledger, dataset, mechanism, whole, shares, neighbours, **described)
 
-    def checked(self, items: int, occurring: int | None, payment: Payment) -> Check:
+    def checked(self, items: int, occurring: int, payment: Payment) -> Check:
         """As `Making` says."""
         return check_of(self._parameters, payment, items, occurring, measured=True)
 

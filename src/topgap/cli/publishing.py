@@ -10,6 +10,7 @@ from topgap.cli.asked import Request
 from topgap.cli.forms import Form, in_form
 from topgap.cli.publications import Publication
 from topgap.leads import is_uncertain
+from topgap.parameters import TopK
 from topgap.payment import Charged, Payment
 from topgap.text import on_one_line, written
 
@@ -63,11 +64,7 @@ def _remarks(
     request: Request, made: Publication, payment: Payment, targets: list[Path]
 ) -> list[str]:
     """What is said besides, to whoever has not asked for quiet."""
-    neighbours = request.neighbours or "add-remove"
-    is_monotonic = made.release.parameters.monotonic
-    remarks = [_REMARKS[neighbours] if neighbours == "replace" or is_monotonic else _BOTH_WAYS]
-    if request.all_rows:
-        remarks.append(_ALL_ROWS)
+    remarks = words(request, made.release.parameters)
     if isinstance(payment, Charged) and payment.charge is not None:
         remarks.append(charged(payment.charge))
     remarks += [*map(files.written, targets)]
@@ -77,6 +74,22 @@ def _remarks(
     if all(is_uncertain(gap, parameters) for gap in made.release.gaps or ()):
         remarks.append(_NOTHING_STANDS_OUT)
     return remarks
+
+
+def words(request: Request, parameters: TopK) -> list[str]:
+    """What the promise rests on: which neighbours, and what only the user knows."""
+    neighbours = request.neighbours or "add-remove"
+    is_plain = neighbours == "replace" or parameters.monotonic
+    said = [_REMARKS[neighbours] if is_plain else _BOTH_WAYS]
+    if request.count is not None:
+        same_way = " and all the same way" if parameters.monotonic else ""
+        said.append(
+            f"That one person moves each count by at most {written(parameters.sensitivity)} "
+            f"(--sensitivity){same_way} is your word."
+        )
+    if request.all_rows:
+        said.append(_ALL_ROWS)
+    return said
 
 
 def charged(charge: "Charge") -> str:

@@ -115,8 +115,9 @@ def release(
     source_format: Annotated[
         SourceFormat | None,
         typer.Option(
-            help="The format of SOURCE, if its name does not tell; csv for -. Only --all-rows "
-            "reads arrow.",
+            metavar="FORMAT",
+            help="Format of SOURCE, if its name does not tell: csv, tsv, jsonl, parquet, fimi, "
+            "duckdb, sqlite, or with --all-rows arrow. Default for -: csv.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -125,9 +126,10 @@ def release(
         str | None,
         typer.Option(
             metavar="SQL",
-            help="One SELECT to ask of it instead, which reaches no other file. Each of its rows "
-            "must come from one person's rows alone: limits, windows, joins, subqueries, random "
-            "functions and aggregates over more than one person are refused.",
+            help="Instead of a table: one SELECT, which can read no other file. Each of its rows "
+            "must depend on one person alone: limits, windows, joins, subqueries, random functions "
+            "and aggregates over more than one person are refused. With --ledger it is charged "
+            "before it runs; try it with --check.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -135,8 +137,8 @@ def release(
         bool,
         typer.Option(
             "--rows-are-per-person",
-            help="Accept such a query, or a view that has such: by your word each row depends on "
-            "the rows of one person alone.",
+            help="Skip this check, also for views: you vouch that each row depends on one person "
+            "alone.",
             rich_help_panel=DATA,
         ),
     ] = False,
@@ -197,9 +199,10 @@ def release(
     neighbours: Annotated[
         Neighbours | None,
         typer.Option(
-            help="Which data sets are neighbours: one person is added or removed, or replaced by "
-            "another, which takes twice the noise. Default: that of the ledger's data set, and "
-            "add-remove without a ledger.",
+            metavar="RELATION",
+            help="add-remove: data sets are neighbours if one person is added or removed. replace: "
+            "if one is replaced by another, which takes twice the noise. Default: that of the "
+            "ledger's data set, else add-remove.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -209,8 +212,8 @@ def release(
         typer.Option(
             "--monotonic/--no-monotonic",
             help="With --count: whether one person more moves all numbers the same way. Default: "
-            "yes between add-remove neighbours, as for counts of people; numbers that are not "
-            "whole, or below 0, need your word.",
+            "yes for add-remove neighbours, as for counts of people. There is no default for "
+            "fractions and negative numbers (--all-rows).",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -297,9 +300,9 @@ def release(
         bool,
         typer.Option(
             "--check",
-            help="Read everything as the release would, say what would be released and what would "
-            "be left, and stop: nothing is drawn, charged or written. What it says of the data is "
-            "for the holder of the data alone.",
+            help="Read everything as the release would, report what would be released and how much "
+            "ε would remain, and stop: nothing is drawn, charged or written. What it says of the "
+            "data is for the holder of the data alone.",
         ),
     ] = False,
     yes: Annotated[

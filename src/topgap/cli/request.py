@@ -15,7 +15,7 @@ from topgap.cli import complain, files, standard_output, usage
 from topgap.cli.asked import Request
 from topgap.cli.data import AllRows, OverDomain
 from topgap.cli.making import SHARE, Estimating, Making, Releasing
-from topgap.cli.publishing import charged, publish
+from topgap.cli.publishing import charged, publish, words
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
 from topgap.estimates.value import LEVEL
 from topgap.neighbours import Neighbours
@@ -94,6 +94,7 @@ def _described(request: Request) -> dict[str, Any]:
         "person": request.person,
         "item": request.item,
         "count": request.count,
+        "neighbours": request.neighbours,
         "domain": None if request.domain is None else shown_path(request.domain),
         "domain_column": request.domain_column,
         "domain_range": request.domain_range,
@@ -161,7 +162,8 @@ def _warnings_in_a_line() -> Iterator[None]:
 
 def _show(check: Check, request: Request) -> None:
     """Say what a release would do."""
-    said = [*check.lines()]
+    marked = replace(check, domain_from_data=request.domain_from_data)
+    said = [*marked.lines(), *words(request, check.parameters)]
     if request.targets:
         said.append(f"Would be written: {', '.join(map(shown_path, request.targets))}.")
     standard_output.write("".join(f"{line}\n" for line in said).encode(errors="backslashreplace"))

@@ -117,6 +117,9 @@ def _check_output(request: Request) -> None:
     if request.report is not None and request.report.suffix.lower() not in {".html", ".htm"}:
         raise typer.BadParameter("the report is an HTML page; its name must end in .html.")
     if request.written_as is None:
-        raise typer.BadParameter("the name of --output tells no format; give --format.")
+        raise typer.BadParameter(
+            "the name of --output tells no format; let it end in .csv, .json, .parquet or .txt, or "
+            "give --format; --report writes a page."
+        )
     if request.written_as == "parquet" and request.is_shown:
         raise typer.BadParameter("a Parquet file is not for a terminal; give --output.")

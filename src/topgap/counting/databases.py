@@ -3,13 +3,21 @@
 import re
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import quote
 
 from topgap.counting.cells import is_text, text_of
 from topgap.counting.engine import Engine
-from topgap.counting.queries import Catalogue, check_rows, check_view, text_of_query
+from topgap.counting.queries import (
+    Catalogue,
+    UnparsedError,
+    check_counts,
+    check_rows,
+    check_view,
+    text_of_query,
+)
 from topgap.counting.sqlite_text import in_plain_words, is_in_plain_words
 from topgap.counting.tables import (
     Column,
@@ -39,6 +47,7 @@ class Asked(NamedTuple):
         person: The column that identifies the person, if rows are to come from one person alone;
             None if they are of nobody, or if the user has said that they do.
         run: Whether the query is run; otherwise it is only seen that it can be.
+        counts: Whether a query computes counts.
     """
 
     columns: Sequence[str]
@@ -46,6 +55,7 @@ class Asked(NamedTuple):
     query: str | None = None
     person: str | None = None
     run: bool = True
+    counts: bool = False
 
 
 def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
@@ -74,6 +84,8 @@ def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     query = text_of_query(engine, asked.query)
     if asked.person is not None:
         check_rows(engine, query, asked.person, _duckdb_names(engine, label))
+    if asked.counts:
+        check_counts(engine, query)
     engine.run("USE source", of=label)
     try:
         selected = replace(described(engine, _QUERY, f"({query})"), typed=False)
@@ -82,7 +94,8 @@ def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     except SourceError:
         raise SourceError(
             f"The query cannot be run: {label} lacks a table, column or function that it names, or "
-            f"its types do not fit together."
+            f"its types do not fit together; try it in DuckDB itself, and put texts in single "
+            f"quotes."
         ) from None
     places_of(asked.columns, [name for name, *_ in rows], _QUERY, typed=False)
     columns = [selected.column(name) for name in asked.columns]
@@ -175,7 +188,13 @@ def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
             query = asked.query
             if asked.person is not None:
                 query = in_plain_words(asked.query)
-                check_rows(engine, asked.query, asked.person, known.catalogue)
+                try:
+                    check_rows(engine, asked.query, asked.person, known.catalogue)
+                except UnparsedError:
+                    raise SourceError(_NOT_PARSED) from None
+            if asked.counts:
+                with suppress(UnparsedError):  # SQLite may know better, and it is the user's word
+                    check_counts(engine, asked.query)
             _selected(database, f"EXPLAIN {query}")  # which is one statement, and reads no row
             # SQLite looks for the first row when it is asked.
             rows = _selected(database, query if asked.run else f"SELECT * FROM ({query}\n) LIMIT 0")
@@ -220,6 +239,11 @@ def _selected(database: sqlite3.Connection, query: str) -> sqlite3.Cursor:
     return rows
 
 
+_NOT_PARSED = (
+    "The query cannot be parsed by DuckDB, which checks queries of SQLite, too; write it so that "
+    "both can, or vouch that each row comes from one person's rows alone "
+    "(rows_are_per_person=True, --rows-are-per-person)."
+)
 _FAILED_IN_SQLITE = (
     "The query cannot be run: SQLite does not find a table, column or function that it names, or "
     "its data do not fit it."

@@ -174,7 +174,7 @@ def read_counts(
     with Engine(memory, progress) as engine:
         found = open_table(
             engine, source, [item, count], form=format, table=table, query=query,
-            header=header, delimiter=delimiter,
+            header=header, delimiter=delimiter, counts=True,
         )  # fmt: skip
         what, whole = found.column(item), _count(found, count)
         _item(found, item)
@@ -202,8 +202,9 @@ def check_query(
     checked = None if rows_are_per_person else person
     with Engine() as engine:
         found = open_table(
-            engine, source, wanted, form=format, query=query, person=checked, run=False
-        )
+            engine, source, wanted, form=format, query=query, person=checked, run=False,
+            counts=count is not None,
+        )  # fmt: skip
         _item(found, item)
         if person is not None:
             _person(found, person)
@@ -234,11 +235,15 @@ def _counted(
     _list_items(engine, public)
     if by_text is None and _one(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
         raise SourceError(
-            f"{found.label} has counts that are missing, or no whole numbers from 0 to below 2^63."
+            f"{found.label} has counts that are missing, or no whole numbers from 0 to below 2^63; "
+            f"other numbers are read from Parquet and Arrow files with --all-rows (topgap.streams)."
         )
     if _one(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
         if by_text is None:
-            raise SourceError(f"{found.label} has an item more than once.")
+            raise SourceError(
+                f"{found.label} has an item more than once; add its counts up, or if these are "
+                f"events, name the column of the persons."
+            )
         kind = "VARCHAR"
         _tabulate(engine, found, by_text, kind)
 

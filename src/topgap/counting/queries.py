@@ -32,10 +32,14 @@ _EXPRESSIONS = {
 }  # fmt: skip
 _OTHER_EXPRESSIONS = {"SUBQUERY": "has a subquery", "WINDOW": "has a window function"}
 _TABLES = {"BASE_TABLE", "SUBQUERY", "EMPTY", "EXPRESSION_LIST"}
-_OTHER_TABLES = {"JOIN": "has a join", "TABLE_FUNCTION": "reads from a function"}
 _MANY_ROWS = {"unnest", "generate_subscripts", "regexp_split_to_table"}  # of one row
-_AGGREGATE = "has an aggregate in an inner SELECT, or one that is not grouped by the person"
+_LEAVE_OUT = "leave it out"
+_GROUP = "group by the person instead, as in SELECT patient, max(code) AS code … GROUP BY patient"
 _UNCLEAR = "is written in a way that cannot be checked"
+
+
+class UnparsedError(SourceError):
+    """A query cannot be parsed."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,11 @@ def parse(engine: Engine, query: str) -> Node:
     if parsed["error"] and parsed.get("error_type") == "parser":
         # Of the parser's words alone it is known that they quote the query and no row.
         why = on_one_line(str(parsed["error_message"]).rstrip("."))
-        raise SourceError(f"The query cannot be parsed: {why[:200]}.")
+        raise UnparsedError(f"The query cannot be parsed: {why[:200]}.")
     statements = parsed.get("statements", [])
     if parsed["error"] or len(statements) != 1:
-        raise SourceError("The query must be one SELECT, and nothing else; PIVOT is not allowed.")
+        pivot = ", without PIVOT" if "pivot" in query.lower() else ""
+        raise SourceError(f"The query must be one SELECT{pivot}, and nothing else.")
     node: Node = statements[0]["node"]
     return node
 
@@ -114,6 +119,22 @@ def check_view(engine: Engine, name: str, person: str, catalogue: Catalogue) -> 
         SourceError: As of `check_rows`.
     """
     _Check(engine, person.lower(), catalogue).view(name.lower(), outermost=True)
+
+
+def check_counts(engine: Engine, query: str) -> None:
+    """See that a query that computes counts leaves out none because of what it is.
+
+    Raises:
+        SourceError: It does; one person could then move a count by all of it.
+    """
+    node = parse(engine, query)
+    parts = node.get("children") or [node]
+    limited = any(each["type"] == "LIMIT_MODIFIER" for each in node.get("modifiers", []))
+    if limited or any("having" in part or "qualify" in part for part in parts):
+        raise SourceError(
+            "A query that computes counts must have no LIMIT, HAVING or QUALIFY: one person could "
+            "make a count appear or vanish, whatever it is; the list of items says which take part."
+        )
 
 
 class _Check:
@@ -160,9 +181,9 @@ class _Check:
             scope = scope.naming(str(entry["key"]).lower())
         for each in node.get("modifiers", []):
             if each["type"] not in {"ORDER_MODIFIER", "DISTINCT_MODIFIER"}:
-                raise _refusal(scope.of, "has a LIMIT or OFFSET")
+                raise _refusal(scope.of, "has a LIMIT or OFFSET", _LEAVE_OUT)
             if each.get("distinct_on_targets"):
-                raise _refusal(scope.of, "has DISTINCT ON")
+                raise _refusal(scope.of, "has DISTINCT ON", _GROUP)
             self._expressions(each, scope)
         if node["type"] == "SET_OPERATION_NODE":
             self._union(node, scope, place)
@@ -190,30 +211,44 @@ class _Check:
         """Refuse parts in which one person gets several names."""
         persons = [self._person_of(part, place) for part in parts if part["type"] == "SELECT_NODE"]
         found = {_bare(each) for each in persons if each is not None}
-        if len(found) > 1 and any(kind != "COLUMN_REF" for kind, _ in found):
-            raise _refusal(scope.of, f"makes up {quoted(self._person)} in one part of a UNION")
+        if len(found) > 1:
+            raise _refusal(
+                scope.of,
+                f"takes {quoted(self._person)} from another column in one part of a UNION",
+                "take it from one column",
+            )
 
     def _select(self, node: Node, scope: "_Scope", place: int | None) -> None:
         if node.get("sample"):
-            raise _refusal(scope.of, "takes a sample")
+            raise _refusal(scope.of, "takes a sample", _LEAVE_OUT)
         if "qualify" in node:
-            raise _refusal(scope.of, "has a window function")
+            raise _refusal(scope.of, "has a window function", _GROUP)
         self._table(node.get("from_table", {"type": "EMPTY"}), scope)
         names = ("select_list", "where_clause", "having", "group_expressions")
         aggregates = sum(self._expressions(node.get(each), scope) for each in names)
         person = self._person_of(node, place)
         is_grouped = "group_expressions" in node or node["aggregate_handling"] != _STANDARD
         is_by_person = scope.outermost and self._is_by_person(node, person, scope)
+        if (aggregates or is_grouped) and not scope.outermost:
+            raise _refusal(scope.of, "has an aggregate in an inner SELECT")
         if (aggregates or is_grouped) and not is_by_person:
-            raise _refusal(scope.of, _AGGREGATE)
+            raise _refusal(scope.of, "has an aggregate that is not grouped by the person")
         columns = node.get("select_list", [])
         stars = [each for each in columns if each["class"] == "STAR"]  # which may replace columns
         made = [person, *stars] if scope.outermost else columns
         if any(_function(each) in _MANY_ROWS for each in _expressions_in(made)):
             raise _refusal(scope.of, "may make many persons of one")
-        inside = [each["class"] for each in _expressions_in(person)]
-        if scope.outermost and person is not None and "COLUMN_REF" not in inside:
-            raise _refusal(scope.of, f"makes up {quoted(self._person)}")
+        if person is not None:
+            self._check_person(person, scope)
+
+    def _check_person(self, person: Node, scope: "_Scope") -> None:
+        """Refuse a person who is not told by one column."""
+        parts = {_last_name(e) for e in _expressions_in(person) if e["class"] == "COLUMN_REF"}
+        if scope.outermost and not parts:
+            what = f"makes up {quoted(self._person)}"
+            raise _refusal(scope.of, what, "select the column that identifies the person")
+        if len(parts) > 1:
+            raise _refusal(scope.of, f"makes {quoted(self._person)} of several columns")
 
     def _is_by_person(self, node: Node, person: Node | None, scope: "_Scope") -> bool:
         """Whether all rows of each group have the same person."""
@@ -245,10 +280,14 @@ class _Check:
 
     def _table(self, table: Node, scope: "_Scope") -> None:
         if table["type"] not in _TABLES:
-            why = _OTHER_TABLES.get(table["type"], "reads what cannot be checked")
+            if table["type"] == "TABLE_FUNCTION":
+                raise SourceError(
+                    f"{scope.of} reads from a function; a query reads tables and views of its file."
+                )
+            why = "has a join" if table["type"] == "JOIN" else "reads what cannot be checked"
             raise _refusal(scope.of, why)
         if table.get("sample"):
-            raise _refusal(scope.of, "takes a sample")
+            raise _refusal(scope.of, "takes a sample", _LEAVE_OUT)
         if table["type"] == "SUBQUERY":
             self._nodes(table["subquery"]["node"], scope.inner(), None)
         elif table["type"] == "BASE_TABLE":
@@ -279,15 +318,18 @@ class _Check:
         kind = node["class"]
         if kind not in _EXPRESSIONS:
             why = _OTHER_EXPRESSIONS.get(kind, "has an expression that cannot be checked")
-            raise _refusal(scope.of, why)
+            raise _refusal(scope.of, why, _GROUP if kind == "WINDOW" else "")
         if kind == "COLUMN_REF" and _last_name(node) in self._known.places:
-            raise _refusal(scope.of, f"uses {_last_name(node)}")
+            raise _refusal(scope.of, f"uses {_last_name(node)}", _LEAVE_OUT)
         name = _function(node)
         if name is None:
             return False
         known = self._known
         if name in known.others:
-            raise _refusal(scope.of, f"uses the function {quoted(name)}")
+            raise SourceError(
+                f"{scope.of} uses the function {quoted(name)}, whose result is not determined by "
+                f"the rows, or which fails for some of them; {_LEAVE_OUT}."
+            )
         if name in known.macros:  # which hide what else has the name
             return self._macro(name) or name in known.aggregates
         is_known = name in known.by_row or name in known.aggregates or name == "unnest"
@@ -340,12 +382,13 @@ class _Scope:
 _STANDARD = "STANDARD_HANDLING"
 
 
-def _refusal(of: str, why: str) -> SourceError:
-    return SourceError(
-        f"{of} {why}, so that a row may depend on more than one person; change it, or say that "
-        f"each row comes from one person's rows alone (rows_are_per_person=True, "
-        f"--rows-are-per-person)."
+def _refusal(of: str, why: str, remedy: str = "") -> SourceError:
+    """The error for what may break the rule; without a remedy, the user can vouch for it."""
+    remedy = remedy or (
+        "change it; or, if each row does come from one person's rows alone, vouch for that "
+        "(rows_are_per_person=True, --rows-are-per-person)"
     )
+    return SourceError(f"{of} {why}, so that a row may depend on more than one person; {remedy}.")
 
 
 def _expressions_in(part: object) -> Iterator[Node]:

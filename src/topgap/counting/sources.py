@@ -30,6 +30,7 @@ def open_table(
     delimiter: str | None = None,
     most_copied: int | None = None,
     run: bool = True,
+    counts: bool = False,
 ) -> Table:
     """The table that a source holds, with the columns that are wanted.
 
@@ -48,6 +49,7 @@ def open_table(
         delimiter: What stands between the cells of a CSV file.
         most_copied: So many bytes at most are taken from a pipe; any number if None.
         run: Whether a query is run; otherwise it gives no rows.
+        counts: Whether a query computes counts.
 
     Raises:
         SourceError: It cannot be read, or has no such columns.
@@ -71,6 +73,7 @@ def open_table(
             raise ParameterError(
                 "Only a DuckDB or SQLite file can be asked for a table or a query."
             )
+        asked = Asked(wanted, table, query, person, run, counts)
         if table is not None and query is not None:
             raise ParameterError("Give a table or a query, not both.")
         if form in {"csv", "tsv"}:
@@ -86,9 +89,9 @@ def open_table(
         elif len(paths) > 1:
             raise SourceError("Only one database can be read at a time.")
         elif form == "duckdb":
-            found = read_duckdb(engine, paths[0], label, Asked(wanted, table, query, person, run))
+            found = read_duckdb(engine, paths[0], label, asked)
         else:
-            found = read_sqlite(engine, paths[0], label, Asked(wanted, table, query, person, run))
+            found = read_sqlite(engine, paths[0], label, asked)
     for name in wanted:
         found.column(name)
     return found

@@ -107,9 +107,9 @@ def top_k_with_estimates(
     payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
     data = given(shares.selection, answers, items, threads, constant_work, domain)
     if check:
-        numbers = data.numbers
-        found = count_occurring(numbers)
-        return check_of(whole, payment, len(numbers), found, measured=True)
+        found = len(data.numbers), count_occurring(data.numbers)
+        mark = data.domain_from_data
+        return check_of(whole, payment, *found, measured=True, domain_from_data=mark)
     return estimated(shares, data, payment)
 
 
@@ -119,7 +119,7 @@ def paid_estimates(
     mechanism: str,
     whole: TopK,
     shares: Shares,
-    neighbours: Neighbours | None = None,
+    stated: Neighbours | None = None,
     **more: Any,
 ) -> Payment:
     """How estimates with these shares of the whole are paid for.
@@ -131,7 +131,7 @@ def paid_estimates(
         "selection_epsilon": str(shares.selection.epsilon),
         "measurement_epsilon": str(shares.measurement_epsilon),
     }
-    return paid_by(ledger, dataset, mechanism, whole, neighbours, **parts, **more)
+    return paid_by(ledger, dataset, mechanism, whole, stated, **parts, **more)
 
 
 def estimated(shares: Shares, data: Given, payment: Payment) -> Estimates:

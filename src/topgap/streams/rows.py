@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from topgap.answers import check_enough, check_finite, read
+from topgap.check import count_occurring
 from topgap.counting import Progress
 from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError
 from topgap.exact import read_threads
@@ -83,20 +84,21 @@ class Rows:
         """Whether they can be read more than once."""
         return all(part.again for part in self._parts)
 
-    def look(self, k: int) -> int:
+    def look(self, k: int) -> tuple[int, int]:
         """See what would be refused, without any noise.
 
         Returns:
-            How many rows there are.
+            How many rows there are, and how many of them have a count other than 0.
 
         Raises:
             AnswersError, ItemsError, SourceError: Something would be.
         """
-        found = text = 0
+        found = occurring = text = 0
         remembered: set[Any] = set()
         for counts, items in self._each("looking at"):
             numbers, _ = read(counts)
             check_finite(numbers)
+            occurring += count_occurring(numbers)
             names = listed(items)
             if len({*names}) < len(names) or not remembered.isdisjoint(names):
                 raise ItemsError(TWICE)
@@ -107,7 +109,7 @@ class Rows:
             else:
                 remembered.clear()
         check_enough(found, k)
-        return found
+        return found, occurring
 
     def _each(self, doing: str) -> Iterator[tuple[Any, Any]]:
         """Counts and items of some rows after the other."""
