@@ -28,6 +28,7 @@ MACROS = """
     create macro largest(x) as max(x);
     create macro "my macro"(x) as (select count(*) from visits);
     create macro "||"(x, y) as (select count(*) from visits);
+    create macro several(x) as unnest([x, 'and x']);
     create macro sum(x) as (select count(*) from visits);
     create view many (patient, code) as select unnest(range(100)), code from visits;
     create schema other; create view other.visits as select patient, code from visits limit 1;
@@ -119,6 +120,7 @@ REFUSED_OF_DUCKDB = {
     "SELECT patient, code FROM (SELECT unnest(range(9)) AS patient, code FROM visits)": "many",
     "WITH a AS (SELECT concat(patient, unnest(range(9))) AS patient, code FROM visits) "
     "SELECT patient, code FROM a": "many",
+    "SELECT several(patient) AS patient, code FROM visits": "many",
     "SELECT patient, code FROM many": "view 'many' may make many persons of one",
     "SELECT * EXCLUDE (patient), unnest(range(9)) AS patient FROM visits": "many",
     "SELECT * REPLACE (unnest(range(9)) AS patient) FROM visits": "many",

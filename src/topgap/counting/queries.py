@@ -128,9 +128,9 @@ def check_counts(engine: Engine, query: str) -> None:
         SourceError: It does; one person could then move a count by all of it.
     """
     node = parse(engine, query)
-    parts = node.get("children") or [node]
-    limited = any(each["type"] == "LIMIT_MODIFIER" for each in node.get("modifiers", []))
-    if limited or any("having" in part or "qualify" in part for part in parts):
+    parts = [node, *node.get("children", [])]
+    modifiers = [each["type"] for part in parts for each in part.get("modifiers", [])]
+    if "LIMIT_MODIFIER" in modifiers or any({"having", "qualify"} & part.keys() for part in parts):
         raise SourceError(
             "A query that computes counts must have no LIMIT, HAVING or QUALIFY: one person could "
             "make a count appear or vanish, whatever it is; the list of items says which take part."
@@ -236,10 +236,15 @@ class _Check:
         columns = node.get("select_list", [])
         stars = [each for each in columns if each["class"] == "STAR"]  # which may replace columns
         made = [person, *stars] if scope.outermost else columns
-        if any(_function(each) in _MANY_ROWS for each in _expressions_in(made)):
+        if any(self._gives_many_rows(_function(each)) for each in _expressions_in(made)):
             raise _refusal(scope.of, "may make many persons of one")
         if person is not None:
             self._check_person(person, scope)
+
+    def _gives_many_rows(self, name: str | None) -> bool:
+        """Whether a function may give several rows for one."""
+        definitions = "".join(self._known.macros.get(name or "", ())).lower()
+        return name in _MANY_ROWS or any(each in definitions for each in _MANY_ROWS)
 
     def _check_person(self, person: Node, scope: "_Scope") -> None:
         """Refuse a person who is not told by one column."""
