@@ -19,8 +19,8 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 	@$(BIN)/topgap demo || { echo "make demo: FAILED"; exit 1; }
 	@echo "make demo: done"
 
-test: .venv/installed-dev ## run the tests (under ten minutes)
-	@echo "== test: pytest, on all cores (under ten minutes)"
+test: .venv/installed-dev ## run the tests (a quarter of an hour)
+	@echo "== test: pytest, on all cores (a quarter of an hour)"
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder || { echo "make test: FAILED"; exit 1; }
 	@echo "make test: passed"
 
