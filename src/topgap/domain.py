@@ -127,7 +127,7 @@ def entrants(answers: object, items: object, domain: object, k: int) -> Entrants
         return Entrants(numbers, names, True)
     if isinstance(answers, Counts):
         return Entrants(numbers, names, answers.domain_from_data)
-    if _seem_taken_from_data(answers):
+    if names is not None and _seem_taken_from_data(answers):
         warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=level_of_the_user())
     return Entrants(numbers, names, False)
 
