@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from topgap import counting
+from topgap.counting.events import check_query
 from topgap.errors import SourceError
 
 PERSON = "P-0042"
@@ -257,6 +258,26 @@ def test_no_other_file_can_be_reached(by_word: bool, clinic: Path) -> None:
     Path("secret.csv").write_text(f"{PERSON}\n")
     for query in ELSEWHERE:
         refusal(clinic, query=query, rows_are_per_person=by_word)
+
+
+def test_a_query_is_looked_at_without_reading_a_row(tmp_path: Path) -> None:
+    """It is charged when it runs, and until then the data must not show, whatever is typed."""
+    overflows = f"(CASE WHEN EXISTS (SELECT 1 FROM visits WHERE patient = '{PERSON}') "
+    overflows += "THEN abs(-9223372036854775807 - 1) ELSE 1 END)"
+    for query in (
+        f"SELECT patient, code FROM visits) WHERE {overflows} /* x",
+        f"SELECT patient, {overflows} AS code FROM visits",
+    ):
+        said = set()
+        for name, rows in {"with": None, "without": [("x", "flu", 1)]}.items():
+            path = made(tmp_path / f"{name}.sqlite", rows)
+            asked: Any = {"person": "patient", "item": "code", "rows_are_per_person": True}
+            try:
+                check_query(path, query=query, **asked)
+                said.add("")
+            except SourceError as error:
+                said.add(str(error))
+        assert len(said) == 1, query
 
 
 def test_a_view_cannot_reach_another_file_either(tmp_path: Path) -> None:

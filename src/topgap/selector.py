@@ -482,7 +482,7 @@ class Selector:
         self._used_up = _INTERRUPTED
         try:
             self._ranked = rank(pool, k, self._refinement, Sampler())
-        except KernelError:  # nothing was drawn, and it may be tried again
+        except KernelError:  # nothing of it is known, and it may be tried again
             self._used_up = None
             raise
         self._use_up(_RELEASED)
