@@ -14,7 +14,7 @@ from topgap import TopK
 from topgap._core import Laplace
 from topgap.estimates.combination import Combination
 from topgap.estimates.noise import Noise
-from topgap.measurement import Shares
+from topgap.selection.measurement import Shares
 
 KS = range(1, 101)
 SHOWN = (1, 2, 3, 5, 10, 20, 50, 100)

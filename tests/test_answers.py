@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checking.mutants import Mutant, mutated
-from topgap import AnswersError, AnswersTypeError, Release, TopK, exact
-from topgap.answers import in_steps
+from topgap import AnswersError, AnswersTypeError, Release, TopK
+from topgap.numbers import parse
+from topgap.selection.answers import in_steps
 
 TENTHS = TopK(1, 1, resolution="1/10")
 
@@ -91,7 +92,7 @@ def test_an_answer_is_rounded_down_exactly(answer: Any, steps: int) -> None:
 )
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_the_floor_cases_catch_wrong_roundings(mutant: Mutant) -> None:
-    floor_answer = mutated(exact, mutant).floor_answer
+    floor_answer = mutated(parse, mutant).floor_answer
 
     def floor_or_error(answer: Any) -> object:
         try:
@@ -108,7 +109,7 @@ def test_the_floor_cases_catch_wrong_roundings(mutant: Mutant) -> None:
 )
 def test_the_floor_is_that_of_the_exact_number(answer: Any, steps_per_unit: int) -> None:
     exactly = Fraction(answer) * steps_per_unit
-    assert exact.floor_answer(answer, steps_per_unit) == math.floor(exactly)
+    assert parse.floor_answer(answer, steps_per_unit) == math.floor(exactly)
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ from topgap import (
 )
 from topgap.auditing import (
     Neighbours,
+    auditor,
     binomial,
-    calls,
     cases,
     laws,
     mechanisms,
@@ -42,8 +42,8 @@ from topgap.auditing import (
 )
 from topgap.auditing.neighbourhood import FULL, QUICK
 from topgap.auditing.plot import FORMS, drawn
+from topgap.auditing.result import Audit
 from topgap.auditing.rounding import at_least
-from topgap.auditing.value import Audit
 
 ONE = TopK(1, 1, resolution=1, monotonic=True)
 TWO = TopK(2, 1, resolution="1/2")
@@ -166,7 +166,7 @@ COUNTED = "counts[cell.feature][cell.key]"
 def test_an_audit_with_a_wrong_law_is_found(
     epsilon: Any, mutant: Mutant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "laws", mutated(laws, mutant))
+    monkeypatch.setattr(auditor, "laws", mutated(laws, mutant))
     case = Neighbours((0, 0, 0), (1, 0, 0), TopK(2, epsilon, resolution=1, monotonic=True))
     assert not audit(ours, cases=[case], releases=8_000).as_expected
 
@@ -184,7 +184,7 @@ BOUNDED = "lower(n, count, level), upper(other_n, other, level)"
 # a probability below 1e-11.
 @pytest.mark.statistical(false_alarm=1e-11)
 def test_wrong_bounds_of_privacy_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "privacy", mutated(privacy, mutant))
+    monkeypatch.setattr(auditor, "privacy", mutated(privacy, mutant))
     assert not audit(ours, cases=[PAIR] * 50, releases=50_000, law=False).as_expected
 
 
@@ -196,7 +196,9 @@ def alarms(number: int, failure: str) -> int:
     """
     case = Neighbours((0, 0), (0, 0), TopK(1, "1/1000", resolution=1, monotonic=True))
     small = mechanisms.Mechanism("ours", "", ours, True, (case,), 1_000)
-    return sum(not calls.audited([small], Fraction(failure), 1).as_expected for _ in range(number))
+    return sum(
+        not auditor.audited([small], Fraction(failure), 1).as_expected for _ in range(number)
+    )
 
 
 # Each audit errs with probability at most 1/2, so that 50 of 50 do with at most 2^−50; or with at
@@ -216,8 +218,8 @@ def test_false_alarms_are_no_more_frequent_than_promised(
 # With it 200 of 200 audits erred. If 19 of 20 do, then 13 of 20 do not with less than 1e-12.
 @pytest.mark.statistical(false_alarm=1e-12)
 def test_too_many_false_alarms_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "privacy", mutated(privacy, mutant))
-    monkeypatch.setattr(calls, "_LEARNT_OF", 2)
+    monkeypatch.setattr(auditor, "privacy", mutated(privacy, mutant))
+    monkeypatch.setattr(auditor, "_LEARNT_OF", 2)
     assert alarms(20, "1/100") >= 8
 
 
@@ -311,7 +313,7 @@ def test_a_broken_one_that_is_not_found_is_looked_at_again_and_told() -> None:
     harmless = mechanisms.Mechanism(
         "not broken", "", ours, True, (PAIR,), 1_000, should_be="not private"
     )
-    made = calls.audited([harmless], Fraction(1, 10**9), 1)
+    made = auditor.audited([harmless], Fraction(1, 10**9), 1)
     assert made.mechanisms[0].releases == 14_000
     assert not made.as_expected
     assert "BROKEN, NOT FOUND" in str(made)
@@ -536,7 +538,7 @@ def both() -> Audit:
             "noise$less", "None.", lambda a, _: [(0, a[0])], True, (PAIR,), 4_000, "not private"
         ),
     ]
-    return calls.audited(made, Fraction(1, 10**12), 1)
+    return auditor.audited(made, Fraction(1, 10**12), 1)
 
 
 @pytest.mark.statistical(false_alarm=1e-12)

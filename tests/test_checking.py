@@ -14,7 +14,7 @@ from checking.frequencies import misfits
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, walk_tapes
 from topgap.law import Bounds
-from topgap.reference import samplers
+from topgap.sampling import sampler as sampler_module
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 
@@ -72,13 +72,13 @@ HIDING_PLACES = {
 
 @pytest.mark.parametrize("place", HIDING_PLACES)
 def test_states_that_look_alike_are_not_merged(place: str) -> None:
-    source = inspect.getsource(samplers).replace(
+    source = inspect.getsource(sampler_module).replace(
         "    def uniform(",
         "    def hiding(self):\n" + textwrap.indent(HIDING_PLACES[place], " " * 8) + "\n\n"
         "    def uniform(",
     )
-    whole = Mutant(place, inspect.getsource(samplers), source)
-    hiding = mutated(samplers, whole).Sampler
+    whole = Mutant(place, inspect.getsource(sampler_module), source)
+    hiding = mutated(sampler_module, whole).Sampler
 
     def program(sampler: Any) -> int:
         return int(sampler.hiding())
@@ -110,7 +110,7 @@ SHARED = {
 @pytest.mark.parametrize("place", SHARED)
 def test_draws_are_taken_over_only_from_the_same_code(place: str) -> None:
     defect, same = SHARED[place]
-    broken, whole = mutated(samplers, defect).Sampler, DrawWalker()
+    broken, whole = mutated(sampler_module, defect).Sampler, DrawWalker()
     assert DrawWalker(broken).same_draws(whole) == same
     programs: list[Callable[[Any], int]] = [
         lambda sampler: sampler.uniform(5),
@@ -128,8 +128,8 @@ def test_draws_are_taken_over_only_from_the_same_code(place: str) -> None:
 def test_a_mutant_must_find_its_place_exactly_once() -> None:
     for text in ("no such text", "self"):
         with pytest.raises(LookupError, match="exactly once"):
-            mutated(samplers, Mutant("lost", text, ""))
-    broken = mutated(samplers, Mutant("zero", "return candidate\n", "return 0\n"))
+            mutated(sampler_module, Mutant("lost", text, ""))
+    broken = mutated(sampler_module, Mutant("zero", "return candidate\n", "return 0\n"))
     assert {broken.Sampler().uniform(2**64) for _ in range(3)} == {0}
 
 

@@ -168,7 +168,7 @@ def test_without_a_function_topgap_is_audited(
     # And with one that nobody can find:
     harmless = two[0]._replace(name="harmless", release=lambda a, p: p.release(a), gaps=True)
     monkeypatch.setattr("topgap.auditing.broken.BROKEN", (harmless,))
-    monkeypatch.setattr("topgap.auditing.calls._RELEASES_OF_BROKEN", 100)
+    monkeypatch.setattr("topgap.auditing.auditor._RELEASES_OF_BROKEN", 100)
     ended = called(monkeypatch, tmp_path, *SMALL)
     assert ended.code == 1
     assert ended.out.endswith("BROKEN BUT NOT FOUND: harmless.\n")

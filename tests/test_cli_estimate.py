@@ -20,12 +20,13 @@ import test_cli_surroundings
 from checking.command import ASKED, TOPGAP, Ended, is_one_sentence, release, topgap
 from checking.streamed import TABLE, parquet, stream_of
 from test_cli_surroundings import on_a_terminal
-from topgap import Estimates, TopK, measurement
+from topgap import Estimates, TopK
 from topgap.cli.commands import app
 from topgap.counting import NOT_PROTECTED
-from topgap.leads import NEAR_TIES, is_uncertain
+from topgap.margins import NEAR_TIES, is_uncertain
+from topgap.numbers.format import rounded
 from topgap.report import read_estimates, read_release
-from topgap.text import rounded
+from topgap.selection import measurement
 
 # Of the selection's noise, of mean 4, and the measurements', of scale 4, none exceeds 200 but with
 # a probability below 4·e^-50: then gaps and estimates are off by at most 800.

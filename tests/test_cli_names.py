@@ -12,7 +12,7 @@ import pytest
 from checking.command import is_one_sentence, release, topgap, write_visits
 from checking.systems import linux_only, posix_only
 from topgap.cli.csv_text import csv_text
-from topgap.text import shown_path
+from topgap.display.text import shown_path
 
 ADDRESS = "postgresql://ann:hunter2@host/db?password=hunter2"
 ASKED = ("--person", "who", "--item", "what", "-k", 2, "--epsilon", 1)

@@ -13,7 +13,7 @@ from scipy.stats import binom
 import topgap
 from checking.mutants import Mutant, mutated
 from topgap import Release, TopK, estimate
-from topgap.estimates import intervals, value
+from topgap.estimates import intervals, result
 from topgap.estimates.noise import Noise
 
 CLEAR = [10**6 - 10**4 * i for i in range(6)]
@@ -107,13 +107,13 @@ def of_a_clear_first(module: Any) -> tuple[Any, Any]:
 def test_a_clear_winner_is_covered_though_others_tie_and_were_measured_unequally(
     false_alarm: float,
 ) -> None:
-    assert uncovered_too_often(*of_a_clear_first(value), false_alarm) == []
+    assert uncovered_too_often(*of_a_clear_first(result), false_alarm) == []
 
 
 def test_it_would_not_be_if_only_its_neighbours_counted() -> None:
     careless = Mutant("the others' order left aside", "and not self._errors.are_exchangeable",
                       "and False")  # fmt: skip
-    assert uncovered_too_often(*of_a_clear_first(mutated(value, careless)), 1e-9) != []
+    assert uncovered_too_often(*of_a_clear_first(mutated(result, careless)), 1e-9) != []
 
 
 # Each moves what is expected of a side by 0.04 or more, of a standard deviation of 0.005.
@@ -131,7 +131,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value, "errors_of", mutated(intervals, mutant).errors_of)
+    monkeypatch.setattr(result, "errors_of", mutated(intervals, mutant).errors_of)
     assert not_as_wide_as_need_be(*misses(CLEAR), 1e-9) != []
 
 
@@ -145,8 +145,8 @@ def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPa
 )
 def test_intervals_without_doubt_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last of those tied is missed by half of its intervals then."""
-    broken = mutated(value, mutant).Estimates
-    monkeypatch.setattr(topgap.estimates.calls, "Estimates", broken)
+    broken = mutated(result, mutant).Estimates
+    monkeypatch.setattr(topgap.estimates.estimator, "Estimates", broken)
     assert uncovered_too_often(*misses(TIED_FOR_THE_LAST), 1e-9) != []
 
 

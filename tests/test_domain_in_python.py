@@ -30,7 +30,7 @@ from topgap import (
     TopK,
 )
 from topgap.counting import FROM_DATA, Counts, Domain
-from topgap.domain import entrants
+from topgap.selection.participants import entrants
 
 FAR = 10**9
 PUBLIC = ["ash", "elm", "fir", "oak"]

@@ -31,7 +31,7 @@ from topgap import (
     top_k_with_estimates,
 )
 from topgap.estimates.noise import Noise
-from topgap.measurement import Shares
+from topgap.selection.measurement import Shares
 
 PAGES = {"start": 51_260, "search": 20_110, "help": 960, "legal": 12}
 

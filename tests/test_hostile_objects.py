@@ -27,10 +27,10 @@ from topgap import (
     Selector,
     SelectorError,
     TopK,
-    mechanism,
     reference,
     report,
 )
+from topgap.selection import mechanism
 
 FAR = 10**12
 LONG = 10**5000

@@ -60,7 +60,7 @@ def test_it_is_quick_because_it_loads_nothing_but_errors() -> None:
         "topgap.cli.signals",
         "topgap.errors",
         "topgap.signals",
-        "topgap.text",
+        "topgap.numbers.format",
     }
 
 

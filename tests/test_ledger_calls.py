@@ -43,18 +43,15 @@ from topgap import (
     SelectorError,
     TopgapError,
     TopK,
-    measurement,
-    mechanism,
     parameters,
-    payment,
-    selector,
     spark,
     streams,
 )
 from topgap._core import Kernel, Laplace, Streams
-from topgap.estimates import calls as estimates_calls
-from topgap.ledger import Charge, Ledger, Quote, directory
-from topgap.reference import bits, samplers
+from topgap.estimates import estimate as estimates_calls
+from topgap.ledger import Charge, Ledger, Quote, charging, directory
+from topgap.sampling import bit_source
+from topgap.selection import measurement, mechanism, selector
 from topgap.spark import mechanism as spark_mechanism
 from topgap.spark import partitions
 from topgap.streams import rows, selection
@@ -193,9 +190,9 @@ def watch_randomness(patch: pytest.MonkeyPatch, seen: Callable[[], None]) -> Non
 
     def sampler(*given: Any) -> Any:
         seen()
-        return samplers.Sampler(*given)
+        return sampler_module.Sampler(*given)
 
-    def take(self: bits.SystemBits, count: int) -> int:
+    def take(self: bit_source.SystemBits, count: int) -> int:
         seen()
         return original_take(self, count)
 
@@ -203,13 +200,13 @@ def watch_randomness(patch: pytest.MonkeyPatch, seen: Callable[[], None]) -> Non
         seen()
         return Streams()
 
-    original_take = bits.SystemBits.take
+    original_take = bit_source.SystemBits.take
     for cached in (mechanism._read_once, measurement._kernel):
         patch.setattr(sys.modules[cached.__module__], cached.__name__, cached.__wrapped__)
     patch.setattr(parameters, "Kernel", kernel)
     patch.setattr(measurement, "Laplace", laplace)
     patch.setattr(selector, "Sampler", sampler)
-    patch.setattr(bits.SystemBits, "take", take)
+    patch.setattr(bit_source.SystemBits, "take", take)
     patch.setattr(spark_mechanism, "Streams", its_streams)
 
 
@@ -970,28 +967,28 @@ _CHARGE = """        self.charge = self._ledger.charge(
 """
 Look = Callable[[Path], None]
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
-    (payment, Mutant("charges after the draw", f"{_CHARGE}        made = self._drawn(draw)\n",
+    (charging, Mutant("charges after the draw", f"{_CHARGE}        made = self._drawn(draw)\n",
                      f"        made = self._drawn(draw)\n{_CHARGE}"), look_at_order),
-    (payment, Mutant("does not check first",
+    (charging, Mutant("does not check first",
                      "ledger.check(dataset, epsilon, neighbours=neighbours)", "(epsilon, epsilon)"),
      look_at_refusals),
-    (payment, Mutant("charges what was free when it looked", "self._ledger.charge(\n",
+    (charging, Mutant("charges what was free when it looked", "self._ledger.charge(\n",
                      "(type(self._ledger)(self._ledger.path).history() or (None,))[-1] or "
                      "self._ledger.charge(\n"),
      look_at_others),
-    (payment, Mutant("records nothing", "self._ledger.record(self.charge, made)", "pass"),
+    (charging, Mutant("records nothing", "self._ledger.record(self.charge, made)", "pass"),
      look_at_results),
-    (payment, Mutant("records before the draw", "        made = self._drawn(draw)\n",
+    (charging, Mutant("records before the draw", "        made = self._drawn(draw)\n",
                      "        self._ledger.record(self.charge, 0)\n"
                      "        made = self._drawn(draw)\n"),
      look_at_order),
-    (payment, Mutant("loses what it cannot record", "except Exception as error:",
+    (charging, Mutant("loses what it cannot record", "except Exception as error:",
                      "except ZeroDivisionError as error:"), look_at_warnings),
-    (payment, Mutant("keeps silent", "            warnings.warn(", "            str("),
+    (charging, Mutant("keeps silent", "            warnings.warn(", "            str("),
      look_at_warnings),
-    (payment, Mutant("takes a ledger alone", "if ledger is None or dataset is None:", "if False:"),
+    (charging, Mutant("takes a ledger alone", "if ledger is None or dataset is None:", "if False:"),
      look_at_refusals),
-    (payment, Mutant("is always free", "if ledger is None and dataset is None:", "if True:"),
+    (charging, Mutant("is always free", "if ledger is None and dataset is None:", "if True:"),
      look_at_results),
     (mechanism, Mutant("charges before it looks",
                        "    data = given(parameters, answers, items, threads, constant_work, "
@@ -1000,12 +997,12 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                        "        return check_of(parameters, payment, *found, "
                        "domain_from_data=data.domain_from_data)\n"
                        "    return paid_release(parameters, data, gaps, payment)",
-                       "    return payment.of(lambda: selected(\n"
+                       "    return charging.of(lambda: selected(\n"
                        "        parameters, given(parameters, answers, items, threads), gaps))"),
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
-                       "return payment.of(lambda: selected(parameters, data, gaps))",
-                       "made = selected(parameters, data, gaps); return payment.of(lambda: made)"),
+                       "return charging.of(lambda: selected(parameters, data, gaps))",
+                       "made = selected(parameters, data, gaps); return charging.of(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
                        "    payment = paid_by(",
@@ -1017,12 +1014,12 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                              "return paid_by(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
     (estimates_calls, Mutant("draws before it pays",
-                             "return payment.of(lambda: Estimates(*select_and_measure(), "
+                             "return charging.of(lambda: Estimates(*select_and_measure(), "
                              "noise._repeated(k)))",
                              "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
-                             "    return payment.of(lambda: made)"), look_at_order),
-    (selector, Mutant("draws before it pays", "        payment.of(draw)\n",
-                      "        made = draw()\n        payment.of(lambda: made)\n"), look_at_order),
+                             "    return charging.of(lambda: made)"), look_at_order),
+    (selector, Mutant("draws before it pays", "        charging.of(draw)\n",
+                      "        made = draw()\n        charging.of(lambda: made)\n"), look_at_order),
     (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
@@ -1047,9 +1044,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (partitions, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
     (selection, Mutant("draws before it pays",
-                       "            rows.look(parameters.k)\n        return payment.of(draw)",
+                       "            rows.look(parameters.k)\n        return charging.of(draw)",
                        "            rows.look(parameters.k)\n        made = draw()\n"
-                       "        return payment.of(lambda: made)"), look_at_order),
+                       "        return charging.of(lambda: made)"), look_at_order),
 ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ from topgap import (
 from topgap.ledger import ledger as ledger_module
 from topgap.ledger import verification
 from topgap.ledger.chain import Entry
-from topgap.measurement import Shares
+from topgap.selection.measurement import Shares
 
 TREES = {"ash": 10**9, "elm": 10**6, "oak": 0}
 
@@ -214,7 +214,7 @@ def test_what_it_cost_is_told_with_an_error(path: Path, monkeypatch: pytest.Monk
     def fails(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topgap.mechanism.selected", fails)
+    monkeypatch.setattr("topgap.selection.mechanism.selected", fails)
     with pytest.raises(KeyboardInterrupt) as raised:
         topgap.top_k(TREES, 1, "1/2", monotonic=True, ledger=path, dataset="stays")
     assert raised.value.__notes__ == [

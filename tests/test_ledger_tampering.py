@@ -517,7 +517,7 @@ def cheaper(entries: list[Entry]) -> list[Entry]:
 
 
 def _spent(entries: list[Entry], epsilon: str) -> str:
-    from topgap.text import read_written, written
+    from topgap.numbers.format import read_written, written
 
     before = max(read_written(each.spent) for each in entries[:-1]
                  if each.dataset == "visits" and each.spent)  # fmt: skip

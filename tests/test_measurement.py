@@ -18,12 +18,12 @@ from topgap import (
     ParameterTypeError,
     TopK,
     law,
-    measurement,
     top_k_with_estimates,
 )
 from topgap.law import Bounds
-from topgap.measurement import Shares
-from topgap.mechanism import given as taken_out
+from topgap.selection import measurement
+from topgap.selection.measurement import Shares
+from topgap.selection.mechanism import given as taken_out
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)
 

@@ -32,12 +32,12 @@ from topgap import (
     plan,
 )
 from topgap.estimates.noise import Noise
-from topgap.estimates.value import Estimates
+from topgap.estimates.result import Estimates
 from topgap.law import Bounds, exp_minus
-from topgap.measurement import Shares
 from topgap.planning import Figure, counts, errors, simulation, zipf
 from topgap.planning.counts import Counts
 from topgap.planning.plot import drawn
+from topgap.selection.measurement import Shares
 
 # No chance that a test below states as 0 or 1 is as far as this from it.
 NEVER = 1e-20
@@ -163,7 +163,7 @@ def test_chances_are_those_of_the_law(
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_other_chances_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     # The chances differ by 0.1 and more: 20,000 releases miss that less often than once in 10^20.
-    monkeypatch.setattr("topgap.planning.calls.simulate", mutated(simulation, mutant).simulate)
+    monkeypatch.setattr("topgap.planning.planner.simulate", mutated(simulation, mutant).simulate)
     assert unlikely(*CASES[0], "1/3", 1e-9) != []
 
 

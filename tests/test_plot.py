@@ -20,8 +20,8 @@ from matplotlib.patches import Rectangle
 from checking.estimated import CERTAIN, ESTIMATED, LEANING, NEAR_TIES, measured
 from checking.releases import EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
 from topgap import Estimates, ParameterError, Release, ReleaseError, TopK
-from topgap.leads import leads
-from topgap.plot import plot
+from topgap.display.plot import plot
+from topgap.margins import leads
 
 WITH_GAPS = {name: release for name, release in SHOWN.items() if release.gaps is not None}
 

@@ -17,27 +17,31 @@ import pytest
 
 from topgap import (
     TopK,
-    answers,
-    check,
     domain,
-    exact,
-    items,
+    parameters,
+    sealing,
+)
+from topgap.numbers import parse
+from topgap.reference import gap_top_k, gap_top_k_pruned, noisy_max, secure, top_k
+from topgap.reference import without_gap as without_gap_module
+from topgap.sampling import bit_source, sampler
+from topgap.selection import (
+    answers,
+    candidate_pool,
+    check,
+    item_names,
     measurement,
     mechanism,
-    parameters,
-    pools,
-    sealing,
+    participants,
     selector,
 )
-from topgap.reference import bits, gap_top_k, gap_top_k_pruned, noisy_max, samplers, secure, top_k
-from topgap.reference import without_gap as without_gap_module
 from topgap.spark import partitions
 from topgap.streams import columns
 
 PRIVACY_PATH = [
-    answers, check, domain, exact, items, measurement, mechanism, parameters, pools, sealing,
-    selector, bits,
-    samplers, secure, without_gap_module, columns, partitions,
+    answers, check, domain, parse, item_names, measurement, mechanism, parameters,
+    candidate_pool, participants, sealing,
+    selector, bit_source, sampler, secure, without_gap_module, columns, partitions,
 ]  # fmt: skip
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
@@ -45,9 +49,9 @@ LIBRARIES = {
     "pyspark", "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
 }  # fmt: skip
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
-    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.options",
-    "topgap.payment", "topgap.release", "topgap.spark.executors", "topgap.streams.sources",
-    "topgap.text",
+    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.selection.options",
+    "topgap.ledger.charging", "topgap.release", "topgap.spark.executors", "topgap.streams.sources",
+    "topgap.numbers.format",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {
@@ -241,7 +245,7 @@ def test_no_variable_on_the_privacy_path_ever_is_a_float(run: Any, given: Any) -
 
 def test_nor_is_one_where_laplace_noise_is_drawn() -> None:
     for rate in (Fraction(3, 7), Fraction(1, 10**40), 2):
-        assert floats_in_variables(samplers.Sampler().discrete_laplace, rate) == set()
+        assert floats_in_variables(sampler.Sampler().discrete_laplace, rate) == set()
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(1, 10**40)], ids=str)

@@ -82,18 +82,19 @@ CHANGES = {
         "from topgap.reference.insecure_floats import gap_top_k_ideal as gap_top_k_pruned",
     ),
     "another class imported": (
-        f"{PACKAGE}/pools.py", "from topgap.reference.samplers import Sampler",
+        f"{PACKAGE}/pools.py", "from topgap.sampling.sampler import Sampler",
         "from topgap.reference.insecure_tape import Sampler",
     ),
     "another function imported for users": (
         f"{PACKAGE}/__init__.py", '"top_k": "mechanism"', '"top_k": "reference"',
     ),
     "an import in a file that need not be proven": (
-        f"{PACKAGE}/streams/rows.py", "from topgap.exact import read_threads",
+        f"{PACKAGE}/streams/rows.py", "from topgap.numbers.parse import read_threads",
         "from topgap.elsewhere import read_threads",
     ),
     "an import within a function": (
-        f"{PACKAGE}/parameters.py", "    from topgap.mechanism import release\n\n    return",
+        f"{PACKAGE}/parameters.py",
+        "    from topgap.selection.mechanism import release\n\n    return",
         "    from topgap.reference.insecure_floats import release\n\n    return",
     ),
     "another function used": (

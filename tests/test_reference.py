@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from checking.frequencies import misfits
 from checking.systems import posix_only
 from topgap import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError, TopK, law
-from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, noisy_max, samplers, top_k
+from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, noisy_max, top_k
+from topgap.sampling import sampler
+from topgap.sampling import sampler as sampler_module
 
 WITH_GAPS = [gap_top_k, gap_top_k_pruned]
 
@@ -164,9 +166,9 @@ def test_each_run_has_a_sampler_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
         made.append(Sampler())
         return made[-1]
 
-    monkeypatch.setattr(samplers, "Sampler", make)
+    monkeypatch.setattr(sampler_module, "Sampler", make)
     for _ in range(3):
-        assert samplers.given_or_fresh(None) is made[-1]
+        assert sampler.given_or_fresh(None) is made[-1]
     assert len({id(sampler) for sampler in made}) == 3
 
 

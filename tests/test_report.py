@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import topgap
 from checking.releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
 from topgap import Release, ReleaseError, TopK
-from topgap.leads import certain_from, leads
+from topgap.margins import certain_from, leads
 from topgap.report import read_release, to_html
 
 VOID = {"meta", "link", "img", "br"}

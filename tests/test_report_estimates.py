@@ -26,7 +26,7 @@ from test_report_in_chromium import (  # noqa: F401 - fixtures
     driver,
 )
 from topgap import Estimates, EstimatesError, ParameterError, Release, ReleaseError, TopK
-from topgap.leads import NEAR_TIES as CAUTION
+from topgap.margins import NEAR_TIES as CAUTION
 from topgap.report import read_estimates, read_release, to_html
 
 HEAD = ["Rank", "Item", "Estimate ± standard error", "95% interval", "Measured"]

@@ -21,7 +21,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from checking.releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
 from topgap import Estimates, Release
-from topgap.leads import leads
+from topgap.margins import leads
 from topgap.report import to_html
 
 NEEDED = {

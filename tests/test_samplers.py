@@ -14,8 +14,9 @@ from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker, Walk, frozen, walk_tapes
 from topgap import ParameterError, ParameterTypeError
 from topgap.law import Bounds
-from topgap.reference import Sampler, SystemBits, samplers
+from topgap.reference import Sampler, SystemBits
 from topgap.reference.insecure_tape import Tape, TapeExhaustedError
+from topgap.sampling import sampler as sampler_module
 
 Law = Callable[[Any], Bounds]
 Recorder = Callable[[str, object], None]
@@ -223,7 +224,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_broken_sampler_falls_out_of_the_bracket(mutant: Mutant, walker: DrawWalker) -> None:
-    broken = DrawWalker(mutated(samplers, mutant).Sampler, like=walker)
+    broken = DrawWalker(mutated(sampler_module, mutant).Sampler, like=walker)
     small = [
         (draw, arguments) for draw, arguments in DRAWS if arguments[:1] not in [(100,), (257,)]
     ]

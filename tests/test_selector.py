@@ -27,8 +27,8 @@ from topgap import (
     Selector,
     SelectorError,
     TopK,
-    selector,
 )
+from topgap.selection import selector
 
 # --- What it takes
 

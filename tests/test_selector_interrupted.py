@@ -11,12 +11,13 @@ import pytest
 from checking import interruptions
 from checking.selectors import FAR, ONE, holding
 from checking.systems import posix_only
-from topgap import ItemsError, Selector, SelectorError, TopK, pools, selector
+from topgap import ItemsError, Selector, SelectorError, TopK
+from topgap.selection import candidate_pool, selector
 
 
 def interrupted(at: int, call: Callable[[], object]) -> bool:
     """Whether the call was interrupted, at this of the lines of the selector and its pools."""
-    files = {selector.__file__, pools.__file__}
+    files = {selector.__file__, candidate_pool.__file__}
     told = interruptions.interrupted(at, call, lambda code: code.co_filename in files)
     return told is not None
 

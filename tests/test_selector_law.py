@@ -13,9 +13,10 @@ from checking.frequencies import misfits_of
 from checking.known_law import gap_top_k
 from checking.mutants import Mutant, mutated
 from checking.walks import DrawWalker
-from topgap import Release, Selector, TopK, pools, selector
+from topgap import Release, Selector, TopK
 from topgap.law import Bounds
 from topgap.reference import Sampler
+from topgap.selection import candidate_pool, selector
 
 Parts = tuple[tuple[int, ...], ...]
 Outcome = tuple[tuple[int, Fraction], ...]
@@ -182,7 +183,7 @@ BROKEN_SELECTORS = [
 
 @pytest.mark.parametrize("mutant", BROKEN_POOLS, ids=lambda mutant: mutant.name)
 def test_a_broken_pool_is_found(mutant: Mutant, module: Any, walker: DrawWalker) -> None:
-    broken = mutated(pools, mutant)
+    broken = mutated(candidate_pool, mutant)
     module.cut, module.rank = broken.cut, broken.rank
     assert _is_found(module, walker)
 

@@ -21,9 +21,9 @@ from checking.mutants import Mutant, mutated
 from checking.selectors import FAR, ONE
 from checking.streamed import NEVER, TABLE, estimates_2, halves, in_batches, parquet, stream_of
 from topgap import AnswersError, Estimates, Selector, SelectorError, TopgapError, TopK, law
-from topgap import selector as selector_module
 from topgap.law import Bounds
-from topgap.measurement import Shares
+from topgap.selection import selector as selector_module
+from topgap.selection.measurement import Shares
 from topgap.streams import columns, rows, selection
 
 HUGE = 10**6

@@ -8,7 +8,7 @@ top k: here it stands for what exact sampling costs if every number is a `Fracti
 from collections.abc import Sequence
 from fractions import Fraction
 
-from topgap.reference.bits import BitSource
+from topgap.sampling.bit_source import BitSource
 
 
 def uniform(m: int, bits: BitSource) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from topgap import TopK, law
-from topgap.leads import certain_from
+from topgap.margins import certain_from
 from topgap.planning import zipf
 
 GAP, REST, INK, FAINT = "#9c3a10", "#7f91a4", "#1d2730", "#c9d2da"

@@ -64,14 +64,15 @@ if TYPE_CHECKING:
     )
     from topgap._core import __version__
     from topgap.auditing import Audit, audit
-    from topgap.check import Check
-    from topgap.estimates import Estimates, estimate, top_k_with_estimates
+    from topgap.estimates import Estimates, estimate
     from topgap.ledger import Ledger
-    from topgap.mechanism import noisy_max, top_k
     from topgap.parameters import TopK
     from topgap.planning import Plan, plan
     from topgap.release import Release
-    from topgap.selector import Selector
+    from topgap.selection.check import Check
+    from topgap.selection.mechanism import noisy_max, top_k
+    from topgap.selection.selector import Selector
+    from topgap.selection.top_k_with_estimates import top_k_with_estimates
 
 # The command imports this before it can handle signals, so all but the errors waits for its use.
 _MODULES = frozenset(
@@ -90,20 +91,20 @@ _MODULES = frozenset(
 )
 _MODULE_OF = {
     "Audit": "auditing",
-    "Check": "check",
+    "Check": "selection.check",
     "Estimates": "estimates",
     "Ledger": "ledger",
     "Plan": "planning",
     "Release": "release",
-    "Selector": "selector",
+    "Selector": "selection.selector",
     "TopK": "parameters",
     "__version__": "_core",
     "audit": "auditing",
     "estimate": "estimates",
-    "noisy_max": "mechanism",
+    "noisy_max": "selection.mechanism",
     "plan": "planning",
-    "top_k": "mechanism",
-    "top_k_with_estimates": "estimates",
+    "top_k": "selection.mechanism",
+    "top_k_with_estimates": "selection.top_k_with_estimates",
 }
 
 __all__ = [

@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from topgap.text import on_one_line, written
+from topgap.display.text import on_one_line
+from topgap.numbers.format import written
 
 
 class TopgapError(Exception):

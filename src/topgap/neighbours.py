@@ -8,9 +8,9 @@ has one, and each charge is converted to it.
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
+from topgap.display.text import on_one_line
 from topgap.errors import LedgerError
 from topgap.parameters import TopK
-from topgap.text import on_one_line
 
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
 RELATIONS: tuple[Neighbours, ...] = get_args(Neighbours)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from topgap._core import Kernel
 from topgap.errors import ParameterError
-from topgap.exact import Number, read_flag, read_parameter, read_whole
+from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from topgap.check import Check
-    from topgap.options import ReleaseOptions
-    from topgap.payment import LedgerLike
+    from topgap.ledger.charging import LedgerLike
     from topgap.release import Release
+    from topgap.selection.check import Check
+    from topgap.selection.options import ReleaseOptions
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -194,7 +194,7 @@ class TopK:
 @cache
 def _mechanism() -> "Callable[..., Release | Check]":
     """What stands to the right of the parameters, and is loaded when it is first called."""
-    from topgap.mechanism import release
+    from topgap.selection.mechanism import release
 
     return release
 

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from topgap import frames
-from topgap.domain import NOT_PROTECTED
+from topgap.display import dataframes
+from topgap.display.text import on_one_line, represented
+from topgap.display.text_table import as_html, as_text
 from topgap.errors import ReleaseError, TopgapError
-from topgap.exact import is_whole
-from topgap.grid import as_html, as_text
+from topgap.numbers.format import read_written, written
+from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
-from topgap.text import on_one_line, read_written, represented, written
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.axes import Axes
+
+NOT_PROTECTED = (
+    "Not protected: the list of items was taken from the data, so that an item is named here "
+    "shows that somebody has it, whatever ε is."
+)
+"""What is said of a release whose list of items was taken from the data."""
 
 FORMAT = "topgap.release/1"
 _ENTRIES, _MARK = {"format", "parameters", "winners"}, {"domain_from_data", "caveat"}
@@ -297,7 +303,7 @@ class Release:
           item   gap  gap_units
         0  flu  12.5        125
         """
-        return frames.to_pandas(self.columns())
+        return dataframes.to_pandas(self.columns())
 
     def to_polars(self) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors.
@@ -305,7 +311,7 @@ class Release:
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_polars().rows()
         [('flu', 12.5, 125)]
         """
-        return frames.to_polars(self.columns())
+        return dataframes.to_polars(self.columns())
 
     def to_arrow(self) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors.
@@ -313,10 +319,10 @@ class Release:
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_arrow().to_pylist()
         [{'item': 'flu', 'gap': 12.5, 'gap_units': 125}]
         """
-        return frames.to_arrow(self.columns())
+        return dataframes.to_arrow(self.columns())
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """A chart of the leads and gaps, as in `topgap.plot.plot`.
+        """A chart of the leads and gaps, as in `topgap.display.plot.plot`.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -325,7 +331,7 @@ class Release:
             ReleaseError: The release has no gaps.
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.plot import plot
+        from topgap.display.plot import plot
 
         return plot(self, ax)
 

@@ -20,7 +20,8 @@ from checking.faults import FAULTS, Action, Fault, Faults
 from checking.killed import Told
 from checking.ledger_mutants import break_ledger
 from topgap import ledger as package
-from topgap import mechanism, payment
+from topgap.ledger import charging
+from topgap.selection import mechanism
 
 VISITS = {"start": 51_260, "search": 20_110, "help": 960, "legal": 12}
 COST = Fraction(1, 3)
@@ -207,7 +208,7 @@ class Play:
 
     def top_k(self, known: Any) -> None:
         parameters = topgap.TopK(2, COST)
-        paid = payment.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
+        paid = charging.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
         told = Told(lambda _, made: self._tell(drawn=made), paid)
         made = mechanism.paid_release(
             parameters, mechanism.given(parameters, VISITS, None, None), True, told

@@ -14,8 +14,8 @@ from checking import hostile, hostile_parameters
 from checking.judged import Judge
 from checking.well_formed import is_estimates, is_release
 from topgap import Estimates, Release, TopK, report
+from topgap.display.text import in_words
 from topgap.errors import EstimatesError, ParameterError, ParameterTypeError, ReleaseError
-from topgap.text import in_words
 
 PARAMETERS = (ParameterError, ParameterTypeError)
 READING = (EstimatesError, ReleaseError)

@@ -23,8 +23,9 @@ import topgap
 from checking.apart import given
 from checking.ledger_mutants import break_ledger
 from topgap import ledger as package
-from topgap import mechanism, payment
-from topgap.payment import Payment
+from topgap.ledger import charging
+from topgap.ledger.charging import Payment
+from topgap.selection import mechanism
 
 PROCESSES = 4
 CALLS = 10
@@ -105,7 +106,7 @@ class Worker:
     def _drawn(self, known: Any, cost: Fraction) -> None:
         """It is outside before it is recorded."""
         parameters = topgap.TopK(2, cost)
-        paid = payment.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
+        paid = charging.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
         data = mechanism.given(parameters, VISITS, None, None)
         made = mechanism.paid_release(parameters, data, True, Told(self._tell, paid))
         self._tell("released", made.to_dict())

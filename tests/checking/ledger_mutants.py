@@ -6,8 +6,7 @@ from typing import Any
 import topgap
 from checking.mutants import Mutant, mutated
 from topgap import ledger as package
-from topgap import payment
-from topgap.ledger import directory, ledger, storage, uninterrupted
+from topgap.ledger import charging, directory, ledger, storage, uninterrupted
 
 _READ_WITHIN = """\
         def spend(connection: sqlite3.Connection) -> Charge:
@@ -47,10 +46,10 @@ _PAY_LATER = """\
 """
 
 MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
-    "charged after the draw": (payment, _PAY, _PAY_LATER),
-    "not recorded": (payment, "self._ledger.record(self.charge, made)", "pass"),
+    "charged after the draw": (charging, _PAY, _PAY_LATER),
+    "not recorded": (charging, "self._ledger.record(self.charge, made)", "pass"),
     "an error in recording is an error": (
-        payment,
+        charging,
         "        except Exception as error:",
         "        except ZeroDivisionError as error:",
     ),
@@ -97,8 +96,8 @@ def break_ledger(name: str | None) -> None:
     broken: Any = mutated(module, Mutant(name, old, new))
     if name in _UNDER_SQLITES_LOCKS_ALONE:
         directory.HAS_LOCKS = False
-    if module is payment:
-        payment.Charged = broken.Charged  # type: ignore[misc]
+    if module is charging:
+        charging.Charged = broken.Charged  # type: ignore[misc]
     elif module is uninterrupted:
         storage.run_to_end = broken.run_to_end  # type: ignore[attr-defined]
     elif module is directory:

@@ -30,7 +30,7 @@ from typing import Any, Generic, TypeVar
 from checking.plain_methods import code_that_runs, overwritten_variables, state_is_in_variables
 from topgap.law import Bounds
 from topgap.reference.insecure_tape import TapeExhaustedError
-from topgap.reference.samplers import Sampler
+from topgap.sampling.sampler import Sampler
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 

@@ -8,10 +8,10 @@ An audit makes up its data, and what it tells is of the mechanism; it shows what
 never proves that something is not.
 """
 
-from topgap.auditing.calls import audit
+from topgap.auditing.auditor import audit
 from topgap.auditing.cases import Neighbours, ReleaseFunction
 from topgap.auditing.findings import Audited, Bound, LawCheck, Misfit
-from topgap.auditing.value import Audit
+from topgap.auditing.result import Audit
 from topgap.errors import AuditError
 
 __all__ = [

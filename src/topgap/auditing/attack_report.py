@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from topgap.auditing.result import WIDTH, paragraphs, short
 from topgap.auditing.rounding import percent_at_least, percent_at_most
-from topgap.auditing.value import WIDTH, paragraphs, short
-from topgap.grid import as_text
+from topgap.display.text_table import as_text
 
 if TYPE_CHECKING:
     from topgap.auditing.attacks import AttackResult

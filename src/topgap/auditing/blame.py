@@ -4,7 +4,7 @@ import os
 import sysconfig
 import traceback
 
-from topgap.text import on_one_line
+from topgap.display.text import on_one_line
 
 _OURS = os.path.dirname(os.path.dirname(__file__))
 _INSTALLED = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]

@@ -16,7 +16,7 @@ from topgap._core import Laplace
 from topgap.auditing.cases import Neighbours, ReleaseFunction
 from topgap.parameters import TopK
 from topgap.reference.insecure_floats import gap_top_k_ideal
-from topgap.reference.samplers import Sampler
+from topgap.sampling.sampler import Sampler
 
 Answers = Sequence[int]
 Pairs = list[tuple[int, Fraction]]

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import is_whole
+from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
 
 ReleaseFunction = Callable[[Sequence[int], TopK], object]

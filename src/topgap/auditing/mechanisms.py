@@ -11,10 +11,10 @@ from topgap import reference
 from topgap.auditing.cases import Neighbours, ReleaseFunction
 from topgap.auditing.findings import ShouldBe
 from topgap.auditing.neighbourhood import FULL, QUICK
-from topgap.mechanism import top_k
 from topgap.parameters import TopK
 from topgap.release import Release
-from topgap.selector import Selector
+from topgap.selection.mechanism import top_k
+from topgap.selection.selector import Selector
 
 
 class Mechanism(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap.errors import ReleaseError
-from topgap.exact import is_whole
+from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
 from topgap.release import Release
 

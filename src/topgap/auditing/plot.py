@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from topgap.auditing.findings import Audited, Bound
-from topgap.auditing.value import Audit
+from topgap.auditing.result import Audit
 from topgap.planning.plot import FORMS, check_installed
 
 if TYPE_CHECKING:

@@ -15,15 +15,15 @@ import typer
 
 from topgap import auditing
 from topgap.auditing import plot as drawing
-from topgap.auditing.calls import LEAST, read_failure
-from topgap.auditing.value import WIDTH
+from topgap.auditing.auditor import LEAST, read_failure
+from topgap.auditing.result import WIDTH
 from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
+from topgap.display.text import on_one_line
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import read_whole
-from topgap.text import on_one_line
+from topgap.numbers.parse import read_whole
 
 Form = Literal["table", "json"]
 _NOTHING = object()

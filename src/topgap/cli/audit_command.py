@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from topgap.auditing.calls import FAILURE
+from topgap.auditing.auditor import FAILURE
 from topgap.cli import options
 from topgap.cli.audit import Form, Request
 from topgap.cli.audit import audit as audited

@@ -16,15 +16,16 @@ from topgap.cli import files, standard_output
 from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.publishing import charged
+from topgap.display.text import on_one_line, shown_path
+from topgap.display.text_table import as_text
 from topgap.errors import SourceError
 from topgap.estimates import Estimates
-from topgap.estimates.document import FORMAT as ESTIMATES
-from topgap.grid import as_text
+from topgap.estimates.serialization import FORMAT as ESTIMATES
 from topgap.ledger import Budget, Charge, Ledger, document
 from topgap.neighbours import Neighbours
+from topgap.numbers.format import written
 from topgap.release import FORMAT as RELEASE
 from topgap.release import Release
-from topgap.text import on_one_line, shown_path, written
 
 Form = Literal["table", "json", "csv"]
 

@@ -6,8 +6,9 @@ import typer
 
 from topgap.cli import complain
 from topgap.cli.complaints import FAILED
-from topgap.payment import Charged, cost_in_words
-from topgap.text import on_one_line, written
+from topgap.display.text import on_one_line
+from topgap.ledger.charging import Charged, cost_in_words
+from topgap.numbers.format import written
 
 
 def ask(payment: Charged) -> None:

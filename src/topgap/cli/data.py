@@ -7,7 +7,6 @@ from typing import Any
 import typer
 
 from topgap import counting
-from topgap.check import Check
 from topgap.cli.asked import Request
 from topgap.cli.confirmation import ask
 from topgap.cli.making import Making
@@ -17,7 +16,8 @@ from topgap.cli.signals import raise_again
 from topgap.counting import FROM_DATA, Domain
 from topgap.counting.events import check_query
 from topgap.errors import DomainError, SourceError
-from topgap.payment import FREE, Charged, Payment
+from topgap.ledger.charging import FREE, Charged, Payment
+from topgap.selection.check import Check
 from topgap.streams.rows import Rows
 
 

@@ -13,8 +13,8 @@ from topgap.cli.publications import Released
 from topgap.cli.terminal import Shown
 from topgap.counting import count_transactions
 from topgap.datasets import Quest, baskets, write
+from topgap.display.text import shown_path
 from topgap.parameters import TopK
-from topgap.text import shown_path
 
 K, EPSILON = 25, 1
 _SEED = 1994

@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from topgap.display.text import shown_path
 from topgap.errors import OutputError
-from topgap.text import shown_path
 
 
 def check(

@@ -6,10 +6,10 @@ from typing import Literal
 
 from topgap.cli.csv_text import csv_text
 from topgap.cli.publications import Publication
+from topgap.display.rounding import about
+from topgap.display.text_table import as_text
 from topgap.errors import MissingExtraError
-from topgap.grid import as_text
-from topgap.leads import certain_from
-from topgap.report.numbers import about
+from topgap.margins import certain_from
 
 Form = Literal["table", "csv", "json", "parquet"]
 _SUFFIXES: dict[str, Form] = {

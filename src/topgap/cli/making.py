@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from topgap.check import Check, check_of
 from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
-from topgap.estimates.calls import estimated, paid_estimates
 from topgap.estimates.noise import Noise
-from topgap.estimates.value import LEVEL, read_level
-from topgap.exact import Number
-from topgap.measurement import Shares
-from topgap.mechanism import given, selected
+from topgap.estimates.result import LEVEL, read_level
+from topgap.ledger.charging import FREE, LedgerLike, Payment, paid_by
 from topgap.neighbours import Neighbours
+from topgap.numbers.parse import Number
 from topgap.parameters import TopK
-from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
+from topgap.selection.check import Check, check_of
+from topgap.selection.measurement import Shares
+from topgap.selection.mechanism import given, selected
+from topgap.selection.top_k_with_estimates import estimated, paid_estimates
 from topgap.streams.rows import Rows
 from topgap.streams.selection import released, released_with_estimates
 

@@ -19,7 +19,7 @@ from topgap.errors import SourceError
 from topgap.neighbours import Neighbours
 from topgap.planning import Plan
 from topgap.planning import plot as drawing
-from topgap.planning.value import NOT_PRIVATE
+from topgap.planning.result import NOT_PRIVATE
 
 Form = Literal["table", "csv", "json"]
 SourceFormat = Literal["csv", "tsv", "jsonl", "parquet", "duckdb", "sqlite"]

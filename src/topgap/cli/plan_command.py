@@ -10,7 +10,7 @@ from topgap.cli.complaints import one_sentence
 from topgap.cli.options import DATA, OUTPUT, PRIVACY
 from topgap.cli.plan import LARGEST, Form, Request, SourceFormat
 from topgap.cli.plan import plan as planned
-from topgap.planning.calls import RELEASES
+from topgap.planning.planner import RELEASES
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
 EXAMPLES = r"""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
+from topgap.display.rounding import out_of
 from topgap.estimates import Estimates
-from topgap.leads import NEAR_TIES, is_anywhere_uncertain
+from topgap.margins import NEAR_TIES, is_anywhere_uncertain
+from topgap.numbers.format import written
 from topgap.release import Release
-from topgap.report.numbers import out_of
-from topgap.text import written
 
 if TYPE_CHECKING:
     import pyarrow as pa

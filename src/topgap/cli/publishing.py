@@ -9,10 +9,11 @@ from topgap.cli import files, standard_output
 from topgap.cli.asked import Request
 from topgap.cli.forms import Form, in_form
 from topgap.cli.publications import Publication
-from topgap.leads import is_uncertain
+from topgap.display.text import on_one_line
+from topgap.ledger.charging import Charged, Payment
+from topgap.margins import is_uncertain
+from topgap.numbers.format import written
 from topgap.parameters import TopK
-from topgap.payment import Charged, Payment
-from topgap.text import on_one_line, written
 
 if TYPE_CHECKING:
     from topgap.ledger import Charge

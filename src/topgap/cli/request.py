@@ -10,18 +10,18 @@ from typing import Any
 
 import typer
 
-from topgap.check import Check
 from topgap.cli import complain, files, standard_output, usage
 from topgap.cli.asked import Request
 from topgap.cli.data import AllRows, OverDomain
 from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.publishing import charged, publish, words
+from topgap.display.text import shown_path
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
-from topgap.estimates.value import LEVEL
+from topgap.estimates.result import LEVEL
+from topgap.ledger.charging import Charged, Payment
 from topgap.neighbours import Neighbours
 from topgap.parameters import TopK
-from topgap.payment import Charged, Payment
-from topgap.text import shown_path
+from topgap.selection.check import Check
 
 
 def release(request: Request) -> None:

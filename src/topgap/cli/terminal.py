@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from topgap.cli.publications import Publication
-from topgap.leads import certain_from, is_uncertain, leads
+from topgap.display.rounding import about, for_columns
+from topgap.display.text import width
+from topgap.margins import certain_from, is_uncertain, leads
 from topgap.release import Release
-from topgap.report.numbers import about, for_columns
-from topgap.text import width
 
 _WIDEST, _NARROWEST = 34, 8  # bars; a narrower one would show nothing, and there is none
 _LONGEST_NAME = 14  # what names need not share with a bar

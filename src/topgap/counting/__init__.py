@@ -18,7 +18,8 @@ from topgap.counting.domain import Domain, read_domain
 from topgap.counting.engine import MEMORY, Progress
 from topgap.counting.events import count_events, count_transactions, read_counts
 from topgap.counting.files import FORMATS, Format, format_by_name
-from topgap.domain import FROM_DATA, NOT_PROTECTED, Counts
+from topgap.domain import FROM_DATA, Counts
+from topgap.release import NOT_PROTECTED
 
 __all__ = [
     "FORMATS",

@@ -29,8 +29,8 @@ from topgap.counting.tables import (
     places_of,
     quoted,
 )
+from topgap.display.text import on_one_line
 from topgap.errors import SourceError
-from topgap.text import on_one_line
 
 _ROWS = 50_000
 _STEPS = 100_000  # of SQLite's machine, some milliseconds

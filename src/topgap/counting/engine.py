@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Any
 
 from topgap.counting.boundary import Passed
+from topgap.display.text import shown_path
 from topgap.errors import MissingExtraError, ParameterError, SourceError
 from topgap.signals import defer_signals
-from topgap.text import shown_path
 
 Progress = Callable[[str, float | None], None]
 """Told ten times a second what is done, and which share of it, from 0 to 1; None if not known."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.engine import Engine
+from topgap.display.text import shown_path
 from topgap.errors import ParameterError, SourceError
-from topgap.text import shown_path
 
 Format = Literal["csv", "tsv", "jsonl", "parquet", "fimi", "duckdb", "sqlite"]
 FORMATS: tuple[Format, ...] = get_args(Format)

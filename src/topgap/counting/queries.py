@@ -15,8 +15,8 @@ from typing import Any
 
 from topgap.counting.engine import Engine
 from topgap.counting.tables import literal, quoted
+from topgap.display.text import on_one_line
 from topgap.errors import SourceError
-from topgap.text import on_one_line
 
 Node = dict[str, Any]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from topgap.counting.engine import Engine
+from topgap.display.text import on_one_line
 from topgap.errors import SourceError
-from topgap.text import on_one_line
 
 _MOST_NAMES = 8
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from topgap.display.text import shown_path
 from topgap.errors import DatasetError
-from topgap.text import shown_path
 
 File: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 """What can be read: a path, or a file that is open for reading bytes."""

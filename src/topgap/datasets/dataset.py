@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 from topgap.datasets.content import Content, unpacked
 from topgap.datasets.fimi import FORMS, Form, parsed, read_form, transactions
+from topgap.display.text import shown_path
 from topgap.errors import DatasetError, ParameterError
-from topgap.text import shown_path
 
 AnyForm: TypeAlias = Form | Literal["counts"]
 """A form of transactions; or ready counts, an item and its count a line with a comma between."""

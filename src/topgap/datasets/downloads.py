@@ -15,8 +15,8 @@ from urllib.request import urlopen
 from topgap.datasets.catalogue import Entry, Source
 from topgap.datasets.content import unpacked
 from topgap.datasets.dataset import agrees
+from topgap.display.text import on_one_line, shown_path
 from topgap.errors import DatasetError
-from topgap.text import on_one_line, shown_path
 
 Progress: TypeAlias = Callable[[int, int | None], object]
 """Called with the bytes that have come, and how many there will be if the server says so."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from topgap.datasets.catalogue import CATALOGUE, Entry, entry_of
 from topgap.datasets.dataset import AnyForm, Dataset, read_as
 from topgap.datasets.folders import data_folder, find_in, form_by_name
+from topgap.display.text import shown_path
 from topgap.errors import DatasetError
-from topgap.text import shown_path
 
 if TYPE_CHECKING:
     from topgap.datasets.downloads import Progress

@@ -27,7 +27,7 @@ from random import Random
 from typing import TypeAlias
 
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import read_flag, read_whole
+from topgap.numbers.parse import read_flag, read_whole
 
 Uniform: TypeAlias = Callable[[], float]
 """The only source of randomness: a number from 0 to below 1 at each call."""

@@ -1,12 +1,11 @@
 """How many: measurements of the winners, made better by the gaps between them.
 
-    top_k_with_estimates(answers, k, epsilon, …)       selects, measures and estimates: Estimates
     estimate(release, measurements, variance=…, …)     estimates from what was measured elsewhere
 
-From the release on, nothing here sees an answer.
+Nothing here sees an answer; `topgap.top_k_with_estimates` selects, measures and estimates.
 """
 
-from topgap.estimates.calls import estimate, top_k_with_estimates
-from topgap.estimates.value import Estimates
+from topgap.estimates.estimator import estimate
+from topgap.estimates.result import Estimates
 
-__all__ = ["Estimates", "estimate", "top_k_with_estimates"]
+__all__ = ["Estimates", "estimate"]

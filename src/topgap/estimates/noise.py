@@ -32,7 +32,7 @@ class Noise:
 
     @classmethod
     def discrete_laplace(cls, parameters: TopK, epsilon: Fraction) -> "Noise":
-        """Discrete Laplace noise on multiples of the resolution, as `topgap.measurement` adds it.
+        """Discrete Laplace noise on multiples of the resolution, as measurements have it.
 
         >>> noise = Noise.discrete_laplace(TopK(k=1, epsilon=1, resolution=1), Fraction(1, 2))
         >>> float(noise.scales[0]), round(float(noise.variances[0]), 3)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from topgap.errors import ParameterError
-from topgap.exact import is_whole
+from topgap.numbers.parse import is_whole
 
 MOST_BITS = 10_000
 """How finely e^−x can be bounded."""

@@ -28,12 +28,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 
-from topgap.answers import in_steps
 from topgap.errors import AnswersError, ParameterError, ParameterTypeError
-from topgap.exact import is_whole
 from topgap.law.exponential import Bounds, exp_minus
 from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X, power_of_x
+from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
+from topgap.selection.answers import in_steps
 
 MOST_STEPS = 1_000
 """How many steps of the resolution answers may lie apart, and how many a gap may have."""

@@ -4,13 +4,14 @@ import json
 from fractions import Fraction
 from typing import NamedTuple
 
+from topgap.display.text import on_one_line
 from topgap.errors import LedgerError
 from topgap.ledger import clock
 from topgap.ledger.chain import Entry
 from topgap.ledger.log import Log, receipt
 from topgap.ledger.values import Budget, Charge
 from topgap.neighbours import Neighbours
-from topgap.text import on_one_line, read_written
+from topgap.numbers.format import read_written
 
 
 class Balance(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from topgap.ledger import clock
 from topgap.neighbours import RELATIONS, UNSTATED, Neighbours
-from topgap.text import read_written, written
+from topgap.numbers.format import read_written, written
 
 Kind = Literal["dataset", "charge", "result"]
 BEGINNING = "topgap.ledger"

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from topgap.ledger.values import Budget, Charge
-from topgap.text import written
+from topgap.numbers.format import written
 
 FORMAT = "topgap.ledger/1"
 

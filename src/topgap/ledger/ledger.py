@@ -7,8 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
+from topgap.display.text import on_one_line
 from topgap.errors import BudgetExceeded, ChargeMissingError, LedgerError, ParameterError
-from topgap.exact import Number, read_flag, read_parameter, read_whole
 from topgap.ledger import accounts, clock, document, given
 from topgap.ledger.chain import Entry
 from topgap.ledger.log import Log
@@ -17,7 +17,8 @@ from topgap.ledger.storage import Storage
 from topgap.ledger.values import Budget, Charge, Quote, Verified
 from topgap.ledger.verification import verified
 from topgap.neighbours import Neighbours, converted
-from topgap.text import on_one_line, written
+from topgap.numbers.format import written
+from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 WAIT = 60
 """So many seconds a ledger is waited for, unless others are given."""

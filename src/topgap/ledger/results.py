@@ -3,13 +3,13 @@
 from dataclasses import replace
 from fractions import Fraction
 
+from topgap.display.text import in_words
 from topgap.errors import ParameterTypeError, ReleaseError
-from topgap.estimates.value import Estimates
+from topgap.estimates.result import Estimates
 from topgap.ledger.chain import DEEPEST
 from topgap.ledger.given import in_json
 from topgap.neighbours import Neighbours, stated_by
 from topgap.release import Release
-from topgap.text import in_words
 
 
 def recordable(result: object) -> tuple[str, Fraction | None, Neighbours | None]:

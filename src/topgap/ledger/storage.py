@@ -16,12 +16,12 @@ from pathlib import Path, PurePath
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from topgap.display.text import shown_path
 from topgap.errors import LedgerError
 from topgap.ledger import directory, schema
 from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY
 from topgap.ledger.directory import Holding
 from topgap.ledger.uninterrupted import Work, run_to_end
-from topgap.text import shown_path
 
 _Got = TypeVar("_Got")
 _LONGEST_PAUSE = 0.02

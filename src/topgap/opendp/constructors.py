@@ -16,14 +16,14 @@ from opendp.mod import (
     assert_features,
 )
 
-from topgap.answers import check_enough
 from topgap.errors import ItemsError, ParameterError, ParameterTypeError
-from topgap.exact import Number, read_flag, read_parameter, read_whole
-from topgap.items import check_names, listed
+from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 from topgap.opendp.domains import Holding, read_domain
 from topgap.opendp.privacy_map import PrivacyMap, read_metric
 from topgap.parameters import TopK
 from topgap.release import Release
+from topgap.selection.answers import check_enough
+from topgap.selection.item_names import check_names, listed
 
 
 def make_top_k(

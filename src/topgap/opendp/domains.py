@@ -6,7 +6,7 @@ from typing import Any
 from opendp.mod import Domain
 
 from topgap.errors import ItemsError, ParameterError, ParameterTypeError
-from topgap.exact import is_whole
+from topgap.numbers.parse import is_whole
 
 _WHOLE = {"u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64"}
 _FLOATS = {"f32", "f64"}

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.answers import Array, floored, in_int64
-from topgap.exact import ratio
+from topgap.numbers.parse import ratio
 from topgap.parameters import TopK
+from topgap.selection.answers import Array, floored, in_int64
 
 Steps = np.ndarray[tuple[int], np.dtype[np.int64]]
 Winners = np.ndarray[tuple[int, int], np.dtype[np.int64]]
@@ -52,7 +52,7 @@ class Counts:
 
     @classmethod
     def of(cls, numbers: "Array | list[Any]", parameters: TopK) -> "Counts":
-        """Look at these numbers, which `topgap.answers.read` has taken out of what held them.
+        """Look at these numbers, which `answers.read` has taken out of what held them.
 
         Raises:
             AnswersError, AnswersTypeError: They are no finite numbers.

@@ -7,9 +7,9 @@ import numpy as np
 
 from topgap.estimates.intervals import errors_of
 from topgap.estimates.noise import Noise
-from topgap.measurement import Shares, laplace
 from topgap.planning.counts import Whole
 from topgap.planning.figures import root_of_mean
+from topgap.selection.measurement import Shares, laplace
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

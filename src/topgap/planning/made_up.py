@@ -3,7 +3,7 @@
 import numpy as np
 
 from topgap.errors import ParameterError
-from topgap.exact import read_whole
+from topgap.numbers.parse import read_whole
 
 _MOST_ITEMS = 10**9
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from topgap.errors import MissingExtraError
 from topgap.planning.figures import Figure
-from topgap.planning.value import Plan
+from topgap.planning.result import Plan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

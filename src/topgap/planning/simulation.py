@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.measurement import Shares
 from topgap.parameters import TopK
 from topgap.planning.counts import Counts, Whole, Winners
 from topgap.planning.errors import Errors
 from topgap.planning.figures import Mean, chance, root
-from topgap.planning.value import Lists, Row
+from topgap.planning.result import Lists, Row
+from topgap.selection.measurement import Shares
 
 Told = Callable[[int], None]
 """Is told how many releases have been simulated since it was told last."""

@@ -5,10 +5,10 @@
 1 to 3 in floating point and `insecure_tape` a source of known bits; neither is for a release.
 """
 
-from topgap.reference.bits import BitSource, SystemBits
-from topgap.reference.samplers import Sampler
 from topgap.reference.secure import gap_top_k, gap_top_k_pruned
 from topgap.reference.without_gap import noisy_max, top_k
+from topgap.sampling.bit_source import BitSource, SystemBits
+from topgap.sampling.sampler import Sampler
 
 __all__ = [
     "BitSource",

@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from topgap.answers import in_steps
 from topgap.errors import AnswersError
-from topgap.exact import read_whole
+from topgap.numbers.parse import read_whole
 from topgap.parameters import TopK
+from topgap.selection.answers import in_steps
 
 Floats = npt.NDArray[np.float64]
 

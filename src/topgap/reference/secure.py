@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 
-from topgap.answers import in_steps
-from topgap.exact import read_whole
+from topgap.numbers.parse import read_whole
 from topgap.parameters import TopK
-from topgap.reference.samplers import Sampler, given_or_fresh
+from topgap.sampling.sampler import Sampler, given_or_fresh
+from topgap.selection.answers import in_steps
 
 
 def gap_top_k(
@@ -31,7 +31,7 @@ def gap_top_k(
         and the lead over the next, a multiple of the resolution.
 
     Raises:
-        AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
+        AnswersError, AnswersTypeError: The answers cannot be used; see `in_steps`.
         ParameterError, ParameterTypeError: `refinement` is no integer of at least 2, `parameters`
             no `TopK` or `sampler` no `Sampler`.
         KernelError: The system gave no randomness.

@@ -4,10 +4,10 @@ Geometric noise and uniformly broken ties have exactly the law of real exponenti
 paper's lemma on secure Noisy Max, and the same argument for k winners.
 """
 
-from topgap.answers import in_steps
 from topgap.errors import ParameterError
 from topgap.parameters import TopK
-from topgap.reference.samplers import Sampler, given_or_fresh
+from topgap.sampling.sampler import Sampler, given_or_fresh
+from topgap.selection.answers import in_steps
 
 
 def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = None) -> int:
@@ -22,7 +22,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
         The index of the winner: its position among the answers, from 0.
 
     Raises:
-        AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
+        AnswersError, AnswersTypeError: The answers cannot be used; see `in_steps`.
         ParameterError: k is not 1.
         KernelError: The system gave no randomness.
 
@@ -53,7 +53,7 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
         The indices of the winners: their positions among the answers, from 0.
 
     Raises:
-        AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.answers.in_steps`.
+        AnswersError, AnswersTypeError: The answers cannot be used; see `in_steps`.
         KernelError: The system gave no randomness.
 
     >>> from topgap import TopK

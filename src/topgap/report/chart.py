@@ -3,10 +3,10 @@
 from fractions import Fraction
 from html import escape
 
-from topgap.leads import ONE_IN, certain_from, is_uncertain, leads
+from topgap.display.rounding import about, for_columns
+from topgap.display.text import on_one_line
+from topgap.margins import ONE_IN, certain_from, is_uncertain, leads
 from topgap.release import Release
-from topgap.report.numbers import about, for_columns
-from topgap.text import on_one_line
 
 
 def names(release: Release) -> str:

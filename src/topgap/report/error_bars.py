@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 
+from topgap.display.chart_scale import Span, Spans, near_ties, spans
+from topgap.display.rounding import estimated, for_columns
 from topgap.estimates import Estimates
-from topgap.exact import Number
+from topgap.numbers.parse import Number
 from topgap.report.chart import name, percent, row
-from topgap.report.numbers import estimated, for_columns
-from topgap.spans import Span, Spans, near_ties, spans
 
 
 def error_bars(estimates: Estimates, level: Number) -> str:

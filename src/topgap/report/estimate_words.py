@@ -2,17 +2,17 @@
 
 from fractions import Fraction
 
-from topgap.estimates import Estimates
-from topgap.estimates.value import percent, read_level
-from topgap.exact import Number
-from topgap.leads import NEAR_TIES
-from topgap.report.numbers import (
+from topgap.display.rounding import (
     estimated,
     exactly,
     likelihood_factor,
     out_of,
     surest_belief,
 )
+from topgap.estimates import Estimates
+from topgap.estimates.result import percent, read_level
+from topgap.margins import NEAR_TIES
+from topgap.numbers.parse import Number
 from topgap.report.words import words
 
 

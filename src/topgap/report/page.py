@@ -8,18 +8,18 @@ from importlib import resources
 from string import Template
 from typing import NamedTuple
 
+from topgap.display.text import on_one_line
 from topgap.errors import ParameterTypeError
 from topgap.estimates import Estimates
-from topgap.estimates.value import LEVEL
-from topgap.exact import Number
-from topgap.leads import is_anywhere_uncertain
+from topgap.estimates.result import LEVEL
+from topgap.margins import is_anywhere_uncertain
+from topgap.numbers.parse import Number
 from topgap.release import Release
 from topgap.report.chart import bars, names
 from topgap.report.embedded import ESTIMATES, RELEASE, harmless
 from topgap.report.error_bars import error_bars
 from topgap.report.estimate_words import estimate_words
 from topgap.report.words import words
-from topgap.text import on_one_line
 
 
 def to_html(

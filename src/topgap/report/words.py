@@ -4,9 +4,9 @@ from fractions import Fraction
 from math import sqrt
 
 from topgap._core import __version__
-from topgap.leads import ONE_IN, certain_from
+from topgap.display.rounding import about, exactly, likelihood_factor, surest_belief
+from topgap.margins import ONE_IN, certain_from
 from topgap.release import Release
-from topgap.report.numbers import about, exactly, likelihood_factor, surest_belief
 
 
 def words(release: Release) -> dict[str, str]:

@@ -17,13 +17,13 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from topgap import errors
 from topgap._core import Streams
-from topgap.answers import check_enough
 from topgap.errors import SparkError, TopgapError
-from topgap.exact import Number, read_flag
+from topgap.ledger.charging import FREE, LedgerLike, Payment, paid_by
+from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
-from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
-from topgap.selector import Selector
+from topgap.selection.answers import check_enough
+from topgap.selection.selector import Selector
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
 from topgap.spark.executors import run_check

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topgap._core import Streams
-from topgap.answers import check_finite, read
 from topgap.errors import ItemsError, TopgapError
 from topgap.parameters import TopK
-from topgap.selector import Selector
+from topgap.selection.answers import check_finite, read
+from topgap.selection.selector import Selector
 from topgap.spark.executors import prepare_check
 
 ITEM, VALUE, TIMES = "item", "value", "times"

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from topgap.answers import check_enough, check_finite, read
-from topgap.check import count_occurring
 from topgap.counting import Progress
 from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError
-from topgap.exact import read_threads
-from topgap.items import listed
-from topgap.selector import MOST_REMEMBERED, MOST_TEXT, TWICE, Selector, characters
+from topgap.numbers.parse import read_threads
+from topgap.selection.answers import check_enough, check_finite, read
+from topgap.selection.check import count_occurring
+from topgap.selection.item_names import listed
+from topgap.selection.selector import MOST_REMEMBERED, MOST_TEXT, TWICE, Selector, characters
 
 if TYPE_CHECKING:
     from topgap.streams.sources import Part

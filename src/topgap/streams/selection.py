@@ -5,14 +5,14 @@ from typing import Any
 
 from topgap.counting import Progress
 from topgap.estimates import Estimates
-from topgap.estimates.calls import estimated_by, paid_estimates
-from topgap.exact import Number, read_flag
-from topgap.measurement import Shares
+from topgap.ledger.charging import FREE, LedgerLike, Payment, paid_by
+from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
-from topgap.payment import FREE, LedgerLike, Payment, paid_by
 from topgap.release import Release
 from topgap.sealing import sealed
-from topgap.selector import Selector
+from topgap.selection.measurement import Shares
+from topgap.selection.selector import Selector
+from topgap.selection.top_k_with_estimates import estimated_by, paid_estimates
 from topgap.streams.rows import Rows
 
 

@@ -6,7 +6,7 @@ from math import ceil, exp, expm1, log, log1p
 
 from topgap.auditing.attacks.game import TARGETS, AttackResult, play
 from topgap.auditing.attacks.last_bits import ATTACKS, PASSING
-from topgap.exact import Number, read_parameter, read_whole
+from topgap.numbers.parse import Number, read_parameter, read_whole
 
 Progress = Callable[[str, float | None], None]
 

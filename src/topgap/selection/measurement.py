@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from topgap._core import Laplace
-from topgap.answers import floored
 from topgap.errors import AnswersError, ParameterError
-from topgap.exact import Number, read_parameter
-from topgap.mechanism import Given, selected
+from topgap.numbers.parse import Number, read_parameter
 from topgap.parameters import TopK
-from topgap.reference.samplers import Sampler
 from topgap.release import Release
+from topgap.sampling.sampler import Sampler
+from topgap.selection.answers import floored
+from topgap.selection.mechanism import Given, selected
 
 
 @dataclass(frozen=True)

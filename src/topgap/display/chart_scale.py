@@ -5,9 +5,9 @@ from fractions import Fraction
 from math import inf
 from typing import NamedTuple
 
-from topgap.estimates.value import Estimates
-from topgap.exact import Number
-from topgap.leads import ONE_IN
+from topgap.estimates.result import Estimates
+from topgap.margins import ONE_IN
+from topgap.numbers.parse import Number
 
 
 class Span(NamedTuple):

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import ceil, exp, floor, isinf
 from sys import float_info
 
-from topgap.text import rounded, written
+from topgap.numbers.format import rounded, written
 
 # Exponents beyond any that parameters can have; what still overflows becomes infinite.
 _WIDE = Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])

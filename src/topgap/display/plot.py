@@ -4,14 +4,14 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from topgap.display.chart_scale import near_ties, spans
+from topgap.display.rounding import about, estimated, for_columns
+from topgap.display.text import on_one_line
 from topgap.errors import MissingExtraError, ReleaseError
-from topgap.estimates.value import LEVEL, Estimates, percent
-from topgap.exact import Number
-from topgap.leads import certain_from, is_uncertain, leads
+from topgap.estimates.result import LEVEL, Estimates, percent
+from topgap.margins import certain_from, is_uncertain, leads
+from topgap.numbers.parse import Number
 from topgap.release import Release
-from topgap.report.numbers import about, estimated, for_columns
-from topgap.spans import near_ties, spans
-from topgap.text import on_one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from html import escape
 
-from topgap.text import width
+from topgap.display.text import width
 
 Row = Sequence[str]
 

@@ -7,17 +7,17 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
-from topgap.answers import floored, in_int64
-from topgap.check import Check, check_of, count_occurring
-from topgap.domain import entrants
 from topgap.errors import AnswersTypeError, ParameterError
-from topgap.exact import Number, read_flag, read_threads
-from topgap.items import look_up
-from topgap.options import TopKOptions
+from topgap.ledger.charging import LedgerLike, Payment, paid_by
+from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
-from topgap.payment import LedgerLike, Payment, paid_by
 from topgap.reference.secure import gap_top_k_pruned
 from topgap.release import Release
+from topgap.selection.answers import floored, in_int64
+from topgap.selection.check import Check, check_of, count_occurring
+from topgap.selection.item_names import look_up
+from topgap.selection.options import TopKOptions
+from topgap.selection.participants import entrants
 
 
 @overload

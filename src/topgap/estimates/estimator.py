@@ -1,10 +1,9 @@
-"""What a user calls: `top_k_with_estimates`, and `estimate` for what was measured elsewhere."""
+"""Estimates from measurements that were made elsewhere: `estimate`."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal
 
-from topgap.check import Check, check_of, count_occurring
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -13,143 +12,9 @@ from topgap.errors import (
     ParameterTypeError,
 )
 from topgap.estimates.noise import Kind, Noise, laplace_scale
-from topgap.estimates.value import Estimates
-from topgap.exact import Number, ratio, read_flag, read_parameter
-from topgap.measurement import Shares
-from topgap.mechanism import Given, given
-from topgap.neighbours import Neighbours
-from topgap.options import EstimatesOptions
-from topgap.parameters import TopK
-from topgap.payment import LedgerLike, Payment, paid_by
+from topgap.estimates.result import Estimates
+from topgap.numbers.parse import Number, ratio, read_parameter
 from topgap.release import Release
-
-
-@overload
-def top_k_with_estimates(
-    answers: object,
-    k: int,
-    epsilon: Number,
-    *,
-    check: Literal[False] = False,
-    **options: Unpack[EstimatesOptions],
-) -> Estimates: ...
-
-
-@overload
-def top_k_with_estimates(
-    answers: object,
-    k: int,
-    epsilon: Number,
-    *,
-    check: Literal[True],
-    **options: Unpack[EstimatesOptions],
-) -> Check: ...
-
-
-def top_k_with_estimates(
-    answers: object,
-    k: int,
-    epsilon: Number,
-    *,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
-    monotonic: bool = False,
-    items: object = None,
-    domain: object = None,
-    threads: int | None = None,
-    constant_work: bool = False,
-    ledger: "LedgerLike | None" = None,
-    dataset: str | None = None,
-    check: bool = False,
-) -> Estimates | Check:
-    """Name the k largest answers under ε-differential privacy, the gaps between them, and how many.
-
-    A part of ε selects the winners, as `topgap.top_k` does. The rest is shared equally by k
-    measurements: each winner's answer, rounded down to a multiple of the resolution, plus discrete
-    Laplace noise on such multiples, exactly. The whole costs their sum, which is ε exactly. Then
-    the gaps, which cost nothing, make the measurements better.
-
-    Args:
-        answers: One number per item; see `topgap.top_k`.
-        k: How many winners are named and measured.
-        epsilon: The privacy loss ε of all of it.
-        selection_share: The part of ε that selects; between 0 and 1.
-        resolution: Gaps and measurements are multiples of this; one divided by an integer.
-        sensitivity: How far one person can move any one answer; a multiple of the resolution.
-        monotonic: Whether one person's arrival moves all answers the same way; see `topgap.top_k`.
-        items: The items' names; see `topgap.top_k`.
-        domain: The public list of items; see `topgap.top_k`.
-        threads: How many look at the answers at once; see `topgap.top_k`.
-        constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
-        ledger: The budget ledger to charge with all of ε; see `topgap.top_k`.
-        dataset: The data set in it.
-        check: Read and check everything, and stop; see `topgap.top_k`.
-
-    Returns:
-        The release, the measurements, the estimates, their standard errors and intervals; or a
-        `Check`, as from `topgap.top_k`.
-
-    Raises:
-        ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
-        AnswersError, AnswersTypeError, ItemsError, DomainError, BudgetExceeded, LedgerError,
-            KernelError: As of `topgap.top_k`; nothing is released on an error.
-
-    >>> trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
-    >>> made = top_k_with_estimates(trees, k=2, epsilon=1, monotonic=True)
-    >>> [(tree, round(count, -3)) for tree, count in made]
-    [('ash', 1000000000.0), ('oak', 1000000.0)]
-    >>> made.release.epsilon, made.noise.epsilon, made.epsilon
-    (Fraction(1, 2), Fraction(1, 4), Fraction(1, 1))
-    """
-    whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
-    shares, check = Shares.of(whole, selection_share), read_flag(check, "check")
-    payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
-    data = given(shares.selection, answers, items, threads, constant_work, domain)
-    if check:
-        found = len(data.numbers), count_occurring(data.numbers)
-        mark = data.domain_from_data
-        return check_of(whole, payment, *found, measured=True, domain_from_data=mark)
-    return estimated(shares, data, payment)
-
-
-def paid_estimates(
-    ledger: "LedgerLike | None",
-    dataset: str | None,
-    mechanism: str,
-    whole: TopK,
-    shares: Shares,
-    stated: Neighbours | None = None,
-    **more: Any,
-) -> Payment:
-    """How estimates with these shares of the whole are paid for.
-
-    Raises:
-        ParameterError, ParameterTypeError, BudgetExceeded, LedgerError: As of `topgap.top_k`.
-    """
-    parts = {
-        "selection_epsilon": str(shares.selection.epsilon),
-        "measurement_epsilon": str(shares.measurement_epsilon),
-    }
-    return paid_by(ledger, dataset, mechanism, whole, stated, **parts, **more)
-
-
-def estimated(shares: Shares, data: Given, payment: Payment) -> Estimates:
-    """The estimates of what was given, with these shares of ε, paid for in this way."""
-    return estimated_by(shares, lambda: shares.select_and_measure(data), payment)
-
-
-def estimated_by(
-    shares: Shares,
-    select_and_measure: Callable[[], tuple[Release, tuple[Fraction, ...]]],
-    payment: Payment,
-) -> Estimates:
-    """The estimates of what is selected and measured with these shares, in whatever way."""
-    # Before, for nothing may go wrong after the winners have been drawn; and of one, for there may
-    # be fewer answers than k.
-    noise = Noise._of_one(shares.selection, shares.measurement_epsilon)
-    k = shares.selection.k
-    return payment.of(lambda: Estimates(*select_and_measure(), noise._repeated(k)))
 
 
 def estimate(
@@ -184,6 +49,7 @@ def estimate(
         ParameterError, ParameterTypeError: A variance is no number greater than 0, or the noise is
             of no such family.
 
+    >>> from topgap import TopK
     >>> release = Release(TopK(k=2, epsilon=1, monotonic=True), [4, 0], [125, 3], ["flu", "cold"])
     >>> made = estimate(release, {"cold": 41, "flu": 60}, variance=8)
     >>> [round(each, 2) for each in made.estimates]

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from topgap.answers import Array, check_enough, read
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import Number, read_parameter, read_whole
-from topgap.measurement import Shares
+from topgap.numbers.parse import Number, read_parameter, read_whole
 from topgap.parameters import TopK
 from topgap.planning.counts import Counts
+from topgap.planning.result import Plan
 from topgap.planning.simulation import simulate
-from topgap.planning.value import Plan
+from topgap.selection.answers import Array, check_enough, read
+from topgap.selection.measurement import Shares
 
 Progress = Callable[[str, float | None], None]
 """Is told what is being done, and which share of it is done."""

@@ -7,10 +7,10 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from topgap import frames
-from topgap.grid import as_html, as_text
+from topgap.display import dataframes
+from topgap.display.text_table import as_html, as_text
+from topgap.numbers.format import rounded, written
 from topgap.planning.figures import Figure
-from topgap.text import rounded, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,15 +150,15 @@ class Plan:
         Raises:
             MissingExtraError: pandas is not installed.
         """
-        return frames.to_pandas(self.columns())
+        return dataframes.to_pandas(self.columns())
 
     def to_polars(self) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors."""
-        return frames.to_polars(self.columns())
+        return dataframes.to_polars(self.columns())
 
     def to_arrow(self) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors."""
-        return frames.to_arrow(self.columns())
+        return dataframes.to_arrow(self.columns())
 
     def columns(self) -> dict[str, list[float]]:
         """What the data frames are made of: a list by each name."""

@@ -13,7 +13,7 @@ from topgap.errors import (
     ParameterTypeError,
     TopgapError,
 )
-from topgap.exact import floor_answer
+from topgap.numbers.parse import floor_answer
 from topgap.parameters import TopK
 from topgap.sealing import sealed
 

@@ -8,7 +8,7 @@ from collections import Counter
 from fractions import Fraction
 
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.reference.bits import BitSource, SystemBits
+from topgap.sampling.bit_source import BitSource, SystemBits
 
 
 class Sampler:

@@ -9,15 +9,16 @@ from html import escape
 from math import inf, log, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
-from topgap import frames
+from topgap.display import dataframes
+from topgap.display.text import on_one_line, represented
+from topgap.display.text_table import as_html, as_text
 from topgap.errors import EstimatesError, ParameterError
 from topgap.estimates.intervals import Ends, Errors, errors_of
 from topgap.estimates.noise import Noise
-from topgap.exact import Number, read_flag, read_parameter
-from topgap.grid import as_html, as_text
-from topgap.leads import NEAR_TIES, is_anywhere_uncertain
+from topgap.margins import NEAR_TIES, is_anywhere_uncertain
+from topgap.numbers.format import rounded, written
+from topgap.numbers.parse import Number, read_flag, read_parameter
 from topgap.release import Release
-from topgap.text import on_one_line, represented, rounded, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,7 +215,7 @@ alone, which files and the page have too, do not lean.
         Args:
             level: That of the intervals, of which both kinds are written.
         """
-        from topgap.estimates.document import to_dict
+        from topgap.estimates.serialization import to_dict
 
         return to_dict(self, level)
 
@@ -225,7 +226,7 @@ alone, which files and the page have too, do not lean.
         Raises:
             EstimatesError, ReleaseError: This is not what `to_dict` writes.
         """
-        from topgap.estimates.document import from_dict
+        from topgap.estimates.serialization import from_dict
 
         return from_dict(read)
 
@@ -277,18 +278,18 @@ topgap.estimates/1.
             ReleaseError: The items, or an enormous gap, fit no column.
             MissingExtraError: pandas is not installed.
         """
-        return frames.to_pandas(self._columns(level))
+        return dataframes.to_pandas(self._columns(level))
 
     def to_polars(self, level: Number = LEVEL) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors."""
-        return frames.to_polars(self._columns(level))
+        return dataframes.to_polars(self._columns(level))
 
     def to_arrow(self, level: Number = LEVEL) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors."""
-        return frames.to_arrow(self._columns(level))
+        return dataframes.to_arrow(self._columns(level))
 
     def plot(self, ax: "Axes | None" = None, level: Number = LEVEL) -> "Axes":
-        """A chart of the estimates with error bars, as in `topgap.plot.plot_estimates`.
+        """A chart of the estimates with error bars, as in `topgap.display.plot.plot_estimates`.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -298,7 +299,7 @@ topgap.estimates/1.
             ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.plot import plot_estimates
+        from topgap.display.plot import plot_estimates
 
         return plot_estimates(self, ax, level)
 

@@ -5,12 +5,12 @@ from math import isfinite
 from typing import Any
 
 from topgap.errors import EstimatesError, ReleaseError, TopgapError
-from topgap.estimates.calls import estimate, read_measurements
+from topgap.estimates.estimator import estimate, read_measurements
 from topgap.estimates.noise import Noise
-from topgap.estimates.value import Estimates, read_level
-from topgap.exact import Number
+from topgap.estimates.result import Estimates, read_level
+from topgap.numbers.format import read_written, written
+from topgap.numbers.parse import Number
 from topgap.release import Release
-from topgap.text import read_written, written
 
 FORMAT = "topgap.estimates/1"
 

@@ -11,7 +11,7 @@ done; and a pool stays one if all below its (k+1)-th largest value are cut off.
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from topgap.reference.samplers import Sampler
+from topgap.sampling.sampler import Sampler
 
 
 class Noisy(NamedTuple):

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from topgap.display.text import on_one_line
 from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
 from topgap.neighbours import Neighbours, stated_by
+from topgap.numbers.format import written
 from topgap.parameters import TopK
-from topgap.text import on_one_line, written
 
 if TYPE_CHECKING:
     from topgap.ledger import Charge, Ledger

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, TypedDict
 
-from topgap.exact import Number
+from topgap.numbers.parse import Number
 
 if TYPE_CHECKING:
-    from topgap.payment import LedgerLike
+    from topgap.ledger.charging import LedgerLike
 
 
 class _Common(TypedDict, total=False):

@@ -12,7 +12,6 @@ from zlib import crc32
 import numpy as np
 
 from topgap._core import Stream
-from topgap.answers import check_enough, floored, in_int64, read
 from topgap.errors import (
     ItemsError,
     KernelError,
@@ -20,14 +19,15 @@ from topgap.errors import (
     ParameterTypeError,
     SelectorError,
 )
-from topgap.exact import read_flag, read_threads
-from topgap.items import choose_names, listed, look_up
+from topgap.ledger.charging import LedgerLike, account, paid_by
+from topgap.numbers.parse import read_flag, read_threads
 from topgap.parameters import TopK
-from topgap.payment import LedgerLike, account, paid_by
-from topgap.pools import Noisy, Pool, cut, rank
-from topgap.reference.samplers import Sampler
 from topgap.release import Release
+from topgap.sampling.sampler import Sampler
 from topgap.sealing import sealed
+from topgap.selection.answers import check_enough, floored, in_int64, read
+from topgap.selection.candidate_pool import Noisy, Pool, cut, rank
+from topgap.selection.item_names import choose_names, listed, look_up
 
 if TYPE_CHECKING:
     import pyarrow as pa

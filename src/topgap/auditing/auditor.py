@@ -11,10 +11,10 @@ from topgap.auditing.findings import Audited, Bound, LawCheck
 from topgap.auditing.grids import grid
 from topgap.auditing.mechanisms import Mechanism, broken, ours
 from topgap.auditing.neighbourhood import FULL, QUICK
+from topgap.auditing.result import Audit
 from topgap.auditing.sampling import Task, sample
-from topgap.auditing.value import Audit
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.exact import Number, read_flag, read_parameter, read_whole
+from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 Progress = Callable[[str, float | None], None]
 """Is told what is being done, and which share of it is done."""

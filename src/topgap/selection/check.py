@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from topgap.domain import NOT_PROTECTED
+from topgap.display.text import on_one_line
+from topgap.ledger.charging import Charged, Payment, cost_in_words
+from topgap.numbers.format import written
 from topgap.parameters import TopK
-from topgap.payment import Charged, Payment, cost_in_words
-from topgap.text import on_one_line, written
+from topgap.release import NOT_PROTECTED
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from topgap.auditing.findings import Audited
 from topgap.auditing.rounding import at_least
 from topgap.auditing.verdicts import conclusion, releases_of_private, verdict
-from topgap.grid import as_html, as_text
-from topgap.text import written
+from topgap.display.text_table import as_html, as_text
+from topgap.numbers.format import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

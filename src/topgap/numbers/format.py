@@ -1,0 +1,68 @@
+"""Exact numbers as text: decimals where they are exact, and otherwise fractions."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from math import floor, gcd, isfinite, log10
+
+_MOST_DIGITS = 100_000
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
+
+
+def written(number: Fraction) -> str:
+    """A decimal where one is exact, and otherwise a fraction.
+
+    >>> written(Fraction(25, 2)), written(Fraction(37, 3)), written(Fraction(-7))
+    ('12.5', '37/3', '-7')
+    """
+    if number < 0:
+        return f"-{written(-number)}"
+    twos_and_fives = number.denominator
+    places = 0
+    while twos_and_fives > 1:
+        common = gcd(twos_and_fives, 10)
+        if common == 1:
+            return f"{_digits(number.numerator)}/{_digits(number.denominator)}"
+        twos_and_fives //= common
+        places += 1
+    digits = _digits((number * 10**places).numerator).zfill(places + 1)
+    return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+
+
+def read_written(text: str) -> Fraction:
+    """The number that was `written`.
+
+    Raises:
+        ValueError: It was not written so, or has more digits than can be read in a moment.
+
+    >>> read_written("12.5")
+    Fraction(25, 2)
+    """
+    if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
+        raise ValueError
+    numerator, _, denominator = text.partition("/")
+    divisor = int(Decimal(denominator or 1))
+    if divisor == 0:
+        raise ValueError
+    return Fraction(Decimal(numerator)) / divisor
+
+
+def _digits(number: int) -> str:
+    """By way of Decimal, which writes a number of any length."""
+    return format(Decimal(number), "f")
+
+
+def rounded(number: float, spread: float) -> str:
+    """The number as far as its digits mean something, when it is off by about `spread`.
+
+    >>> rounded(1234.5678, 2.34), rounded(1234.5678, 234.0), rounded(1234.5678, 0.0)
+    ('1234.6', '1235', '1234.5678')
+    >>> rounded(1.2346e30, 1e28), rounded(float("inf"), 1.0)
+    ('1.235e+30', 'inf')
+    """
+    if not isfinite(number) or not isfinite(spread) or abs(number) >= 1e15:
+        return f"{number:.4g}"
+    if spread == 0:
+        return f"{number:.10g}"
+    places = 1 - floor(log10(spread))
+    return f"{number:.{min(max(places, 0), 6)}f}"

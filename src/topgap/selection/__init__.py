@@ -1,0 +1,1 @@
+"""Everything that sees answers: from answers to a release."""
