@@ -206,7 +206,7 @@ def test_arrow_without_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
 
 def test_int64_is_read_where_it_lies() -> None:
     answers = np.arange(100_000)
-    taken = topgap.selection.answers.in_int64(answers, 10)
+    taken = topgap.selection.answers.to_kernel_array(answers, 10)
     assert taken is not None
     assert taken[0] is answers
     frozen = np.arange(10)

@@ -24,7 +24,7 @@ from topgap import Estimates, TopK
 from topgap.cli.commands import app
 from topgap.counting import NOT_PROTECTED
 from topgap.margins import NEAR_TIES, is_uncertain
-from topgap.numbers.format import rounded
+from topgap.numbers.format import format_rounded
 from topgap.report import read_estimates, read_release
 from topgap.selection import measurement
 
@@ -127,7 +127,7 @@ def test_a_table_has_the_estimates_and_says_what_they_are(folder: Path) -> None:
     for rank, row in enumerate(rows):
         error = found.standard_errors[rank]
         shown = (found.estimates[rank], error, *found.intervals("0.9")[rank])
-        assert row.split()[-4:] == [rounded(each, error) for each in shown]
+        assert row.split()[-4:] == [format_rounded(each, error) for each in shown]
         assert row.split()[1] == found.release.items[rank]
     assert note.startswith("ε = 1: 1/2 to select and 1/4 for each measurement, resolution 1/10")
     assert below == "A gap below 11.98 leaves the order of the two uncertain."
@@ -287,7 +287,7 @@ def test_a_terminal_gets_all_columns_and_the_bars_that_fit(
         error = found.standard_errors[rank]
         shown = (found.estimates[rank], error, *found.intervals()[rank])
         assert row[:2] == [str(rank + 1), found.release.items[rank]]
-        assert row[3:7] == [rounded(each, error) for each in shown]
+        assert row[3:7] == [format_rounded(each, error) for each in shown]
         assert Fraction(row[2]) == (found.release.gaps or ())[rank]
     assert len(rows) == 2
     text = " ".join(lines)

@@ -12,7 +12,7 @@ import pytest
 from checking.command import is_one_sentence, release, topgap, write_visits
 from checking.systems import linux_only, posix_only
 from topgap.cli.csv_text import csv_text
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 
 ADDRESS = "postgresql://ann:hunter2@host/db?password=hunter2"
 ASKED = ("--person", "who", "--item", "what", "-k", 2, "--epsilon", 1)
@@ -93,7 +93,7 @@ def test_a_ledger_keeps_no_password(folder: Path) -> None:
     ],
 )
 def test_what_is_shown_of_a_path(path: object, shown: str) -> None:
-    assert shown_path(path) == shown
+    assert format_path(path) == shown
 
 
 # ---------------------------------------------------------------- names on one line

@@ -166,6 +166,6 @@ def test_intervals_lean_as_the_selections_noise_does() -> None:
 def test_ends_between_ranks_are_nearly_what_they_would_be_if_reckoned(k: int, epsilon: int) -> None:
     """With a resolution so coarse that rounding shows: from much more noise than that to less."""
     parameters = TopK(k, epsilon, resolution=1, monotonic=True)
-    errors = intervals.errors_of(parameters, Noise("normal", (Fraction(2),) * k))
+    errors = intervals.find_errors(parameters, Noise("normal", (Fraction(2),) * k))
     for i, ends in enumerate(errors.ends(Fraction(1, 100))):
         assert ends == pytest.approx(errors._ends(i, 0.01), rel=5e-3)

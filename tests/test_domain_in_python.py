@@ -30,7 +30,7 @@ from topgap import (
     TopK,
 )
 from topgap.counting import FROM_DATA, Counts, Domain
-from topgap.selection.participants import entrants
+from topgap.selection.participants import find_participants
 
 FAR = 10**9
 PUBLIC = ["ash", "elm", "fir", "oak"]
@@ -52,7 +52,7 @@ class ReadOnly(Mapping[str, int]):
 
 def numbers(answers: Any, domain: Any, items: Any = None, k: int = 1) -> list[Any]:
     """What takes part, in the order of the domain."""
-    return [*entrants(answers, items, domain, k).numbers]
+    return [*find_participants(answers, items, domain, k).numbers]
 
 
 RELEASING: list[Callable[..., Release | Estimates]] = [

@@ -666,7 +666,7 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
      tenths_and_tiny),
     (ledger, Mutant("compares floats", "if spent + cost > total:",
                     "if float(spent + cost) > float(total):"), tenths_and_tiny),
-    (ledger, Mutant("adds up floats", "spent=written(spent + cost), **columns",
+    (ledger, Mutant("adds up floats", "spent=format_exact(spent + cost), **columns",
                     "spent=repr(float(spent + cost)), **columns"), tenths_and_tiny),
     (ledger, Mutant("keeps what it only tried",
                     '"to be seen", None, None, keep=False', '"to be seen", None, None, keep=True'),

@@ -51,6 +51,7 @@ from topgap._core import Kernel, Laplace, Streams
 from topgap.estimates import estimate as estimates_calls
 from topgap.ledger import Charge, Ledger, Quote, charging, directory
 from topgap.sampling import bit_source
+from topgap.sampling import sampler as sampler_module
 from topgap.selection import measurement, mechanism, selector
 from topgap.spark import mechanism as spark_mechanism
 from topgap.spark import partitions
@@ -991,35 +992,36 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (charging, Mutant("is always free", "if ledger is None and dataset is None:", "if True:"),
      look_at_results),
     (mechanism, Mutant("charges before it looks",
-                       "    data = given(parameters, answers, items, threads, constant_work, "
+                       "    data = prepare(parameters, answers, items, threads, constant_work, "
                        "domain)\n    if check:\n"
                        "        found = len(data.numbers), count_occurring(data.numbers)\n"
-                       "        return check_of(parameters, payment, *found, "
+                       "        return describe_check(parameters, payment, *found, "
                        "domain_from_data=data.domain_from_data)\n"
-                       "    return paid_release(parameters, data, gaps, payment)",
-                       "    return charging.of(lambda: selected(\n"
-                       "        parameters, given(parameters, answers, items, threads), gaps))"),
+                       "    return charge_and_select(parameters, data, gaps, payment)",
+                       "    return payment.charge_then_run(lambda: select(\n"
+                       "        parameters, prepare(parameters, answers, items, threads), gaps))"),
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
-                       "return charging.of(lambda: selected(parameters, data, gaps))",
-                       "made = selected(parameters, data, gaps); return charging.of(lambda: made)"),
+                       "return payment.charge_then_run(lambda: select(parameters, data, gaps))",
+                       "made = select(parameters, data, gaps); return payment.charge_then_run(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
-                       "    payment = paid_by(",
-                       "    given(parameters, answers, items, threads)\n    payment = paid_by("),
+                       "    payment = charge_for(",
+                       "    prepare(parameters, answers, items, threads)\n"
+                       "    payment = charge_for("),
      look_at_refusals),
     (estimates_calls, Mutant("charges for the selection alone",
-                             "return paid_by(ledger, dataset, mechanism, whole, stated, "
+                             "return charge_for(ledger, dataset, mechanism, whole, stated, "
                              "**parts, **more)",
-                             "return paid_by(ledger, dataset, mechanism, shares.selection)"),
+                             "return charge_for(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
     (estimates_calls, Mutant("draws before it pays",
-                             "return charging.of(lambda: Estimates(*select_and_measure(), "
+                             "return payment.charge_then_run(lambda: Estimates(*select_and_measure(), "
                              "noise._repeated(k)))",
                              "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
-                             "    return charging.of(lambda: made)"), look_at_order),
-    (selector, Mutant("draws before it pays", "        charging.of(draw)\n",
-                      "        made = draw()\n        charging.of(lambda: made)\n"), look_at_order),
+                             "    return payment.charge_then_run(lambda: made)"), look_at_order),
+    (selector, Mutant("draws before it pays", "        payment.charge_then_run(draw)\n",
+                      "        made = draw()\n        payment.charge_then_run(lambda: made)\n"), look_at_order),
     (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
@@ -1044,9 +1046,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (partitions, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
     (selection, Mutant("draws before it pays",
-                       "            rows.look(parameters.k)\n        return charging.of(draw)",
-                       "            rows.look(parameters.k)\n        made = draw()\n"
-                       "        return charging.of(lambda: made)"), look_at_order),
+                       "            rows.dry_run(parameters.k)\n        return payment.charge_then_run(draw)",
+                       "            rows.dry_run(parameters.k)\n        made = draw()\n"
+                       "        return payment.charge_then_run(lambda: made)"), look_at_order),
 ]  # fmt: skip
 
 

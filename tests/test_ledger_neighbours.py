@@ -214,7 +214,7 @@ def test_what_it_cost_is_told_with_an_error(path: Path, monkeypatch: pytest.Monk
     def fails(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topgap.selection.mechanism.selected", fails)
+    monkeypatch.setattr("topgap.selection.mechanism.select", fails)
     with pytest.raises(KeyboardInterrupt) as raised:
         topgap.top_k(TREES, 1, "1/2", monotonic=True, ledger=path, dataset="stays")
     assert raised.value.__notes__ == [
@@ -379,9 +379,10 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
                         'return "add-remove" if parameters.monotonic else None', "return None"),
      look_at_releases),
     (ledger_module, Mutant("forgets what was stated", '"stated": None if relation is None else '
-                           "written(stated)", '"stated": None'), look_at_costs),
+                           "format_exact(stated)", '"stated": None'), look_at_costs),
     (ledger_module, Mutant("believes the price of a result",
-                           "cost = converted(cost, relation, dataset.relation, charged.dataset)",
+                           "cost = convert_epsilon(cost, relation, dataset.relation, "
+                           "charged.dataset)",
                            "pass"), look_at_results),
     (verification, Mutant("does not convert", "number(entry.stated) * times",
                           "number(entry.epsilon)"), look_at_nonsense),

@@ -517,11 +517,11 @@ def cheaper(entries: list[Entry]) -> list[Entry]:
 
 
 def _spent(entries: list[Entry], epsilon: str) -> str:
-    from topgap.numbers.format import read_written, written
+    from topgap.numbers.format import format_exact, parse_exact
 
-    before = max(read_written(each.spent) for each in entries[:-1]
+    before = max(parse_exact(each.spent) for each in entries[:-1]
                  if each.dataset == "visits" and each.spent)  # fmt: skip
-    return written(before + read_written(epsilon))
+    return format_exact(before + parse_exact(epsilon))
 
 
 def test_a_ledger_written_anew_is_found_by_a_receipt(path: Path) -> None:

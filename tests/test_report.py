@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import topgap
 from checking.releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
 from topgap import Release, ReleaseError, TopK
-from topgap.margins import certain_from, leads
+from topgap.margins import leads, least_certain_gap
 from topgap.report import read_release, to_html
 
 VOID = {"meta", "link", "img", "br"}
@@ -140,7 +140,7 @@ def test_bars_are_as_long_as_the_leads_say() -> None:
     for (start, length), gap, lead in zip(drawn, EVERYDAY.gaps or (), ahead, strict=True):
         assert length == pytest.approx(float(100 * gap / ahead[0]), abs=1e-3)
         assert start + length == pytest.approx(float(100 * lead / ahead[0]), abs=1e-3)
-    longest = certain_from(EVERYDAY.parameters) / ahead[0]
+    longest = least_certain_gap(EVERYDAY.parameters) / ahead[0]
     assert yardstick[0] == 0
     assert yardstick[1] == pytest.approx(float(100 * longest), abs=1e-3)
     ends = [rect for rect in page.all("rect") if "x" in rect]

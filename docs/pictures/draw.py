@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from topgap import TopK, law
-from topgap.margins import certain_from
+from topgap.margins import least_certain_gap
 from topgap.planning import zipf
 
 GAP, REST, INK, FAINT = "#9c3a10", "#7f91a4", "#1d2730", "#c9d2da"
@@ -100,7 +100,7 @@ def release() -> Figure:
     ahead = Fraction(0)
     for row, (_, _, gap) in reversed([*enumerate(ranked())]):
         public.barh(row, float(ahead), color=FAINT, height=0.62)
-        certain = gap >= certain_from(THREE)
+        certain = gap >= least_certain_gap(THREE)
         kind = {"color": GAP} if certain else HOLLOW
         public.barh(row, float(gap), left=float(ahead), height=0.62, **kind)
         ahead += gap
@@ -133,7 +133,7 @@ def line() -> Figure:
         ax.annotate(page.name, (page.people, row), (-9, 0), **{**BESIDE, "ha": "right"})
     for page, after, gap in ranked():
         left, right = float(after.noisy), float(page.noisy)
-        certain = gap >= certain_from(THREE)
+        certain = gap >= least_certain_gap(THREE)
         ax.annotate("", (left, bottom), (right, bottom), arrowprops=SPAN)
         text = f"gap {float(gap)}" + ("" if certain else "\nuncertain")
         ax.annotate(text, ((left + right) / 2, bottom), (0, -5), **BELOW)
@@ -168,10 +168,10 @@ def gap_laws() -> Figure:
             ax.bar(gaps, right + wrong, 0.8, align="edge", color=REST)
             told = "true lead 0: nobody is ahead, and yet there is a gap"
         ax.axvline(lead, color=INK, linewidth=1.2)
-        ax.axvline(float(certain_from(FIVE)), color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
+        ax.axvline(float(least_certain_gap(FIVE)), color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
         ax.set_title(told)
         ax.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, 0))
-    certain = float(certain_from(FIVE))
+    certain = float(least_certain_gap(FIVE))
     said = f"from {certain:.2f} on the order is called certain: once in 20 times"
     panels[0].annotate(said, (certain, 0.13), (6, 0), **BESIDE)
     panels[1].legend(frameon=False, loc="upper right")

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from topgap.errors import DomainError
 from topgap.numbers.parse import read_flag
-from topgap.selection.item_names import listed
+from topgap.selection.item_names import to_list
 
 MOST_ITEMS = 10_000_000
 """So many items may be on the list."""
@@ -103,4 +103,4 @@ def _listed(domain: Any) -> Any:
         raise DomainError("The domain must have an order; make a sorted list of it.")
     if getattr(domain, "ndim", 1) != 1:
         raise DomainError("The domain must be one-dimensional: a list of items.")
-    return domain if type(domain) is range else [*listed(domain)]
+    return domain if type(domain) is range else [*to_list(domain)]

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from topgap.display.text import on_one_line
-from topgap.numbers.format import written
+from topgap.display.text import to_line
+from topgap.numbers.format import format_exact
 
 
 class TopgapError(Exception):
@@ -110,10 +110,12 @@ class BudgetExceeded(LedgerError):  # noqa: N818 - it is no error that there is 
         self.stated = epsilon if stated is None else stated
 
     def __str__(self) -> str:
-        doubled = "" if self.stated == self.epsilon else f" ({written(self.stated)} for add-remove)"
+        doubled = (
+            "" if self.stated == self.epsilon else f" ({format_exact(self.stated)} for add-remove)"
+        )
         return (
-            f"ε = {written(self.epsilon)}{doubled} is more than what is left for "
-            f"{on_one_line(self.dataset)}, {written(self.left)} of {written(self.total)}; "
+            f"ε = {format_exact(self.epsilon)}{doubled} is more than what is left for "
+            f"{to_line(self.dataset)}, {format_exact(self.left)} of {format_exact(self.total)}; "
             f"nothing was charged."
         )
 

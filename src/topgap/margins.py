@@ -31,14 +31,14 @@ def leads(release: Release) -> tuple[Fraction, ...]:
     return tuple(reversed(ahead))
 
 
-def certain_from(parameters: TopK) -> Fraction:
+def least_certain_gap(parameters: TopK) -> Fraction:
     """The gap from which on an order is no longer called uncertain: scale · ln 20, nearly.
 
     The difference of two independent exponential noises has an exponentially distributed size, of
     the same mean, so two items with equal answers come out at least g apart with probability
     e to the power of −g/scale: here, once in 20 times.
 
-    >>> round(float(certain_from(TopK(k=2, epsilon=1))), 3)  # noise of mean 4
+    >>> round(float(least_certain_gap(TopK(k=2, epsilon=1))), 3)  # noise of mean 4
     11.983
     """
     return parameters.scale * Fraction(log(ONE_IN))
@@ -51,7 +51,7 @@ def is_uncertain(gap: Fraction, parameters: TopK) -> bool:
     >>> is_uncertain(Fraction(10), parameters), is_uncertain(Fraction(15), parameters)
     (True, False)
     """
-    return gap < certain_from(parameters)
+    return gap < least_certain_gap(parameters)
 
 
 def is_anywhere_uncertain(release: Release) -> bool:

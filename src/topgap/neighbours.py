@@ -8,7 +8,7 @@ has one, and each charge is converted to it.
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import LedgerError
 from topgap.parameters import TopK
 
@@ -23,13 +23,13 @@ alone.
 """
 
 
-def stated_by(parameters: TopK) -> Neighbours | None:
+def relation_of(parameters: TopK) -> Neighbours | None:
     """What the ε of a release by these parameters is true for; None if its user knows.
 
     Half the noise is enough for answers that move the same way, and so they do if a person is added
     or removed. Otherwise ε is true for whichever neighbours the sensitivity is true for.
 
-    >>> stated_by(TopK(k=1, epsilon=1, monotonic=True)), stated_by(TopK(k=1, epsilon=1))
+    >>> relation_of(TopK(k=1, epsilon=1, monotonic=True)), relation_of(TopK(k=1, epsilon=1))
     ('add-remove', None)
     """
     return "add-remove" if parameters.monotonic else None
@@ -53,7 +53,7 @@ def factor(stated: Neighbours | None, relation: Neighbours) -> int | None:
     return 2 if stated == "add-remove" else None
 
 
-def converted(
+def convert_epsilon(
     epsilon: Fraction, stated: Neighbours | None, relation: Neighbours, dataset: str
 ) -> Fraction:
     """What a release costs a data set with this relation.
@@ -61,13 +61,13 @@ def converted(
     Raises:
         LedgerError: Nothing follows from what was stated.
 
-    >>> converted(Fraction(1, 3), "add-remove", "replace", "visits")
+    >>> convert_epsilon(Fraction(1, 3), "add-remove", "replace", "visits")
     Fraction(2, 3)
     """
     times = factor(stated, relation)
     if times is None:
         raise LedgerError(
-            f"The ε of {on_one_line(dataset)} is for one person added or removed (add-remove), and "
+            f"The ε of {to_line(dataset)} is for one person added or removed (add-remove), and "
             f"an ε for one person replaced by another (replace) says nothing of that; state one "
             f"that is true for add-remove, or charge a data set that was added with neighbours "
             f"replace; nothing was charged."

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from topgap.display import dataframes
-from topgap.display.text import on_one_line, represented
-from topgap.display.text_table import as_html, as_text
+from topgap.display.text import to_line, to_repr
+from topgap.display.text_table import format_html, format_text
 from topgap.errors import ReleaseError, TopgapError
-from topgap.numbers.format import read_written, written
+from topgap.numbers.format import format_exact, parse_exact
 from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
 
@@ -206,7 +206,7 @@ class Release:
         name = "index" if self._items is None else "item"
         winners: list[dict[str, Any]] = [{name: item} for item in self.items]
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
-            winner["gap"] = written(gap)
+            winner["gap"] = format_exact(gap)
         made: dict[str, Any] = {
             "format": FORMAT,
             "parameters": self._parameters.to_dict(),
@@ -372,10 +372,10 @@ class Release:
         """
         head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
         parameters = self._parameters
-        rows = [[str(rank), on_one_line(item)] for rank, item in enumerate(self.items[:most], 1)]
+        rows = [[str(rank), to_line(item)] for rank, item in enumerate(self.items[:most], 1)]
         if self.gap_units is not None:
             for row, units in zip(rows, self.gap_units[:most].tolist(), strict=True):
-                row.append(written(units * parameters.resolution))
+                row.append(format_exact(units * parameters.resolution))
         cost = cost or f"ε = {parameters.epsilon}"
         note = f"{cost}, resolution {parameters.resolution}, sensitivity "
         note += f"{parameters.sensitivity}" + ", monotonic" * parameters.monotonic
@@ -391,10 +391,10 @@ class Release:
 
     def _text(self, most: int) -> str:
         head, rows, note = self.rows(most)
-        return "\n".join([as_text(head, rows), note, *self.caveats])
+        return "\n".join([format_text(head, rows), note, *self.caveats])
 
     def __repr__(self) -> str:
-        shown = ", ".join(on_one_line(represented(item)) for item in self.items[:5])
+        shown = ", ".join(to_line(to_repr(item)) for item in self.items[:5])
         more = ", …" if len(self) > 5 else ""
         cost = f"ε = {self.epsilon}" + ", of a list from the data" * self._domain_from_data
         return f"<Release of the top {len(self)} at {cost}: {shown}{more}>"
@@ -402,7 +402,7 @@ class Release:
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(_MOST_ROWS)
         below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
-        return f"{as_html(head, rows)}<p>{below}</p>"
+        return f"{format_html(head, rows)}<p>{below}</p>"
 
     def __eq__(self, other: object) -> bool:
         """Whether the same was released, by name if there are names, with the same parameters."""
@@ -475,7 +475,7 @@ def _listed(given: Any, k: int, what: str) -> list[Any]:
 
 def _units(gap: str, parameters: TopK) -> int:
     try:
-        units = read_written(gap) / parameters.resolution
+        units = parse_exact(gap) / parameters.resolution
     except ValueError:
         raise ReleaseError("This is no release: a gap is written as in '12.5' or '37/3'.") from None
     _require(units.denominator == 1, "a gap is a multiple of the resolution")

@@ -13,7 +13,7 @@ _R = TypeVar("_R")
 _E = TypeVar("_E", bound=BaseException)
 
 
-def alone(error: _E) -> _E:
+def without_context(error: _E) -> _E:
     """The error without the errors that it was raised from.
 
     Raise it where no other error is being handled, or Python notes that one.
@@ -22,7 +22,7 @@ def alone(error: _E) -> _E:
     return error
 
 
-def sealed(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def seal_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """The function, whose errors keep nothing of the errors that they were raised from.
 
     >>> @sealed
@@ -43,7 +43,7 @@ def sealed(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **named)
         except BaseException as error:
-            failed = alone(error)
+            failed = without_context(error)
         try:
             raise failed
         finally:

@@ -208,10 +208,10 @@ class Play:
 
     def top_k(self, known: Any) -> None:
         parameters = topgap.TopK(2, COST)
-        paid = charging.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
+        paid = charging.charge_for(known, "visits", "topgap.top_k", parameters, gaps=True)
         told = Told(lambda _, made: self._tell(drawn=made), paid)
-        made = mechanism.paid_release(
-            parameters, mechanism.given(parameters, VISITS, None, None), True, told
+        made = mechanism.charge_and_select(
+            parameters, mechanism.prepare(parameters, VISITS, None, None), True, told
         )
         self._tell(released=made.to_dict())
 

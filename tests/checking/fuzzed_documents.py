@@ -14,7 +14,7 @@ from checking import hostile, hostile_parameters
 from checking.judged import Judge
 from checking.well_formed import is_estimates, is_release
 from topgap import Estimates, Release, TopK, report
-from topgap.display.text import in_words
+from topgap.display.text import to_text
 from topgap.errors import EstimatesError, ParameterError, ParameterTypeError, ReleaseError
 
 PARAMETERS = (ParameterError, ParameterTypeError)
@@ -187,7 +187,7 @@ def fuzz_reading(given: dict[str, Any], call: Judge) -> None:
 
 def _texts(given: dict[str, Any]) -> list[Any]:
     try:
-        text = json.dumps(given["document"], default=in_words)
+        text = json.dumps(given["document"], default=to_text)
     except (ValueError, RecursionError):
         text = "["
     if given["cut"] is not None:
@@ -213,7 +213,7 @@ def estimating(draw: st.DrawFn) -> dict[str, Any]:
     if luck == 0:
         measured = draw(hostile.answers())
     elif luck == 1:
-        measured = dict(zip(map(in_words, release.items), measured, strict=True))
+        measured = dict(zip(map(to_text, release.items), measured, strict=True))
     variance: Any = draw(_VARIANCES)
     if luck in (2, 3):
         variance = draw(st.lists(_VARIANCES, min_size=k, max_size=k))

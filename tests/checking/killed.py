@@ -106,9 +106,9 @@ class Worker:
     def _drawn(self, known: Any, cost: Fraction) -> None:
         """It is outside before it is recorded."""
         parameters = topgap.TopK(2, cost)
-        paid = charging.paid_by(known, "visits", "topgap.top_k", parameters, gaps=True)
-        data = mechanism.given(parameters, VISITS, None, None)
-        made = mechanism.paid_release(parameters, data, True, Told(self._tell, paid))
+        paid = charging.charge_for(known, "visits", "topgap.top_k", parameters, gaps=True)
+        data = mechanism.prepare(parameters, VISITS, None, None)
+        made = mechanism.charge_and_select(parameters, data, True, Told(self._tell, paid))
         self._tell("released", made.to_dict())
 
     def _charge(self, known: Any, cost: Fraction) -> None:
@@ -131,13 +131,13 @@ class Told:
         self._tell = tell
         self._payment = paid
 
-    def of(self, draw: Callable[[], _Made]) -> _Made:
+    def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         def drawn() -> _Made:
             made: Any = draw()
             self._tell("drawn", made.to_dict())
             return made  # type: ignore[no-any-return]
 
-        return self._payment.of(drawn)
+        return self._payment.charge_then_run(drawn)
 
 
 class Scene:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from topgap.auditing.result import WIDTH, paragraphs, short
 from topgap.auditing.rounding import percent_at_least, percent_at_most
-from topgap.display.text_table import as_text
+from topgap.display.text_table import format_text
 
 if TYPE_CHECKING:
     from topgap.auditing.attacks import AttackResult
@@ -34,7 +34,7 @@ def to_text(results: "Sequence[AttackResult]", failure: Fraction, *, width: int 
         f"probability {float(failure):.2g}.",
         conclusion(results),
     ]
-    table = as_text(_HEAD, [*map(_row, results)], left=(0, 1, 8))
+    table = format_text(_HEAD, [*map(_row, results)], left=(0, 1, 8))
     return "\n".join([table, "", *paragraphs(notes, width)])
 
 

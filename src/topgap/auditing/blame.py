@@ -4,7 +4,7 @@ import os
 import sysconfig
 import traceback
 
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 
 _OURS = os.path.dirname(os.path.dirname(__file__))
 _INSTALLED = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
@@ -18,7 +18,7 @@ def said_of(error: BaseException) -> str:
     The audited function raised KeyError: 'b'.
     """
     try:
-        text = on_one_line(error)
+        text = to_line(error)
     except Exception:  # an error may fail to say what it is
         text = ""
     said = f"The audited function raised {type(error).__name__}{f': {text}' * bool(text)}"
@@ -31,4 +31,4 @@ def _where(error: BaseException) -> str:
     if not theirs:
         return ""
     file, line = theirs[-1].filename, theirs[-1].lineno
-    return f" ({on_one_line(file.removeprefix(os.path.join(os.getcwd(), '')))}, line {line})"
+    return f" ({to_line(file.removeprefix(os.path.join(os.getcwd(), '')))}, line {line})"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from topgap.auditing.findings import Audited
 from topgap.auditing.rounding import at_least
 from topgap.auditing.verdicts import conclusion, releases_of_private, verdict
-from topgap.display.text_table import as_html, as_text
-from topgap.numbers.format import written
+from topgap.display.text_table import format_html, format_text
+from topgap.numbers.format import format_exact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,12 +97,12 @@ class Audit:
         Args:
             width: How long a line below the table may be.
         """
-        table = as_text(_HEAD, self._rows(), left=(0, 2, 6))
+        table = format_text(_HEAD, self._rows(), left=(0, 2, 6))
         return "\n".join([table, "", *paragraphs(self._notes(), width)])
 
     def _repr_html_(self) -> str:
         notes = "<br>".join(map(escape, self._notes()))
-        return f"{as_html(_HEAD, self._rows())}<p>{notes}</p>"
+        return f"{format_html(_HEAD, self._rows())}<p>{notes}</p>"
 
     def _rows(self) -> list[list[str]]:
         return [_row(each) for each in self.mechanisms]
@@ -175,7 +175,7 @@ def short(number: Fraction) -> str:
     >>> short(Fraction(1, 10)), short(Fraction(1, 3)), short(Fraction(10**30 + 1, 10**30))
     ('0.1', '1/3', '1')
     """
-    exactly = written(number)
+    exactly = format_exact(number)
     return exactly if len(exactly) <= 8 else f"{float(number):.4g}"
 
 

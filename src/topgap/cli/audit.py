@@ -21,7 +21,7 @@ from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import read_whole
 
@@ -124,7 +124,7 @@ def _check(request: Request) -> None:
     if request.function is not None:
         module, _, name = request.function.partition(":")
         if not module or not name:
-            label = on_one_line(request.function)
+            label = to_line(request.function)
             raise typer.BadParameter(f"--function must be module:name, not {label}.")
 
 
@@ -197,21 +197,18 @@ def imported(name: str) -> Callable[..., object]:
         if module_name.endswith(".py"):
             meant = module_name.removesuffix(".py").replace(os.sep, ".")
             raise ParameterError(
-                f"{on_one_line(module_name)} is no module; write {on_one_line(meant)}:"
-                f"{on_one_line(attribute)}."
+                f"{to_line(module_name)} is no module; write {to_line(meant)}:{to_line(attribute)}."
             ) from None
-        why = on_one_line(error).removesuffix(".")
+        why = to_line(error).removesuffix(".")
         raise ParameterError(
-            f"{on_one_line(module_name)} cannot be imported: {type(error).__name__}: {why}."
+            f"{to_line(module_name)} cannot be imported: {type(error).__name__}: {why}."
         ) from None
     for part in attribute.split("."):
         found = getattr(found, part, _NOTHING)
     if found is _NOTHING:
-        raise ParameterError(
-            f"{on_one_line(module_name)} has no function {on_one_line(attribute)}."
-        )
+        raise ParameterError(f"{to_line(module_name)} has no function {to_line(attribute)}.")
     if not callable(found):
-        raise ParameterError(f"{on_one_line(f'{module_name}.{attribute}')} is no function.")
+        raise ParameterError(f"{to_line(f'{module_name}.{attribute}')} is no function.")
     return found  # type: ignore[no-any-return]
 
 

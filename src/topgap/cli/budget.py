@@ -16,14 +16,14 @@ from topgap.cli import files, standard_output
 from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.publishing import charged
-from topgap.display.text import on_one_line, shown_path
-from topgap.display.text_table import as_text
+from topgap.display.text import format_path, to_line
+from topgap.display.text_table import format_text
 from topgap.errors import SourceError
 from topgap.estimates import Estimates
 from topgap.estimates.serialization import FORMAT as ESTIMATES
 from topgap.ledger import Budget, Charge, Ledger, document
 from topgap.neighbours import Neighbours
-from topgap.numbers.format import written
+from topgap.numbers.format import format_exact
 from topgap.release import FORMAT as RELEASE
 from topgap.release import Release
 
@@ -113,8 +113,8 @@ def init(asked: Asked, dataset: str, epsilon: str, neighbours: Neighbours) -> No
     """Set a total."""
     made = asked.ledger.add_dataset(dataset, epsilon, neighbours=neighbours)
     print(
-        f"The releases of {on_one_line(made.dataset)} may cost ε = {written(made.total)} in all "
-        f"(neighbours: {made.neighbours}), in the ledger {shown_path(asked.file)}."
+        f"The releases of {to_line(made.dataset)} may cost ε = {format_exact(made.total)} in all "
+        f"(neighbours: {made.neighbours}), in the ledger {format_path(asked.file)}."
     )
 
 
@@ -132,7 +132,7 @@ def record(asked: Asked, charge: int, result: Path) -> None:
     Raises:
         SourceError: The result cannot be read, or is no JSON.
     """
-    label = "Standard input" if str(result) == "-" else shown_path(result)
+    label = "Standard input" if str(result) == "-" else format_path(result)
     if str(result) == "-" and sys.stdin is None:
         raise SourceError("Standard input is closed.")
     try:
@@ -151,7 +151,7 @@ def record(asked: Asked, charge: int, result: Path) -> None:
     except (ValueError, RecursionError):
         raise SourceError(f"{label} is no JSON.") from None
     asked.ledger.record(charge, _released(read))
-    print(f"The result of charge {charge} is recorded in {shown_path(asked.file)}.")
+    print(f"The result of charge {charge} is recorded in {format_path(asked.file)}.")
 
 
 def _released(read: Any) -> Any:
@@ -216,7 +216,7 @@ def verify(asked: Asked, receipts: Sequence[str]) -> None:
     seen = asked.ledger.verify(*(each.removeprefix("Receipt").strip() for each in receipts))
     entries = "1 entry" if seen.entries == 1 else f"{seen.entries:,} entries"
     print(
-        f"{shown_path(asked.file)} is as it was written: {entries}, each after the one before "
+        f"{format_path(asked.file)} is as it was written: {entries}, each after the one before "
         f"it, and all sums are right."
     )
     print(f"Receipt {seen.receipt}")
@@ -231,13 +231,13 @@ def _budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
     head = ["data set", "neighbours", "total", "spent", "left", "charges", "spent of the total"]
     rows = [
         [
-            on_one_line(each.dataset), each.neighbours, _short(each.total), _short(each.spent),
+            to_line(each.dataset), each.neighbours, _short(each.total), _short(each.spent),
             _short(each.left), str(each.charges), _bar(each),
         ]
         for each in budgets
     ]  # fmt: skip
-    parts = [as_text(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
-    unstated = [on_one_line(each.dataset) for each in budgets if not each.neighbours_stated]
+    parts = [format_text(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
+    unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
     parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
     orphans = [each for each in charges if each.result is None]
     if orphans:
@@ -266,14 +266,14 @@ def _charges(charges: Sequence[Charge]) -> str:
     ]  # fmt: skip
     rows = [
         [
-            str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", on_one_line(each.dataset),
+            str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", to_line(each.dataset),
             _short(each.epsilon), _neighbours(each), _short(each.left), _what(each),
-            on_one_line(each.who), "none" if each.result is None else "recorded",
-            on_one_line(each.note or ""),
+            to_line(each.who), "none" if each.result is None else "recorded",
+            to_line(each.note or ""),
         ]
         for each in charges
     ]  # fmt: skip
-    return as_text(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
+    return format_text(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
 
 
 def _neighbours(charge: Charge) -> str:
@@ -286,13 +286,13 @@ def _neighbours(charge: Charge) -> str:
 def _what(charge: Charge) -> str:
     """The mechanism, with k and the column of the items if it has them."""
     told = {name: charge.parameters.get(name) for name in ("k", "item")}
-    more = [f", {name} = {on_one_line(value)}" for name, value in told.items() if value is not None]
-    return on_one_line(charge.mechanism) + "".join(more)
+    more = [f", {name} = {to_line(value)}" for name, value in told.items() if value is not None]
+    return to_line(charge.mechanism) + "".join(more)
 
 
 def _short(number: Fraction) -> str:
     """A decimal: exact, or if that is too long for a table, about."""
-    exact = written(number)
+    exact = format_exact(number)
     if len(exact) <= _LONGEST and "/" not in exact:
         return exact
     return f"≈{Decimal(number.numerator) / Decimal(number.denominator):.5g}"

@@ -6,9 +6,9 @@ import typer
 
 from topgap.cli import complain
 from topgap.cli.complaints import FAILED
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.ledger.charging import Charged, cost_in_words
-from topgap.numbers.format import written
+from topgap.numbers.format import format_exact
 
 
 def ask(payment: Charged) -> None:
@@ -21,8 +21,8 @@ def ask(payment: Charged) -> None:
         return
     cost = cost_in_words(payment.cost, payment.epsilon)
     print(
-        f"This charges {cost} to {on_one_line(payment.dataset)} and leaves "
-        f"{written(payment.left)}, whatever comes of it (--check tries it without a charge). "
+        f"This charges {cost} to {to_line(payment.dataset)} and leaves "
+        f"{format_exact(payment.left)}, whatever comes of it (--check tries it without a charge). "
         f"Go on? [y/N] ",
         end="",
         file=sys.stderr,

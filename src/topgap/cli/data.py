@@ -44,12 +44,14 @@ class OverDomain:
         if isinstance(self._payment, Charged):
             self._payment.before_charge = self._before_charge
         if self._request.query is None:
-            return self._making.published(self._payment.of(self._making.prepared(self._counts())))
+            return self._making.published(
+                self._payment.charge_then_run(self._making.prepared(self._counts()))
+            )
         # Whether a query fails as it runs is an answer to it, so it is charged before; whether it
         # can be run, and whether a file can be read, is not.
         if self._payment is not FREE:
             _check_query(self._request)
-        drawn = self._payment.of(lambda: self._making.prepared(self._counts())())
+        drawn = self._payment.charge_then_run(lambda: self._making.prepared(self._counts())())
         return self._making.published(drawn)
 
     def _before_charge(self, payment: Charged) -> None:
@@ -79,7 +81,7 @@ class AllRows:
     def checked(self) -> Check:
         """See that all of it can be used."""
         with self._bar, self._rows.opened():
-            rows, occurring = self._rows.look(self._request.k)
+            rows, occurring = self._rows.dry_run(self._request.k)
         return self._making.checked(rows, occurring, self._payment)
 
     def released(self) -> Publication:

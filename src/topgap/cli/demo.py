@@ -13,7 +13,7 @@ from topgap.cli.publications import Released
 from topgap.cli.terminal import Shown
 from topgap.counting import count_transactions
 from topgap.datasets import Quest, baskets, write
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.parameters import TopK
 
 K, EPSILON = 25, 1
@@ -50,7 +50,7 @@ def show(transactions: int, save: Path | None) -> None:
         f"most bought."
     )
     if save is not None:
-        shown = shown_path(save)
+        shown = format_path(save)
         console.print(f"\nThe baskets are in {shown}; the same release from them:\n", markup=False)
         command = f"topgap release {shlex.quote(shown)} --domain-range 0:{quest.items - 1}"
         print(f"{command} -k {K} --epsilon {EPSILON}")

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import OutputError
 
 
@@ -47,12 +47,12 @@ def check_beside_ledger(targets: Iterable[Path], ledger: Path) -> None:
     for target in targets:
         if os.path.realpath(target).casefold() in own:
             raise OutputError(
-                f"{shown_path(target)} is a name that belongs to the ledger; give another name."
+                f"{format_path(target)} is a name that belongs to the ledger; give another name."
             )
 
 
 def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) -> None:
-    label = shown_path(target)
+    label = format_path(target)
     if target.is_dir():
         raise OutputError(f"{label} is a directory; name a file.")
     if target.is_symlink() and not target.exists():
@@ -67,7 +67,7 @@ def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) 
     directory = _directory(target)
     if not directory.is_dir():
         raise OutputError(
-            f"{label} cannot be written: there is no directory {shown_path(directory)}."
+            f"{label} cannot be written: there is no directory {format_path(directory)}."
         )
     if not os.access(directory, os.W_OK | os.X_OK):
         raise OutputError(f"{label} cannot be written: its directory may not be written to.")
@@ -106,11 +106,11 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
 
 def written(target: Path) -> str:
     """What is said of a file that has been written."""
-    return f"Written: {shown_path(target)}"
+    return f"Written: {format_path(target)}"
 
 
 def _unwritable(target: Path, error: OSError) -> OutputError:
-    name = shown_path(target)
+    name = format_path(target)
     why = error.strerror or type(error).__name__
     return OutputError(f"{name if len(name) <= 100 else name[:99] + '…'} cannot be written: {why}.")
 

@@ -6,10 +6,10 @@ from typing import Literal
 
 from topgap.cli.csv_text import csv_text
 from topgap.cli.publications import Publication
-from topgap.display.rounding import about
-from topgap.display.text_table import as_text
+from topgap.display.rounding import format_about
+from topgap.display.text_table import format_text
 from topgap.errors import MissingExtraError
-from topgap.margins import certain_from
+from topgap.margins import least_certain_gap
 
 Form = Literal["table", "csv", "json", "parquet"]
 _SUFFIXES: dict[str, Form] = {
@@ -43,9 +43,9 @@ def in_form(made: Publication, form: Form) -> bytes:
 
 def _table(made: Publication) -> str:
     head, rows, note = made.rows()
-    lines = [as_text(head, rows), note]
+    lines = [format_text(head, rows), note]
     if made.release.gaps is not None:
-        least = about(certain_from(made.release.parameters))
+        least = format_about(least_certain_gap(made.release.parameters))
         lines.append(f"A gap below {least} leaves the order of the two uncertain.")
     lines += [*made.explanations, *made.cautions, *made.release.caveats]
     return "\n".join(lines) + "\n"

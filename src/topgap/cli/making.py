@@ -9,17 +9,17 @@ from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import LEVEL, read_level
-from topgap.ledger.charging import FREE, LedgerLike, Payment, paid_by
+from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
 from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number
 from topgap.parameters import TopK
 from topgap.release import Release
-from topgap.selection.check import Check, check_of
+from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import Shares
-from topgap.selection.mechanism import given, selected
-from topgap.selection.top_k_with_estimates import estimated, paid_estimates
+from topgap.selection.mechanism import prepare, select
+from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_prepared
 from topgap.streams.rows import Rows
-from topgap.streams.selection import released, released_with_estimates
+from topgap.streams.selection import release_rows, release_rows_with_estimates
 
 SHARE = Fraction(1, 2)
 """The part of ε that selects, unless another is given."""
@@ -28,7 +28,7 @@ SHARE = Fraction(1, 2)
 class Making(Protocol):
     """One way to it, with parameters that have been checked."""
 
-    def paid_by(
+    def charge_for(
         self,
         ledger: "LedgerLike | None",
         dataset: str | None,
@@ -64,7 +64,7 @@ class Releasing:
 
     parameters: TopK
 
-    def paid_by(
+    def charge_for(
         self,
         ledger: "LedgerLike | None",
         dataset: str | None,
@@ -73,16 +73,16 @@ class Releasing:
     ) -> Payment:
         """As `Making` says; and so do the others."""
         told = {"gaps": True, **described}
-        return paid_by(ledger, dataset, "topgap release", self.parameters, neighbours, **told)
+        return charge_for(ledger, dataset, "topgap release", self.parameters, neighbours, **told)
 
     def checked(self, items: int, occurring: int, payment: Payment) -> Check:
         """As `Making` says."""
-        return check_of(self.parameters, payment, items, occurring)
+        return describe_check(self.parameters, payment, items, occurring)
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
-        data = given(self.parameters, counts, None, None)
-        return lambda: selected(self.parameters, data, True)
+        data = prepare(self.parameters, counts, None, None)
+        return lambda: select(self.parameters, data, True)
 
     def published(self, made: Any) -> Publication:
         """As `Making` says."""
@@ -90,7 +90,7 @@ class Releasing:
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """As `Making` says."""
-        return Released(_in_text(released(self.parameters, rows, True, payment)))
+        return Released(_in_text(release_rows(self.parameters, rows, True, payment)))
 
 
 class Estimating:
@@ -114,7 +114,7 @@ class Estimating:
         # What can be wrong with the parameters comes up here, and not after a charge.
         Noise.discrete_laplace(self._shares.selection, self._shares.measurement_epsilon)
 
-    def paid_by(
+    def charge_for(
         self,
         ledger: "LedgerLike | None",
         dataset: str | None,
@@ -124,16 +124,18 @@ class Estimating:
         """As `Making` says."""
         mechanism = "topgap release --estimate"
         whole, shares = self._parameters, self._shares
-        return paid_estimates(ledger, dataset, mechanism, whole, shares, neighbours, **described)
+        return charge_for_estimates(
+            ledger, dataset, mechanism, whole, shares, neighbours, **described
+        )
 
     def checked(self, items: int, occurring: int, payment: Payment) -> Check:
         """As `Making` says."""
-        return check_of(self._parameters, payment, items, occurring, measured=True)
+        return describe_check(self._parameters, payment, items, occurring, measured=True)
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
-        data = given(self._shares.selection, counts, None, None)
-        return lambda: estimated(self._shares, data, FREE)
+        data = prepare(self._shares.selection, counts, None, None)
+        return lambda: estimate_prepared(self._shares, data, FREE)
 
     def published(self, made: Any) -> Publication:
         """As `Making` says."""
@@ -141,7 +143,7 @@ class Estimating:
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """As `Making` says."""
-        made = released_with_estimates(self._shares, rows, payment)
+        made = release_rows_with_estimates(self._shares, rows, payment)
         return Estimated(replace(made, release=_in_text(made.release)), self._level)
 
 

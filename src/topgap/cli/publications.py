@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-from topgap.display.rounding import out_of
+from topgap.display.rounding import format_share
 from topgap.estimates import Estimates
 from topgap.margins import NEAR_TIES, is_anywhere_uncertain
-from topgap.numbers.format import written
+from topgap.numbers.format import format_exact
 from topgap.release import Release
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Estimated:
     def explanations(self) -> Sequence[str]:
         """What the columns mean."""
         return [
-            f"± is the standard error; in {out_of(self.level)} such publications an item's "
+            f"± is the standard error; in {format_share(self.level)} such publications an item's "
             f"interval holds its true number, rounded down to the resolution."
         ]
 
@@ -144,7 +144,7 @@ class Estimated:
             strict=True,
         )
         more = [
-            [*row, written(measured), estimate, error, *alone, *at_once, str(in_doubt).lower()]
+            [*row, format_exact(measured), estimate, error, *alone, *at_once, str(in_doubt).lower()]
             for row, measured, estimate, error, alone, at_once, in_doubt in columns
         ]
         return _marked(self.release, [head, *more])
@@ -171,7 +171,7 @@ def _winners(release: Release) -> list[list[Any]]:
     rows = [[rank, item] for rank, item in enumerate(release.items, 1)]
     if release.gaps is None:
         return [["rank", "item"], *rows]
-    exact = [[*row, written(gap)] for row, gap in zip(rows, release.gaps, strict=True)]
+    exact = [[*row, format_exact(gap)] for row, gap in zip(rows, release.gaps, strict=True)]
     return [["rank", "item", "gap"], *exact]
 
 

@@ -9,10 +9,10 @@ from topgap.cli import files, standard_output
 from topgap.cli.asked import Request
 from topgap.cli.forms import Form, in_form
 from topgap.cli.publications import Publication
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.ledger.charging import Charged, Payment
 from topgap.margins import is_uncertain
-from topgap.numbers.format import written
+from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def words(request: Request, parameters: TopK) -> list[str]:
     if request.count is not None:
         same_way = " and all the same way" if parameters.monotonic else ""
         said.append(
-            f"That one person moves each count by at most {written(parameters.sensitivity)} "
+            f"That one person moves each count by at most {format_exact(parameters.sensitivity)} "
             f"(--sensitivity){same_way} is your word."
         )
     if request.all_rows:
@@ -97,11 +97,11 @@ def charged(charge: "Charge") -> str:
     """What is said of a charge."""
     converted = ""
     if charge.stated_epsilon is not None and charge.is_converted:
-        stated = f"{written(charge.stated_epsilon)} for {charge.stated_neighbours}"
+        stated = f"{format_exact(charge.stated_epsilon)} for {charge.stated_neighbours}"
         converted = f" ({stated}, which is twice as much for {charge.neighbours})"
     return (
-        f"Charged to {on_one_line(charge.dataset)}: ε = {written(charge.epsilon)}{converted}, "
-        f"which leaves {written(charge.left)}. Receipt {charge.receipt}"
+        f"Charged to {to_line(charge.dataset)}: ε = {format_exact(charge.epsilon)}{converted}, "
+        f"which leaves {format_exact(charge.left)}. Receipt {charge.receipt}"
     )
 
 

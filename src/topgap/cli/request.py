@@ -15,7 +15,7 @@ from topgap.cli.asked import Request
 from topgap.cli.data import AllRows, OverDomain
 from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.publishing import charged, publish, words
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
 from topgap.estimates.result import LEVEL
 from topgap.ledger.charging import Charged, Payment
@@ -40,7 +40,7 @@ def release(request: Request) -> None:
     # A person who is counted moves a count by at most 1 between neighbours of either kind; how far
     # they move a precomputed count is known for those neighbours alone that were named.
     stated = None if request.count is None else request.neighbours
-    payment = making.paid_by(ledger, request.dataset, stated, _described(request))
+    payment = making.charge_for(ledger, request.dataset, stated, _described(request))
     with _what_it_has_cost(payment), _warnings_in_a_line():
         data = (AllRows if request.all_rows else OverDomain)(request, making, payment)
         if request.check:
@@ -87,7 +87,7 @@ def _neighbours(request: Request, ledger: Any) -> Neighbours:
 def _described(request: Request) -> dict[str, Any]:
     """What was released from, as typed but for passwords; for whoever reads the ledger later."""
     told = {
-        "sources": [*map(shown_path, request.sources)],
+        "sources": [*map(format_path, request.sources)],
         "table": request.table,
         "query": request.query,
         "rows_are_per_person": request.rows_are_per_person or None,
@@ -95,7 +95,7 @@ def _described(request: Request) -> dict[str, Any]:
         "item": request.item,
         "count": request.count,
         "neighbours": request.neighbours,
-        "domain": None if request.domain is None else shown_path(request.domain),
+        "domain": None if request.domain is None else format_path(request.domain),
         "domain_column": request.domain_column,
         "domain_range": request.domain_range,
         "domain_from_data": request.domain_from_data or None,
@@ -165,5 +165,5 @@ def _show(check: Check, request: Request) -> None:
     marked = replace(check, domain_from_data=request.domain_from_data)
     said = [*marked.lines(), *words(request, check.parameters)]
     if request.targets:
-        said.append(f"Would be written: {', '.join(map(shown_path, request.targets))}.")
+        said.append(f"Would be written: {', '.join(map(format_path, request.targets))}.")
     standard_output.write("".join(f"{line}\n" for line in said).encode(errors="backslashreplace"))

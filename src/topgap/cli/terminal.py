@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from topgap.cli.publications import Publication
-from topgap.display.rounding import about, for_columns
+from topgap.display.rounding import format_about, format_aligned
 from topgap.display.text import width
-from topgap.margins import certain_from, is_uncertain, leads
+from topgap.margins import is_uncertain, leads, least_certain_gap
 from topgap.release import Release
 
 _WIDEST, _NARROWEST = 34, 8  # bars; a narrower one would show nothing, and there is none
@@ -74,7 +74,7 @@ class Shown:
         head, rows, note = self.made.rows()
         resolution = self.made.release.parameters.resolution
         for row, gap in zip(rows, self.made.release.gaps or (), strict=False):
-            row[2] = for_columns(gap, resolution)
+            row[2] = format_aligned(gap, resolution)
         if len(head) > 3:
             head[2] = "ahead of\nthe next by"
         return head, rows, note
@@ -98,7 +98,7 @@ def _room(head: list[str], rows: list[list[str]], columns: int) -> int:
 
 def _bars(release: Release, room: int, signs: Signs) -> list[Text]:
     ahead = leads(release)
-    full = max([*ahead, certain_from(release.parameters)])
+    full = max([*ahead, least_certain_gap(release.parameters)])
     ends = [round(room * lead / full) for lead in [*ahead, Fraction(0)]]
     bars = []
     for gap, end, next_end in zip(release.gaps or (), ends, ends[1:], strict=False):
@@ -112,7 +112,7 @@ def _bars(release: Release, room: int, signs: Signs) -> list[Text]:
 
 
 def _legend(release: Release, room: int, signs: Signs) -> Text:
-    below = about(certain_from(release.parameters))
+    below = format_about(least_certain_gap(release.parameters))
     own = f"{signs.gap} its own gap  {signs.rest} the lead of the next  {signs.uncertain}"
     parts = own if room else ""
     return Text(

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from topgap.errors import TopgapError
-from topgap.sealing import alone
+from topgap.sealing import without_context
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -57,7 +57,7 @@ def _told(error: BaseException, kind: type[TopgapError], what: str) -> BaseExcep
         return error.error
     stops = not isinstance(error, Exception) or isinstance(error, MemoryError)
     if stops or isinstance(error, TopgapError):
-        return alone(error).with_traceback(None)
+        return without_context(error).with_traceback(None)
     if isinstance(error, UnicodeError):
         return kind(f"{what} has text that is not valid Unicode.")
     return kind(

@@ -29,7 +29,7 @@ from topgap.counting.tables import (
     places_of,
     quoted,
 )
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import SourceError
 
 _ROWS = 50_000
@@ -230,7 +230,7 @@ def _selected(database: sqlite3.Connection, query: str) -> sqlite3.Cursor:
     except sqlite3.Error as error:
         text = str(error)
         if "syntax error" in text or "incomplete input" in text:  # which quote the query alone
-            raise SourceError(f"The query cannot be parsed: {on_one_line(text)}.") from None
+            raise SourceError(f"The query cannot be parsed: {to_line(text)}.") from None
         if isinstance(error, sqlite3.ProgrammingError) or "not authorized" in text:
             raise SourceError("The query must be one SELECT, and nothing else.") from None
         raise SourceError(_FAILED_IN_SQLITE) from None

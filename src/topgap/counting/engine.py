@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from topgap.counting.boundary import Passed
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import MissingExtraError, ParameterError, SourceError
 from topgap.signals import defer_signals
 
@@ -199,7 +199,9 @@ class Engine:
         return f"{of} cannot be read: it is damaged, or not in the format that it seems to be."
 
     def _no_space(self) -> str:
-        return f"There is no space left for temporary files in {shown_path(self.directory.parent)}."
+        return (
+            f"There is no space left for temporary files in {format_path(self.directory.parent)}."
+        )
 
 
 _TOLD = {

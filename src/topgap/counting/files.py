@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.engine import Engine
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import ParameterError, SourceError
 
 Format = Literal["csv", "tsv", "jsonl", "parquet", "fimi", "duckdb", "sqlite"]
@@ -89,7 +89,7 @@ def label_of(path: str) -> str:
     >>> label_of("postgresql://ann:secret@host/db")
     'postgresql://…@host/db'
     """
-    shown = shown_path(path)
+    shown = format_path(path)
     return shown if len(shown) <= 80 else f"…{shown[-79:]}"
 
 

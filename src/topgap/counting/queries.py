@@ -15,7 +15,7 @@ from typing import Any
 
 from topgap.counting.engine import Engine
 from topgap.counting.tables import literal, quoted
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import SourceError
 
 Node = dict[str, Any]
@@ -76,7 +76,7 @@ def parse(engine: Engine, query: str) -> Node:
     parsed = json.loads(engine.connection.execute(f"SELECT {serialized}").fetchall()[0][0])
     if parsed["error"] and parsed.get("error_type") == "parser":
         # Of the parser's words alone it is known that they quote the query and no row.
-        why = on_one_line(str(parsed["error_message"]).rstrip("."))
+        why = to_line(str(parsed["error_message"]).rstrip("."))
         raise UnparsedError(f"The query cannot be parsed: {why[:200]}.")
     statements = parsed.get("statements", [])
     if parsed["error"] or len(statements) != 1:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from topgap.counting.engine import Engine
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import SourceError
 
 _MOST_NAMES = 8
@@ -113,7 +113,7 @@ def more_than_one(label: str, name: str) -> SourceError:
 
 def quoted(name: str) -> str:
     """A name as an error shows it: on one line, and not at any length."""
-    shown = on_one_line(name)
+    shown = to_line(name)
     return f"'{shown}'" if len(shown) <= 80 else f"'{shown[:79]}…'"
 
 

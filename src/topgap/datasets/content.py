@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import DatasetError
 
 File: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
@@ -108,7 +108,7 @@ def unpacked(source: File) -> Iterator[Content]:
 def label_of(source: File) -> str:
     """What to call a file in an error: its name on one line."""
     if isinstance(source, str | os.PathLike):
-        return shown_path(Path(source).name or source)
+        return format_path(Path(source).name or source)
     return "the open file"
 
 

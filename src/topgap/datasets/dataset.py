@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from topgap.datasets.content import Content, unpacked
 from topgap.datasets.fimi import FORMS, Form, parsed, read_form, transactions
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import DatasetError, ParameterError
 
 AnyForm: TypeAlias = Form | Literal["counts"]
@@ -55,7 +55,7 @@ class Dataset:
             DatasetError: There are ready counts alone, or the file cannot be read any more.
         """
         if self.form == "counts":
-            name = shown_path(self.path.name)
+            name = format_path(self.path.name)
             raise DatasetError(f"{name} has counts alone, and no transactions.")
         return transactions(self.path, form=self.form)
 

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 from topgap.datasets.catalogue import Entry, Source
 from topgap.datasets.content import unpacked
 from topgap.datasets.dataset import agrees
-from topgap.display.text import on_one_line, shown_path
+from topgap.display.text import format_path, to_line
 from topgap.errors import DatasetError
 
 Progress: TypeAlias = Callable[[int, int | None], object]
@@ -59,7 +59,7 @@ def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
             failures.append(f"{urlsplit(source.url).netloc}: {failure}")
     raise DatasetError(
         f"{entry.name} could not be downloaded ({'; '.join(failures)}); "
-        f"get the file by other means and put it into {shown_path(folder)} as {entry.file}."
+        f"get the file by other means and put it into {format_path(folder)} as {entry.file}."
     )
 
 
@@ -84,7 +84,7 @@ def _writing_to(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise DatasetError(
-            f"Nothing can be written to {shown_path(folder)}: {error.strerror or error}; "
+            f"Nothing can be written to {format_path(folder)}: {error.strerror or error}; "
             f"name another folder by cache= or TOPGAP_DATA."
         ) from None
 
@@ -133,7 +133,7 @@ def _why(error: OSError | HTTPException) -> str:
     if isinstance(reason, IncompleteRead):
         return "it was cut short"
     said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    return on_one_line(said)
+    return to_line(said)
 
 
 def _unpack(packed: IO[bytes], source: Source, entry: Entry, file: IO[bytes]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from topgap.datasets.catalogue import CATALOGUE, Entry, entry_of
 from topgap.datasets.dataset import AnyForm, Dataset, read_as
 from topgap.datasets.folders import data_folder, find_in, form_by_name
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def load(
             folder = _folder(cache)
             if not download:
                 raise DatasetError(
-                    f"{entry.name} is not in {shown_path(folder)}; put it there as {entry.file}, "
+                    f"{entry.name} is not in {format_path(folder)}; put it there as {entry.file}, "
                     f"or let it be downloaded (download=True)."
                 )
             from topgap.datasets.downloads import fetch  # what it needs takes a while to import
@@ -104,7 +104,7 @@ def _check(dataset: Dataset, entry: Entry) -> None:
     if (records, dataset.items) != (entry.records, entry.items):
         counted = "" if dataset.records is None else f"{dataset.records:,} records and "
         raise DatasetError(
-            f"{shown_path(dataset.path)} is not {entry.name}, which has {entry.records:,} records "
+            f"{format_path(dataset.path)} is not {entry.name}, which has {entry.records:,} records "
             f"and {entry.items:,} items: read in the form {dataset.form} it has {counted}"
             f"{dataset.items:,} items; give its form=, or read it by topgap.datasets.read."
         )

@@ -19,7 +19,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spans:
+class ChartScale:
     """All of them, and the ends of a scale that has them all on it, and 0."""
 
     start: Fraction
@@ -27,7 +27,7 @@ class Spans:
     of: tuple[Span, ...]
 
 
-def spans(estimates: Estimates, level: Number) -> Spans:
+def scale_intervals(estimates: Estimates, level: Number) -> ChartScale:
     """The estimates and intervals of this level as exact numbers.
 
     One that is too large for a float lies where the measurement does, which is exact. An interval
@@ -38,7 +38,7 @@ def spans(estimates: Estimates, level: Number) -> Spans:
 
     >>> from topgap import Release, TopK, estimate
     >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
-    >>> found = spans(estimate(release, [60], variance=8, noise="laplace"), 0.95)
+    >>> found = scale_intervals(estimate(release, [60], variance=8, noise="laplace"), 0.95)
     >>> [round(float(each), 2) for each in (found.start, *found.of[0], found.end)]
     [0.0, 53.96, 60.0, 66.04, 66.04]
     """
@@ -59,7 +59,7 @@ def spans(estimates: Estimates, level: Number) -> Spans:
                 measured if both_beyond else _within(high, start, end),
             )
         )
-    return Spans(start, end, tuple(found))
+    return ChartScale(start, end, tuple(found))
 
 
 def near_ties(estimates: Estimates) -> tuple[bool, ...]:

@@ -4,12 +4,12 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from topgap.display.chart_scale import near_ties, spans
-from topgap.display.rounding import about, estimated, for_columns
-from topgap.display.text import on_one_line
+from topgap.display.chart_scale import near_ties, scale_intervals
+from topgap.display.rounding import format_about, format_aligned, format_estimate
+from topgap.display.text import to_line
 from topgap.errors import MissingExtraError, ReleaseError
-from topgap.estimates.result import LEVEL, Estimates, percent
-from topgap.margins import certain_from, is_uncertain, leads
+from topgap.estimates.result import LEVEL, Estimates, format_level
+from topgap.margins import is_uncertain, leads, least_certain_gap
 from topgap.numbers.parse import Number
 from topgap.release import Release
 
@@ -73,7 +73,7 @@ def plot(release: Release, ax: "Axes | None" = None) -> "Axes":
     chart = _Chart(release, ax)
     ax = chart.ax
     parameters, k = release.parameters, len(release)
-    full = max(ahead[0], certain_from(parameters))
+    full = max(ahead[0], least_certain_gap(parameters))
     unit = Fraction(1) if full < _LARGEST else full
     starts = [float((lead - gap) / unit) for gap, lead in zip(gaps, ahead, strict=True)]
     lengths = [float(gap / unit) for gap in gaps]
@@ -85,10 +85,10 @@ def plot(release: Release, ax: "Axes | None" = None) -> "Axes":
             ax.barh(ranks, [lengths[r] for r in ranks], left=[starts[r] for r in ranks], **kind)
 
     for rank in chart.labelled:
-        text = for_columns(gaps[rank], parameters.resolution)
+        text = format_aligned(gaps[rank], parameters.resolution)
         chart.annotate(text, starts[rank] + lengths[rank], rank)
     ax.set_xlim(0, 1.15 * float(full / unit))
-    ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {about(full)}")
+    ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {format_about(full)}")
     chart.entitle(f"The {f'{k} ' * (k > 1)}largest at ε = {release.epsilon}")
     chart.finish()
     return ax
@@ -118,7 +118,7 @@ def plot_estimates(estimates: Estimates, ax: "Axes | None" = None, level: Number
     >>> plot_estimates(one, Figure().subplots()).get_title()
     'The largest, selected at ε = 1 and measured elsewhere'
     """
-    scale = spans(estimates, level)
+    scale = scale_intervals(estimates, level)
     chart = _Chart(estimates.release, ax)
     ax = chart.ax
     k = len(estimates)
@@ -129,7 +129,7 @@ def plot_estimates(estimates: Estimates, ax: "Axes | None" = None, level: Number
     )
     # From the low end on, for a point need not lie within the interval if its level is low.
     lengths = [high - low for low, high in zip(lows, highs, strict=True)]
-    bars = {**_INTERVAL, "label": f"{percent(level)} interval"}
+    bars = {**_INTERVAL, "label": f"{format_level(level)} interval"}
     ax.errorbar(lows, range(k), xerr=([0.0] * k, lengths), **bars)
     near = near_ties(estimates)
     for kind, hollow in ((_POINT, False), (_NEAR_A_TIE, True)):
@@ -140,13 +140,13 @@ def plot_estimates(estimates: Estimates, ax: "Axes | None" = None, level: Number
     errors = estimates.standard_errors
     for rank in chart.labelled:
         number, error = (
-            estimated(each[rank], errors[rank]) for each in (estimates.estimates, errors)
+            format_estimate(each[rank], errors[rank]) for each in (estimates.estimates, errors)
         )
         chart.annotate(f"{number} ± {error}", max(points[rank], highs[rank]), rank)
     first, last = min(lows + points), max(highs + points)
     width = last - first or abs(last) or 1
     ax.set_xlim(first - width / 20, last + width / 4)
-    ax.set_xlabel("estimate" if unit == 1 else f"estimate as a part of {about(full)}")
+    ax.set_xlabel("estimate" if unit == 1 else f"estimate as a part of {format_about(full)}")
     chart.entitle(f"The {f'{k} ' * (k > 1)}largest, {_cost(estimates)}")
     chart.finish()
     return ax
@@ -217,7 +217,7 @@ def _drawable() -> set[int]:
 
 def _label(item: Any, drawable: set[int]) -> str:
     """The item's name, not too long, with a number for each character that cannot be drawn."""
-    name = on_one_line(item)
+    name = to_line(item)
     if len(name) > _LONGEST_NAME:
         name = name[: _LONGEST_NAME - 1] + "…"
     return "".join(

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import ceil, exp, floor, isinf
 from sys import float_info
 
-from topgap.numbers.format import rounded, written
+from topgap.numbers.format import format_exact, format_rounded
 
 # Exponents beyond any that parameters can have; what still overflows becomes infinite.
 _WIDE = Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
@@ -15,10 +15,10 @@ _LONGEST_IN_COLUMN = 30
 _LARGEST_IN_DIGITS = 10**12
 
 
-def about(number: Fraction | Decimal) -> str:
+def format_about(number: Fraction | Decimal) -> str:
     """A number that is not negative, rounded to four digits, or to a whole number if it is large.
 
-    >>> about(Fraction(2, 3)), about(Fraction(31416)), about(Fraction(10**400))
+    >>> format_about(Fraction(2, 3)), format_about(Fraction(31416)), format_about(Fraction(10**400))
     ('0.6667', '31416', '1.000 × 10⁴⁰⁰')
     """
     rounded = _decimal(number) if isinstance(number, Fraction) else number
@@ -31,55 +31,59 @@ def about(number: Fraction | Decimal) -> str:
     return f"{shown} × 10{str(exponent).translate(_SUPERSCRIPTS)}"
 
 
-def exactly(number: Fraction) -> str:
+def format_short(number: Fraction) -> str:
     """A positive number as it is, and beside it the decimal if that is another text.
 
-    >>> exactly(Fraction(1, 3)), exactly(Fraction(1, 2)), exactly(Fraction(7))
+    >>> format_short(Fraction(1, 3)), format_short(Fraction(1, 2)), format_short(Fraction(7))
     ('1/3 ≈ 0.3333', '1/2 = 0.5', '7')
     """
-    decimal = written(number)
+    decimal = format_exact(number)
     if number.denominator == 1:
         return decimal
     if "/" in decimal or len(decimal) > _LONGEST_DECIMAL:
-        return f"{number} ≈ {about(number)}"
+        return f"{number} ≈ {format_about(number)}"
     return f"{number} = {decimal}"
 
 
-def for_columns(number: Fraction, resolution: Fraction) -> str:
+def format_aligned(number: Fraction, resolution: Fraction) -> str:
     """The exact number with the decimal places of its resolution, so that columns align.
 
     A number that no column can hold is rounded, and says so.
 
-    >>> for_columns(Fraction(7), Fraction(1, 10)), for_columns(Fraction(37, 3), Fraction(1, 3))
-    ('7.0', '37/3')
-    >>> for_columns(Fraction(10**400), Fraction(1, 10))
+    >>> format_aligned(Fraction(7), Fraction(1, 10))
+    '7.0'
+    >>> format_aligned(Fraction(37, 3), Fraction(1, 3))
+    '37/3'
+    >>> format_aligned(Fraction(10**400), Fraction(1, 10))
     '≈ 1.000 × 10⁴⁰⁰'
     """
-    places = len(written(resolution).partition(".")[2])
-    whole, _, part = written(number).partition(".")
-    text = f"{whole}.{part:0<{places}}" if places else written(number)
-    return text if len(text) <= _LONGEST_IN_COLUMN else f"≈ {about(number)}"
+    places = len(format_exact(resolution).partition(".")[2])
+    whole, _, part = format_exact(number).partition(".")
+    text = f"{whole}.{part:0<{places}}" if places else format_exact(number)
+    return text if len(text) <= _LONGEST_IN_COLUMN else f"≈ {format_about(number)}"
 
 
-def estimated(number: float, spread: float) -> str:
+def format_estimate(number: float, spread: float) -> str:
     """A number that is off by about `spread`, as far as its digits mean something.
 
-    >>> estimated(1234.5678, 2.34), estimated(-1.2346e30, 1e28), estimated(float("inf"), 1.0)
-    ('1234.6', '−1.235 × 10³⁰', '> 1.798 × 10³⁰⁸')
+    >>> format_estimate(1234.5678, 2.34), format_estimate(-1.2346e30, 1e28)
+    ('1234.6', '−1.235 × 10³⁰')
+    >>> format_estimate(float("inf"), 1.0)
+    '> 1.798 × 10³⁰⁸'
     """
     sign = "−" if number < 0 else ""
     if isinf(number):
-        return f"{'<' if sign else '>'} {sign}{about(Fraction(float_info.max))}"
+        return f"{'<' if sign else '>'} {sign}{format_about(Fraction(float_info.max))}"
     if abs(number) >= _LARGEST_IN_DIGITS:
-        return sign + about(Fraction(abs(number)))
-    return rounded(number, spread).replace("-", "−")
+        return sign + format_about(Fraction(abs(number)))
+    return format_rounded(number, spread).replace("-", "−")
 
 
-def out_of(share: Fraction) -> str:
+def format_share(share: Fraction) -> str:
     """A share between 0 and 1 as so many of so many: of a hundred or a thousand, if that is exact.
 
-    >>> out_of(Fraction(19, 20)), out_of(Fraction(999, 1000)), out_of(Fraction(1, 3))
-    ('95 of 100', '999 of 1,000', '1 of 3')
+    >>> [format_share(Fraction(share)) for share in ("19/20", "999/1000", "1/3")]
+    ['95 of 100', '999 of 1,000', '1 of 3']
     """
     tens = next((10**n for n in range(2, 16) if 10**n % share.denominator == 0), None)
     whole = tens or min(share.denominator, 10**15)
@@ -93,7 +97,7 @@ def likelihood_factor(epsilon: Fraction) -> str:
     >>> likelihood_factor(Fraction(1, 2))
     '1.649'
     """
-    return about(_decimal(epsilon).exp(_WIDE))
+    return format_about(_decimal(epsilon).exp(_WIDE))
 
 
 def surest_belief(epsilon: Fraction) -> str:

@@ -22,22 +22,22 @@ _SECRETS = (
 )
 
 
-def in_words(thing: object) -> str:
+def to_text(thing: object) -> str:
     """The thing as text, even if it cannot be written as such.
 
     A whole number of more digits than Python writes has hexadecimal ones, and other things that
     refuse go by their type.
 
-    >>> in_words("flu"), in_words(10**5000)[:5], in_words((10**5000,))
+    >>> to_text("flu"), to_text(10**5000)[:5], to_text((10**5000,))
     ('flu', '0x31e', '<tuple>')
     """
     return _or_otherwise(str, thing)
 
 
-def represented(thing: object) -> str:
-    """The thing as `repr` writes it, or else as `in_words` does.
+def to_repr(thing: object) -> str:
+    """The thing as `repr` writes it, or else as `to_text` does.
 
-    >>> represented("flu"), represented(10**5000)[:5]
+    >>> to_repr("flu"), to_repr(10**5000)[:5]
     ("'flu'", '0x31e')
     """
     return _or_otherwise(repr, thing)
@@ -51,13 +51,13 @@ def _or_otherwise(write: Callable[[object], str], thing: object) -> str:
         return hex(thing) if issubclass(kind, int) else f"<{kind.__name__}>"  # type: ignore[arg-type]
 
 
-def on_one_line(thing: object) -> str:
+def to_line(thing: object) -> str:
     r"""The thing as text, without characters that would change what is around it.
 
-    >>> print(on_one_line("two\nlines"))
+    >>> print(to_line("two\nlines"))
     two\nlines
     """
-    text = in_words(thing)
+    text = to_text(thing)
     if text.isprintable():
         return text
     return "".join(
@@ -65,12 +65,12 @@ def on_one_line(thing: object) -> str:
     )
 
 
-def shown_path(path: object) -> str:
+def format_path(path: object) -> str:
     r"""A path or an address as messages show it: on one line, and without a password.
 
-    >>> shown_path("visits.csv"), shown_path("postgresql://ann:secret@host/db?password=secret")
+    >>> format_path("visits.csv"), format_path("postgresql://ann:secret@host/db?password=secret")
     ('visits.csv', 'postgresql://…@host/db?…')
-    >>> shown_path("host=db password=secret"), shown_path("two\nlines.csv")
+    >>> format_path("host=db password=secret"), format_path("two\nlines.csv")
     ('host=db password=…', 'two\\nlines.csv')
     """
     text = str(path)
@@ -78,7 +78,7 @@ def shown_path(path: object) -> str:
         return f"A name of {len(text):,} characters"
     for secret, shown in _SECRETS:
         text = secret.sub(shown, text)
-    return on_one_line(text)
+    return to_line(text)
 
 
 def width(text: str) -> int:

@@ -8,10 +8,10 @@ from topgap.display.text import width
 Row = Sequence[str]
 
 
-def as_text(head: Row, rows: Sequence[Row], left: Collection[int] = (1,)) -> str:
+def format_text(head: Row, rows: Sequence[Row], left: Collection[int] = (1,)) -> str:
     """The table for a terminal or a file, with these columns to the left.
 
-    >>> print(as_text(["rank", "item"], [["1", "flu"]]))
+    >>> print(format_text(["rank", "item"], [["1", "flu"]]))
     rank  item
        1  flu
     """
@@ -27,10 +27,10 @@ def as_text(head: Row, rows: Sequence[Row], left: Collection[int] = (1,)) -> str
     return "\n".join(lines)
 
 
-def as_html(head: Row, rows: Sequence[Row]) -> str:
+def format_html(head: Row, rows: Sequence[Row]) -> str:
     """The table for a notebook.
 
-    >>> as_html(["rank", "item"], [["1", "<flu>"]]).count("&lt;flu&gt;")
+    >>> format_html(["rank", "item"], [["1", "<flu>"]]).count("&lt;flu&gt;")
     1
     """
     body = "".join(f"<tr>{_line(row, 'td')}</tr>" for row in rows)

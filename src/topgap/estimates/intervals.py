@@ -108,10 +108,10 @@ class Errors:
 
 
 @lru_cache(maxsize=256)
-def errors_of(parameters: TopK, noise: Noise) -> Errors:
+def find_errors(parameters: TopK, noise: Noise) -> Errors:
     """Those of winners that were selected with these parameters and measured with this noise.
 
-    >>> errors = errors_of(TopK(k=1, epsilon=1), Noise("normal", (Fraction(8),)))
+    >>> errors = find_errors(TopK(k=1, epsilon=1), Noise("normal", (Fraction(8),)))
     >>> [round(end * float(errors.unit), 3) for end in errors.ends(Fraction(1, 40))[0]]  # ∓1.96·√8
     [-5.544, 5.544]
     """

@@ -10,13 +10,13 @@ from math import inf, log, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
-from topgap.display.text import on_one_line, represented
-from topgap.display.text_table import as_html, as_text
+from topgap.display.text import to_line, to_repr
+from topgap.display.text_table import format_html, format_text
 from topgap.errors import EstimatesError, ParameterError
-from topgap.estimates.intervals import Ends, Errors, errors_of
+from topgap.estimates.intervals import Ends, Errors, find_errors
 from topgap.estimates.noise import Noise
 from topgap.margins import NEAR_TIES, is_anywhere_uncertain
-from topgap.numbers.format import rounded, written
+from topgap.numbers.format import format_exact, format_rounded
 from topgap.numbers.parse import Number, read_flag, read_parameter
 from topgap.release import Release
 
@@ -191,7 +191,7 @@ alone, which files and the page have too, do not lean.
 
     @cached_property
     def _errors(self) -> Errors:
-        return errors_of(self.release.parameters, self.noise)
+        return find_errors(self.release.parameters, self.noise)
 
     @cached_property
     def _exact(self) -> tuple[Fraction, ...]:
@@ -336,7 +336,7 @@ topgap.estimates/1.
 
     def _text(self, level: Number, most: int) -> str:
         head, rows, note = self.rows(level, most)
-        return "\n".join([as_text(head, rows), note, *self._caution])
+        return "\n".join([format_text(head, rows), note, *self._caution])
 
     @property
     def _caution(self) -> list[str]:
@@ -346,19 +346,19 @@ topgap.estimates/1.
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
         below = escape("\n".join([note, *self._caution])).replace("\n", "<br>")
-        return f"{as_html(head, rows)}<p>{below}</p>"
+        return f"{format_html(head, rows)}<p>{below}</p>"
 
     def rows(self, level: Number, most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""
         head, rows, note = self.release.rows(most, self.cost)
         columns = zip(self.estimates, self.standard_errors, self.intervals(level), strict=True)
         for row, (estimate, error, interval) in zip(rows, columns, strict=False):
-            row += [rounded(each, error) for each in (estimate, error, *interval)]
-        head += ["estimate", "±", f"{percent(level)} from", "to"]
+            row += [format_rounded(each, error) for each in (estimate, error, *interval)]
+        head += ["estimate", "±", f"{format_level(level)} from", "to"]
         return head, rows, note
 
     def __repr__(self) -> str:
-        shown = ", ".join(on_one_line(represented(item)) for item in self.release.items[:5])
+        shown = ", ".join(to_line(to_repr(item)) for item in self.release.items[:5])
         more = ", …" if len(self) > 5 else ""
         mark = ", of a list from the data" * self.release.domain_from_data
         return f"<Estimates of the top {len(self)}{mark}: {shown}{more}>"
@@ -382,14 +382,14 @@ def read_level(level: Number) -> Fraction:
     return share
 
 
-def percent(level: Number) -> str:
+def format_level(level: Number) -> str:
     """The level as people say it.
 
-    >>> percent(0.95), percent("0.99999999"), percent("1/3"), percent("0." + "9" * 60)
-    ('95%', '99.999999%', '33.33%', '>99.99%')
+    >>> [format_level(level) for level in (0.95, "0.99999999", "1/3", "0." + "9" * 60)]
+    ['95%', '99.999999%', '33.33%', '>99.99%']
     """
     share = 100 * read_level(level)
-    exactly = written(share)
+    exactly = format_exact(share)
     if "/" not in exactly and len(exactly) <= 12:
         return f"{exactly}%"
     return ">99.99%" if share > Fraction("99.99") else f"{float(share):.4g}%"

@@ -8,7 +8,7 @@ from topgap.errors import EstimatesError, ReleaseError, TopgapError
 from topgap.estimates.estimator import estimate, read_measurements
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates, read_level
-from topgap.numbers.format import read_written, written
+from topgap.numbers.format import format_exact, parse_exact
 from topgap.numbers.parse import Number
 from topgap.release import Release
 
@@ -26,8 +26,8 @@ def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
     """
     noise: dict[str, Any] = {"kind": estimates.noise.kind}
     if estimates.noise.epsilon is None:
-        noise["variances"] = [written(each) for each in estimates.noise.variances]
-        noise["step"] = written(estimates.noise.step)
+        noise["variances"] = [format_exact(each) for each in estimates.noise.variances]
+        noise["step"] = format_exact(estimates.noise.step)
     else:
         noise["epsilon_each"] = str(estimates.noise.epsilon)
     columns = zip(
@@ -42,9 +42,9 @@ def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
         "format": FORMAT,
         "epsilon": None if estimates.epsilon is None else str(estimates.epsilon),
         "release": estimates.release.to_dict(),
-        "measurements": [written(each) for each in estimates.measurements],
+        "measurements": [format_exact(each) for each in estimates.measurements],
         "noise": noise,
-        "level": written(read_level(level)),
+        "level": format_exact(read_level(level)),
         "estimates": [
             {
                 "estimate": _finite([each])[0],
@@ -76,13 +76,13 @@ def from_dict(read: dict[str, Any]) -> Estimates:
         expected = {"format", "epsilon", "release", "measurements", "noise", "level", "estimates"}
         _require({*read} == expected, "something is missing, or there is more")
         release = Release.from_dict(read["release"])
-        read_level(read_written(read["level"]))
+        read_level(parse_exact(read["level"]))
         _require(len(read["estimates"]) == len(release), "there must be one for each winner")
-        measurements = [read_written(each) for each in read["measurements"]]
+        measurements = [parse_exact(each) for each in read["measurements"]]
         kind, noise = read["noise"]["kind"], read["noise"]
         if kind == "discrete laplace":
             _require({*noise} == {"kind", "epsilon_each"}, "such noise has an epsilon for each")
-            epsilon = read_written(noise["epsilon_each"])
+            epsilon = parse_exact(noise["epsilon_each"])
             _require(epsilon > 0, "an epsilon is greater than 0")
             exact = Noise.discrete_laplace(release.parameters, epsilon)
             made = Estimates(release, read_measurements(release, measurements), exact)
@@ -90,13 +90,13 @@ def from_dict(read: dict[str, Any]) -> Estimates:
             return made
         _require(read["epsilon"] is None, "what was measured elsewhere cost what is not known")
         _require({*noise} == {"kind", "variances", "step"}, "such noise has variances and a step")
-        variances = [read_written(each) for each in noise["variances"]]
+        variances = [parse_exact(each) for each in noise["variances"]]
         return estimate(
             release,
             measurements,
             variance=variances,
             noise=None if kind == "unknown" else kind,
-            step=read_written(noise["step"]) or None,
+            step=parse_exact(noise["step"]) or None,
         )
     except (EstimatesError, ReleaseError):
         raise

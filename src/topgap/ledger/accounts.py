@@ -4,14 +4,14 @@ import json
 from fractions import Fraction
 from typing import NamedTuple
 
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import LedgerError
 from topgap.ledger import clock
 from topgap.ledger.chain import Entry
 from topgap.ledger.log import Log, receipt
 from topgap.ledger.values import Budget, Charge
 from topgap.neighbours import Neighbours
-from topgap.numbers.format import read_written
+from topgap.numbers.format import parse_exact
 
 
 class Balance(NamedTuple):
@@ -108,7 +108,7 @@ def charge_of(
 
 def number(text: str | None) -> Fraction:
     """The number of an entry that has one."""
-    return read_written(text or "")
+    return parse_exact(text or "")
 
 
 def _spent(charge: Entry | None) -> Fraction:
@@ -118,9 +118,9 @@ def _spent(charge: Entry | None) -> Fraction:
 def _total(log: Log, dataset: str) -> Entry:
     entry = log.dataset(dataset)
     if entry is None:
-        known = ", ".join(map(on_one_line, log.datasets()[:5]))
+        known = ", ".join(map(to_line, log.datasets()[:5]))
         raise LedgerError(
-            f"There is no data set {on_one_line(dataset)} in {log.label}; there "
+            f"There is no data set {to_line(dataset)} in {log.label}; there "
             f"{'are' if ',' in known else 'is'} {known or 'none'}."
         )
     return entry

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from topgap.ledger import clock
 from topgap.neighbours import RELATIONS, UNSTATED, Neighbours
-from topgap.numbers.format import read_written, written
+from topgap.numbers.format import format_exact, parse_exact
 
 Kind = Literal["dataset", "charge", "result"]
 BEGINNING = "topgap.ledger"
@@ -134,8 +134,8 @@ def is_json(text: str) -> bool:
 
 
 def _is_positive(text: str | None) -> bool:
-    number = read_written(text or "")
-    return number > 0 and written(number) == text
+    number = parse_exact(text or "")
+    return number > 0 and format_exact(number) == text
 
 
 def entry_of(row: tuple[Any, ...]) -> Entry:

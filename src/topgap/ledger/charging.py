@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
-from topgap.neighbours import Neighbours, stated_by
-from topgap.numbers.format import written
+from topgap.neighbours import Neighbours, relation_of
+from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ LedgerLike: TypeAlias = "Ledger | str | os.PathLike[str]"
 class Payment(Protocol):
     """What comes between the answers and the first random bit."""
 
-    def of(self, draw: Callable[[], _Made]) -> _Made:
+    def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         """Pay, and give what is drawn then."""
 
 
 class _Free:
     """A release that nobody adds up."""
 
-    def of(self, draw: Callable[[], _Made]) -> _Made:
+    def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         """Give what is drawn."""
         return draw()
 
@@ -87,7 +87,7 @@ class Charged:
         self.is_recorded = False
         self.before_charge: Callable[[Charged], None] | None = None
 
-    def of(self, draw: Callable[[], _Made]) -> _Made:
+    def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         """Charge, draw, and record what was drawn.
 
         Whatever ends this between the first two leaves a charge without a result, and never a
@@ -122,7 +122,7 @@ class Charged:
             return draw()
         except BaseException as error:
             if self.charge is not None:
-                epsilon, dataset = written(self.charge.epsilon), on_one_line(self.dataset)
+                epsilon, dataset = format_exact(self.charge.epsilon), to_line(self.dataset)
                 error.add_note(
                     f"ε = {epsilon} was charged to {dataset} before, as entry "
                     f"{self.charge.number} of the ledger, and stays spent."
@@ -137,10 +137,10 @@ def cost_in_words(cost: Fraction, epsilon: Fraction) -> str:
     'ε = 2 (twice 1, because the data set is for persons who are replaced)'
     """
     if cost == epsilon:
-        return f"ε = {written(cost)}"
+        return f"ε = {format_exact(cost)}"
     return (
-        f"ε = {written(cost)} (twice {written(epsilon)}, because the data set is for persons who "
-        f"are replaced)"
+        f"ε = {format_exact(cost)} (twice {format_exact(epsilon)}, because the data set is for "
+        f"persons who are replaced)"
     )
 
 
@@ -166,14 +166,14 @@ def level_of_the_user() -> int:
     return level
 
 
-def account(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
+def open_account(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
     """Where a release is charged; None if it is not.
 
     Raises:
         ParameterError, ParameterTypeError, LedgerError: One was given without the other, or is
             none.
 
-    >>> account(None, None)
+    >>> open_account(None, None)
     """
     if ledger is None and dataset is None:
         return None
@@ -184,7 +184,7 @@ def account(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, 
     return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
 
 
-def paid_by(
+def charge_for(
     ledger: "LedgerLike | None",
     dataset: str | None,
     mechanism: str,
@@ -207,12 +207,12 @@ def paid_by(
         ParameterError, ParameterTypeError: One was given without the other, or is none.
         BudgetExceeded, LedgerError: It could not be charged now.
 
-    >>> paid_by(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is FREE
+    >>> charge_for(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is FREE
     True
     """
-    charged = account(ledger, dataset)
+    charged = open_account(ledger, dataset)
     if charged is None:
         return FREE
     listed = {**parameters.to_dict(), **more}
-    neighbours = stated or stated_by(parameters)
+    neighbours = stated or relation_of(parameters)
     return Charged(*charged, parameters.epsilon, mechanism, listed, neighbours)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from topgap.ledger.values import Budget, Charge
-from topgap.numbers.format import written
+from topgap.numbers.format import format_exact
 
 FORMAT = "topgap.ledger/1"
 
@@ -23,9 +23,9 @@ def of_budget(budget: Budget) -> dict[str, Any]:
     """
     return {
         "dataset": budget.dataset,
-        "total": written(budget.total),
-        "spent": written(budget.spent),
-        "left": written(budget.left),
+        "total": format_exact(budget.total),
+        "spent": format_exact(budget.spent),
+        "left": format_exact(budget.left),
         "charges": budget.charges,
         "without_result": budget.without_result,
         "since": _in_text(budget.since),
@@ -42,16 +42,18 @@ def of_charge(charge: Charge) -> dict[str, Any]:
         "entry": charge.number,
         "at": _in_text(charge.at),
         "dataset": charge.dataset,
-        "epsilon": written(charge.epsilon),
-        "spent": written(charge.spent),
-        "left": written(charge.left),
+        "epsilon": format_exact(charge.epsilon),
+        "spent": format_exact(charge.spent),
+        "left": format_exact(charge.left),
         "mechanism": charge.mechanism,
         "parameters": charge.parameters,
         "who": charge.who,
         "note": charge.note,
         "software": charge.software,
         "neighbours": charge.neighbours,
-        "stated_epsilon": None if charge.stated_epsilon is None else written(charge.stated_epsilon),
+        "stated_epsilon": None
+        if charge.stated_epsilon is None
+        else format_exact(charge.stated_epsilon),
         "stated_neighbours": charge.stated_neighbours,
         "receipt": charge.receipt,
         "result": None if charge.result is None else json.loads(charge.result),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import BudgetExceeded, ChargeMissingError, LedgerError, ParameterError
 from topgap.ledger import accounts, clock, document, given
 from topgap.ledger.chain import Entry
@@ -16,8 +16,8 @@ from topgap.ledger.results import recordable
 from topgap.ledger.storage import Storage
 from topgap.ledger.values import Budget, Charge, Quote, Verified
 from topgap.ledger.verification import verified
-from topgap.neighbours import Neighbours, converted
-from topgap.numbers.format import written
+from topgap.neighbours import Neighbours, convert_epsilon
+from topgap.numbers.format import format_exact
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 WAIT = 60
@@ -108,7 +108,7 @@ class Ledger:
         """
         name = given.read_dataset(dataset)
         columns = {
-            "epsilon": written(read_parameter(epsilon, "epsilon")),
+            "epsilon": format_exact(read_parameter(epsilon, "epsilon")),
             "neighbours": given.read_neighbours(neighbours),
             "note": self._noted(note),
             "who": self._who,
@@ -121,12 +121,12 @@ class Ledger:
                 if known == name:
                     total = accounts.balance(log, name).total
                     raise LedgerError(
-                        f"{on_one_line(name)} has its total already, {written(total)}; it is set "
+                        f"{to_line(name)} has its total already, {format_exact(total)}; it is set "
                         f"once."
                     )
                 if given.nearly(known) == given.nearly(name):
                     raise LedgerError(
-                        f"There is a data set {on_one_line(known)} already, nearly by this name; "
+                        f"There is a data set {to_line(known)} already, nearly by this name; "
                         f"take another name, or that one."
                     )
             log.append(last, kind="dataset", at=self._stamp(last), dataset=name, **columns)
@@ -202,7 +202,7 @@ class Ledger:
             "mechanism": given.read_mechanism(mechanism),
             "parameters": given.read_parameters(parameters),
             "neighbours": relation,
-            "stated": None if relation is None else written(stated),
+            "stated": None if relation is None else format_exact(stated),
             "note": self._noted(note),
             "who": self._who,
         }
@@ -211,7 +211,7 @@ class Ledger:
             log = Log(connection, self._storage.label)
             last = log.last()
             total, spent, of_dataset = accounts.balance(log, name)
-            cost = converted(stated, relation, of_dataset, name)
+            cost = convert_epsilon(stated, relation, of_dataset, name)
             if spent + cost > total:
                 raise BudgetExceeded(name, cost, total - spent, total, stated)
             if (spent + cost).denominator >= 10**_MOST_DIGITS:
@@ -220,8 +220,8 @@ class Ledger:
                     f"{_MOST_DIGITS} digits; give one with a smaller denominator."
                 )
             entry, digest = log.append(
-                last, kind="charge", at=self._stamp(last), dataset=name, epsilon=written(cost),
-                spent=written(spent + cost), **columns,
+                last, kind="charge", at=self._stamp(last), dataset=name, epsilon=format_exact(cost),
+                spent=format_exact(spent + cost), **columns,
             )  # fmt: skip
             return accounts.charge_of(entry, digest, total, of_dataset, None)
 
@@ -275,11 +275,11 @@ class Ledger:
         dataset = log.dataset(charged.dataset)
         if dataset is None:
             raise log.changed()
-        cost = converted(cost, relation, dataset.relation, charged.dataset)
+        cost = convert_epsilon(cost, relation, dataset.relation, charged.dataset)
         if cost > accounts.number(charged.epsilon):
             raise LedgerError(
                 f"Charge {charged.number} is of ε = {charged.epsilon}, and the result cost more: "
-                f"{written(cost)}."
+                f"{format_exact(cost)}."
             )
 
     def budget(self, dataset: str) -> Budget:

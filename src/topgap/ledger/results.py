@@ -3,12 +3,12 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from topgap.display.text import in_words
+from topgap.display.text import to_text
 from topgap.errors import ParameterTypeError, ReleaseError
 from topgap.estimates.result import Estimates
 from topgap.ledger.chain import DEEPEST
 from topgap.ledger.given import in_json
-from topgap.neighbours import Neighbours, stated_by
+from topgap.neighbours import Neighbours, relation_of
 from topgap.release import Release
 
 
@@ -30,7 +30,7 @@ def recordable(result: object) -> tuple[str, Fraction | None, Neighbours | None]
     if not isinstance(result, Release | Estimates):
         return kept, None, None
     release = result if isinstance(result, Release) else result.release
-    return kept, result.epsilon, stated_by(release.parameters)
+    return kept, result.epsilon, relation_of(release.parameters)
 
 
 def _plain(result: object, levels: int = DEEPEST) -> object:
@@ -51,5 +51,5 @@ def _writable(release: Release) -> Release:
     try:
         release.to_json()
     except ReleaseError:
-        return release._with_items([*map(in_words, release.items)])
+        return release._with_items([*map(to_text, release.items)])
     return release

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from topgap.display.text import shown_path
+from topgap.display.text import format_path
 from topgap.errors import LedgerError
 from topgap.ledger import directory, schema
 from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY
@@ -50,7 +50,7 @@ class Storage:
 
     def __init__(self, path: Path, wait: float) -> None:
         self.path = path
-        self.label = shown_path(path)
+        self.label = format_path(path)
         self._wait = wait
 
     def read(self, do: Callable[[sqlite3.Connection], _Got]) -> _Got:

@@ -9,14 +9,14 @@ _MOST_DIGITS = 100_000
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
 
 
-def written(number: Fraction) -> str:
+def format_exact(number: Fraction) -> str:
     """A decimal where one is exact, and otherwise a fraction.
 
-    >>> written(Fraction(25, 2)), written(Fraction(37, 3)), written(Fraction(-7))
+    >>> format_exact(Fraction(25, 2)), format_exact(Fraction(37, 3)), format_exact(Fraction(-7))
     ('12.5', '37/3', '-7')
     """
     if number < 0:
-        return f"-{written(-number)}"
+        return f"-{format_exact(-number)}"
     twos_and_fives = number.denominator
     places = 0
     while twos_and_fives > 1:
@@ -29,13 +29,13 @@ def written(number: Fraction) -> str:
     return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
 
 
-def read_written(text: str) -> Fraction:
-    """The number that was `written`.
+def parse_exact(text: str) -> Fraction:
+    """The number that was `format_exact`.
 
     Raises:
         ValueError: It was not written so, or has more digits than can be read in a moment.
 
-    >>> read_written("12.5")
+    >>> parse_exact("12.5")
     Fraction(25, 2)
     """
     if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
@@ -52,12 +52,12 @@ def _digits(number: int) -> str:
     return format(Decimal(number), "f")
 
 
-def rounded(number: float, spread: float) -> str:
+def format_rounded(number: float, spread: float) -> str:
     """The number as far as its digits mean something, when it is off by about `spread`.
 
-    >>> rounded(1234.5678, 2.34), rounded(1234.5678, 234.0), rounded(1234.5678, 0.0)
-    ('1234.6', '1235', '1234.5678')
-    >>> rounded(1.2346e30, 1e28), rounded(float("inf"), 1.0)
+    >>> [format_rounded(1234.5678, spread) for spread in (2.34, 234.0, 0.0)]
+    ['1234.6', '1235', '1234.5678']
+    >>> format_rounded(1.2346e30, 1e28), format_rounded(float("inf"), 1.0)
     ('1.235e+30', 'inf')
     """
     if not isfinite(number) or not isfinite(spread) or abs(number) >= 1e15:

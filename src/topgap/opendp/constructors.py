@@ -23,7 +23,7 @@ from topgap.opendp.privacy_map import PrivacyMap, read_metric
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
-from topgap.selection.item_names import check_names, listed
+from topgap.selection.item_names import check_names, to_list
 
 
 def make_top_k(
@@ -165,7 +165,7 @@ def _read_items(items: object, holding: Holding, k: int) -> tuple[Any, ...] | No
     count = holding.size
     if count is None:
         count = len(items) if isinstance(items, Sized) else 0
-    names = tuple(listed(check_names(items, count)))
+    names = tuple(to_list(check_names(items, count)))
     check_enough(count, k)
     if holding.keys is not None:
         holding.check_keys(names)

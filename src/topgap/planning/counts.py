@@ -8,7 +8,7 @@ import numpy as np
 
 from topgap.numbers.parse import ratio
 from topgap.parameters import TopK
-from topgap.selection.answers import Array, floored, in_int64
+from topgap.selection.answers import Array, floor_answers, to_kernel_array
 
 Steps = np.ndarray[tuple[int], np.dtype[np.int64]]
 Winners = np.ndarray[tuple[int, int], np.dtype[np.int64]]
@@ -58,10 +58,10 @@ class Counts:
             AnswersError, AnswersTypeError: They are no finite numbers.
         """
         steps_per_unit = parameters.resolution.denominator
-        taken = in_int64(numbers, steps_per_unit)
+        taken = to_kernel_array(numbers, steps_per_unit)
         counted, in_steps = (None, True) if taken is None else taken[:2]
         if counted is None:
-            steps = floored(numbers, steps_per_unit)
+            steps = floor_answers(numbers, steps_per_unit)
             span = max(steps) - min(steps)
         else:
             span = (int(counted.max()) - int(counted.min())) * (1 if in_steps else steps_per_unit)
@@ -94,7 +94,7 @@ in_order=array([ True, False, False]))
         steps_per_unit = parameters.resolution.denominator
         if self.counted is None:
             indices = np.ravel(winners).tolist()
-            steps = floored([self.numbers[i] for i in indices], steps_per_unit)
+            steps = floor_answers([self.numbers[i] for i in indices], steps_per_unit)
             return np.array(steps, dtype=kind).reshape(winners.shape)
         taken = self.counted[winners].astype(kind)
         return taken if self.in_steps else taken * steps_per_unit

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from topgap.estimates.intervals import errors_of
+from topgap.estimates.intervals import find_errors
 from topgap.estimates.noise import Noise
 from topgap.planning.counts import Whole
 from topgap.planning.figures import root_of_mean
@@ -30,7 +30,7 @@ class Errors:
 
     def __init__(self, shares: Shares) -> None:
         noise = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
-        errors = errors_of(shares.selection, noise)
+        errors = find_errors(shares.selection, noise)
         self.unit = errors.unit
         self.expected = (
             root_of_mean(errors.variances, errors.unit),

@@ -8,8 +8,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
-from topgap.display.text_table import as_html, as_text
-from topgap.numbers.format import rounded, written
+from topgap.display.text_table import format_html, format_text
+from topgap.numbers.format import format_exact, format_rounded
 from topgap.planning.figures import Figure
 
 if TYPE_CHECKING:
@@ -198,18 +198,18 @@ class Plan:
     def to_text(self) -> str:
         """The plan as a table: for each ε a line of names and gaps, and one with counts too."""
         head, rows = self._table()
-        return "\n".join([as_text(head, rows), *self._notes()])
+        return "\n".join([format_text(head, rows), *self._notes()])
 
     def _repr_html_(self) -> str:
         head, rows = self._table()
-        return f"{as_html(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+        return f"{format_html(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         head = ["ε", "released", "list right", "order too", f"of {self.k} right"]
         head += ["error measured", "with gaps"]
         rows = []
         for row in self.rows:
-            errors = [rounded(*row.measured_error), rounded(*row.combined_error)]
+            errors = [format_rounded(*row.measured_error), format_rounded(*row.combined_error)]
             rows.append([_short(row.epsilon), _NAMES, *_cells(row.names, self.k), "", ""])
             rows.append(["", _ESTIMATES, *_cells(row.estimates, self.k), *errors])
         return head, rows
@@ -237,14 +237,14 @@ class Plan:
 def _cells(lists: Lists, k: int) -> list[str]:
     overlap = lists.overlap.value
     of_k = f">{k - 0.01:.2f}" if k - 0.005 <= overlap < k else f"{overlap:.2f}"
-    return [percent(lists.right.value), percent(lists.in_order.value), of_k]
+    return [format_share(lists.right.value), format_share(lists.in_order.value), of_k]
 
 
-def percent(share: float) -> str:
+def format_share(share: float) -> str:
     """A share in percent, where only what is 0 or 1 looks like it.
 
-    >>> percent(0.5), percent(0.99999), percent(1.0), percent(0.0004), percent(0.0)
-    ('50.0%', '>99.9%', '100%', '<0.1%', '0%')
+    >>> [format_share(share) for share in (0.5, 0.99999, 1.0, 0.0004, 0.0)]
+    ['50.0%', '>99.9%', '100%', '<0.1%', '0%']
     """
     if share in (0, 1):
         return f"{share:.0%}"
@@ -254,7 +254,7 @@ def percent(share: float) -> str:
 
 
 def _short(epsilon: Fraction) -> str:
-    exactly = written(epsilon)
+    exactly = format_exact(epsilon)
     return exactly if len(exactly) <= 12 else f"{float(epsilon):.4g}"
 
 

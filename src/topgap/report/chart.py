@@ -3,9 +3,9 @@
 from fractions import Fraction
 from html import escape
 
-from topgap.display.rounding import about, for_columns
-from topgap.display.text import on_one_line
-from topgap.margins import ONE_IN, certain_from, is_uncertain, leads
+from topgap.display.rounding import format_about, format_aligned
+from topgap.display.text import to_line
+from topgap.margins import ONE_IN, is_uncertain, leads, least_certain_gap
 from topgap.release import Release
 
 
@@ -33,19 +33,19 @@ def bars(release: Release) -> tuple[str, str]:
     """
     parameters = release.parameters
     ahead = leads(release)
-    yardstick = certain_from(parameters)
+    yardstick = least_certain_gap(parameters)
     full = max(yardstick, *ahead)
     rows = []
     columns = zip(release.items, release.gaps or (), ahead, strict=True)
     for rank, (item, gap, lead) in enumerate(columns, 1):
         uncertain = is_uncertain(gap, parameters)
         entry = name(item) + _bar((lead - gap) / full, gap / full, uncertain=uncertain)
-        gap_text, lead_text = (for_columns(each, parameters.resolution) for each in (gap, lead))
+        gap_text, lead_text = (format_aligned(each, parameters.resolution) for each in (gap, lead))
         mark = ' <span class="mark">order uncertain</span>' if uncertain else ""
         rows.append(row(str(rank), entry, ahead=gap_text + mark, lead=lead_text))
     entry = f"<span>Two equal items come out so far apart once in {ONE_IN} times</span>"
     entry += _bar(Fraction(0), yardstick / full, uncertain=True)
-    return "\n".join(rows), row("", entry, ahead=f"≈ {about(yardstick)}", lead="")
+    return "\n".join(rows), row("", entry, ahead=f"≈ {format_about(yardstick)}", lead="")
 
 
 def _bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:
@@ -65,7 +65,7 @@ def name(item: object) -> str:
     >>> name("<flu>")
     '<bdi>&lt;flu&gt;</bdi>'
     """
-    return f"<bdi>{escape(on_one_line(item))}</bdi>"
+    return f"<bdi>{escape(to_line(item))}</bdi>"
 
 
 def percent(part: Fraction) -> str:

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from topgap.display.chart_scale import Span, Spans, near_ties, spans
-from topgap.display.rounding import estimated, for_columns
+from topgap.display.chart_scale import ChartScale, Span, near_ties, scale_intervals
+from topgap.display.rounding import format_aligned, format_estimate
 from topgap.estimates import Estimates
 from topgap.numbers.parse import Number
 from topgap.report.chart import name, percent, row
@@ -22,7 +22,7 @@ def error_bars(estimates: Estimates, level: Number) -> str:
     (True, True)
     """
     release = estimates.release
-    scale = spans(estimates, level)
+    scale = scale_intervals(estimates, level)
     columns = zip(
         release.items,
         near_ties(estimates),
@@ -41,8 +41,9 @@ def error_bars(estimates: Estimates, level: Number) -> str:
             row(
                 str(rank),
                 name(item) + _bar(span, scale),
-                estimate=f"{estimated(estimate, error)} ± {estimated(error, error)}{mark}",
-                interval=f"{estimated(low, error)} to {estimated(high, error)}",
+                estimate=f"{format_estimate(estimate, error)} ± "
+                f"{format_estimate(error, error)}{mark}",
+                interval=f"{format_estimate(low, error)} to {format_estimate(high, error)}",
                 measured=_exactly(measured, release.parameters.resolution),
             )
         )
@@ -50,13 +51,13 @@ def error_bars(estimates: Estimates, level: Number) -> str:
 
 
 def _exactly(measured: Fraction, resolution: Fraction) -> str:
-    text = for_columns(abs(measured), resolution)
+    text = format_aligned(abs(measured), resolution)
     if measured >= 0:
         return text
     return text.replace("≈ ", "≈ −") if text.startswith("≈") else f"−{text}"
 
 
-def _bar(span: Span, scale: Spans) -> str:
+def _bar(span: Span, scale: ChartScale) -> str:
     full = scale.end - scale.start
     zero, low, estimate, high = ((each - scale.start) / full for each in (Fraction(0), *span))
     start, length = min(zero, estimate), abs(estimate - zero)

@@ -3,14 +3,14 @@
 from fractions import Fraction
 
 from topgap.display.rounding import (
-    estimated,
-    exactly,
+    format_estimate,
+    format_share,
+    format_short,
     likelihood_factor,
-    out_of,
     surest_belief,
 )
 from topgap.estimates import Estimates
-from topgap.estimates.result import percent, read_level
+from topgap.estimates.result import format_level, read_level
 from topgap.margins import NEAR_TIES
 from topgap.numbers.parse import Number
 from topgap.report.words import words
@@ -24,14 +24,14 @@ def estimate_words(estimates: Estimates, level: Number) -> dict[str, str]:
     >>> estimate_words(estimate(release, [60], variance=8, noise="normal"), 0.95)["often"]
     '95 of 100'
     """
-    often = out_of(read_level(level))
+    often = format_share(read_level(level))
     said = words(estimates.release)
     return {
         **said,
         "summary": said["summary"].replace(", and how far", ", how far").removesuffix(".")
         + ", and estimates of how many.",
         "scale_formula": said["scale_formula"].replace("ε", "(ε to select)"),
-        "percent": percent(level),
+        "percent": format_level(level),
         "often": f"at least {often}" if estimates.noise.kind == "unknown" else often,
         "at_once": _at_once(len(estimates), often),
         "measurement_error": _from_to(estimates.measurement_errors),
@@ -44,19 +44,19 @@ def _shares(estimates: Estimates) -> dict[str, str]:
     whole, each = estimates.epsilon or Fraction(0), estimates.noise.epsilon or Fraction(0)
     selecting = estimates.release.epsilon
     return {
-        "epsilon": exactly(whole),
+        "epsilon": format_short(whole),
         "factor": likelihood_factor(whole),
         "belief": surest_belief(whole),
-        "together": f"All of it together costs ε = {exactly(whole)}: {exactly(selecting)} to "
-        f"select, and {exactly(each)} for each measurement.",
-        "epsilon_to_select": exactly(selecting),
-        "epsilon_to_measure": exactly(each),
-        "measurement_scale": exactly(estimates.noise.scales[0]),
+        "together": f"All of it together costs ε = {format_short(whole)}: "
+        f"{format_short(selecting)} to select, and {format_short(each)} for each measurement.",
+        "epsilon_to_select": format_short(selecting),
+        "epsilon_to_measure": format_short(each),
+        "measurement_scale": format_short(estimates.noise.scales[0]),
     }
 
 
 def _measured_elsewhere(estimates: Estimates) -> dict[str, str]:
-    epsilon = exactly(estimates.release.epsilon)
+    epsilon = format_short(estimates.release.epsilon)
     return {
         "of_what": "of the ranking; what the measurements cost comes on top",
         "published": "The ranking with its gaps",
@@ -84,5 +84,5 @@ def _at_once(k: int, often: str) -> str:
 
 
 def _from_to(errors: tuple[float, ...]) -> str:
-    least, most = (estimated(each, each) for each in (min(errors), max(errors)))
+    least, most = (format_estimate(each, each) for each in (min(errors), max(errors)))
     return least if least == most else f"{least} to {most}"

@@ -8,7 +8,7 @@ from importlib import resources
 from string import Template
 from typing import NamedTuple
 
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.errors import ParameterTypeError
 from topgap.estimates import Estimates
 from topgap.estimates.result import LEVEL
@@ -61,9 +61,9 @@ def to_html(
         content = _release(made)
     else:
         raise ParameterTypeError(f"A page shows a Release or Estimates, not {type(made).__name__}.")
-    text = {**content.words, "title": on_one_line(title)}
+    text = {**content.words, "title": to_line(title)}
     caveats = [*content.caveats, *([] if caveat is None else [caveat])]
-    said = "" if counted is None else on_one_line(counted)
+    said = "" if counted is None else to_line(counted)
     text["summary"] = f"{text['summary']} {said}".rstrip()
     style = _file("style.css")
     return _filled(
@@ -71,7 +71,7 @@ def to_html(
         text,
         style=style,
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
-        caution="".join(_filled("caution.html", {"caveat": on_one_line(one)}) for one in caveats),
+        caution="".join(_filled("caution.html", {"caveat": to_line(one)}) for one in caveats),
         json=harmless(content.json),
         json_id=content.json_id,
         **content.markup,

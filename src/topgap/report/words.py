@@ -4,8 +4,8 @@ from fractions import Fraction
 from math import sqrt
 
 from topgap._core import __version__
-from topgap.display.rounding import about, exactly, likelihood_factor, surest_belief
-from topgap.margins import ONE_IN, certain_from
+from topgap.display.rounding import format_about, format_short, likelihood_factor, surest_belief
+from topgap.margins import ONE_IN, least_certain_gap
 from topgap.release import Release
 
 
@@ -23,19 +23,19 @@ def words(release: Release) -> dict[str, str]:
         **(_MONOTONIC if parameters.monotonic else _NOT_MONOTONIC),
         **(_POSITIONS if "index" in release.to_dict()["winners"][0] else _NAMES),
         "k": str(parameters.k),
-        "epsilon": exactly(parameters.epsilon),
+        "epsilon": format_short(parameters.epsilon),
         "of_what": "of all that stands here",
         "published": "Whatever is published here",
         "reading": "this",
-        "together": f"All of it together costs ε = {exactly(parameters.epsilon)}.",
+        "together": f"All of it together costs ε = {format_short(parameters.epsilon)}.",
         "factor": likelihood_factor(parameters.epsilon),
         "belief": surest_belief(parameters.epsilon),
-        "resolution": exactly(parameters.resolution),
+        "resolution": format_short(parameters.resolution),
         "rounding": "" if release.gaps is None else ", and gaps afterwards",
-        "sensitivity": exactly(parameters.sensitivity),
-        "scale": exactly(parameters.scale),
-        "spread": about(parameters.scale * Fraction(sqrt(2))),
-        "certain_from": about(certain_from(parameters)),
+        "sensitivity": format_short(parameters.sensitivity),
+        "scale": format_short(parameters.scale),
+        "spread": format_about(parameters.scale * Fraction(sqrt(2))),
+        "certain_from": format_about(least_certain_gap(parameters)),
         "one_in": str(ONE_IN),
     }
 

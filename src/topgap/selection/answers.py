@@ -15,7 +15,7 @@ from topgap.errors import (
 )
 from topgap.numbers.parse import floor_answer
 from topgap.parameters import TopK
-from topgap.sealing import sealed
+from topgap.sealing import seal_errors
 
 Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 Steps: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
@@ -24,7 +24,7 @@ Read: TypeAlias = "tuple[Array | list[Any], Any]"
 _INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
-@sealed
+@seal_errors
 def read(answers: object) -> Read:
     """Take the answers out of whatever holds them; see `topgap.top_k` for what may.
 
@@ -186,19 +186,22 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
         )
     numbers, _ = read(answers)
     check_enough(len(numbers), parameters.k)
-    return floored(numbers, parameters.resolution.denominator)
+    return floor_answers(numbers, parameters.resolution.denominator)
 
 
-@sealed
-def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, bool, int] | None:
+@seal_errors
+def to_kernel_array(
+    numbers: "Array | list[Any]", steps_per_unit: int
+) -> tuple[Steps, bool, int] | None:
     """The numbers as the kernel takes them: an array of int64, whether it counts steps, a shift.
 
     Integers are left as they are, and what is int64 already is not copied; others are rounded down
     to steps. All may be shifted alike, and so much is to be added to each, which changes no gap and
     no order within them. None if int64 is too short for them.
 
-    >>> in_int64(np.array([7, 5]), 10), in_int64([0.25, 0.5], 10), in_int64([0, 2**64], 10)
-    ((array([7, 5]), False, 0), (array([2, 5]), True, 0), None)
+    >>> to_kernel_array(np.array([7, 5]), 10), to_kernel_array([0.25, 0.5], 10)
+    ((array([7, 5]), False, 0), (array([2, 5]), True, 0))
+    >>> to_kernel_array([0, 2**64], 10)
     """
     if isinstance(numbers, list):
         kinds = {*map(type, numbers)}
@@ -227,7 +230,7 @@ def in_int64(numbers: "Array | list[Any]", steps_per_unit: int) -> tuple[Steps, 
                 ) from None
             except OverflowError:
                 pass
-    steps = floored(numbers, steps_per_unit)
+    steps = floor_answers(numbers, steps_per_unit)
     least = min(steps, default=0)
     if max(steps, default=0) - least >= 2**63:
         return None
@@ -240,8 +243,8 @@ def check_finite(numbers: "Array | list[Any]") -> None:
     Raises:
         AnswersError, AnswersTypeError: One is not finite, or no number.
     """
-    if in_int64(numbers, 1) is None:
-        floored(numbers, 1)
+    if to_kernel_array(numbers, 1) is None:
+        floor_answers(numbers, 1)
 
 
 def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
@@ -252,8 +255,8 @@ def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
     return numbers.astype(dtype)
 
 
-@sealed
-def floored(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
+@seal_errors
+def floor_answers(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int]:
     """The numbers in whole steps, rounded down: integers of any size."""
     # Exact: Python's int and float hold every NumPy one, and longdouble stays as it is.
     values = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers

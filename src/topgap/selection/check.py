@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from topgap.display.text import on_one_line
+from topgap.display.text import to_line
 from topgap.ledger.charging import Charged, Payment, cost_in_words
-from topgap.numbers.format import written
+from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
 from topgap.release import NOT_PROTECTED
 
@@ -57,13 +57,14 @@ class Check:
         said = [
             "Nothing was drawn or charged.",
             f"Would be released: the {largest} of the items with {gaps}{many}, at "
-            f"ε = {written(parameters.epsilon)}, sensitivity {parameters.sensitivity}{monotonic}.",
+            f"ε = {format_exact(parameters.epsilon)}, sensitivity {parameters.sensitivity}"
+            f"{monotonic}.",
         ]
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
-                f"Would be charged to {on_one_line(self.dataset)}: "
+                f"Would be charged to {to_line(self.dataset)}: "
                 f"{cost_in_words(self.cost, parameters.epsilon)}, which leaves "
-                f"{written(self.left)}."
+                f"{format_exact(self.left)}."
             )
         said.append(
             f"For the holder of the data alone, never to be published: of {self.items:,} items, "
@@ -80,7 +81,7 @@ class Check:
         return "\n".join(self.lines())
 
 
-def check_of(
+def describe_check(
     parameters: TopK,
     payment: Payment,
     items: int,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from topgap.errors import ItemsError
-from topgap.sealing import sealed
+from topgap.sealing import seal_errors
 
 _PLAIN = "biufUV"
 _ARROW_TYPES = {
@@ -33,7 +33,7 @@ def choose_names(answers: object, own: Any, given: object, count: int) -> Any:
     return check_names(own, count)
 
 
-@sealed
+@seal_errors
 def check_names(names: Any, count: int) -> Any:
     """Return `names` in a form that can be looked up by position, if there are `count` of them.
 
@@ -85,10 +85,10 @@ def look_up(names: Any, indices: list[int]) -> list[Any]:
     return [_plain(names[index]) for index in indices]
 
 
-def listed(names: Any) -> Any:
+def to_list(names: Any) -> Any:
     """All names, as `look_up` gives them.
 
-    >>> listed(np.array(["ash", "oak"]))
+    >>> to_list(np.array(["ash", "oak"]))
     ['ash', 'oak']
     """
     if _is_arrow(names):
@@ -130,7 +130,7 @@ def _are_distinct(names: Any) -> bool:
             return bool(names.is_unique)
         if _is_arrow(names):
             return len(names.unique()) == len(names)
-        return len({*listed(names)}) == len(names)
+        return len({*to_list(names)}) == len(names)
     except Exception:  # of a name that is a list, or of somebody's own
         raise ItemsError(
             "Each item's name must be of a type that cannot change, such as a string."

@@ -13,8 +13,8 @@ from topgap.numbers.parse import Number, read_parameter
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sampling.sampler import Sampler
-from topgap.selection.answers import floored
-from topgap.selection.mechanism import Given, selected
+from topgap.selection.answers import floor_answers
+from topgap.selection.mechanism import Prepared, select
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ measure with.
         parameters = self.selection
         return self.measurement_epsilon * parameters.resolution / parameters.sensitivity
 
-    def select_and_measure(self, data: Given) -> tuple[Release, tuple[Fraction, ...]]:
+    def select_and_measure(self, data: Prepared) -> tuple[Release, tuple[Fraction, ...]]:
         """Release the winners, and measure each.
 
         Args:
@@ -91,7 +91,7 @@ measure with.
         Raises:
             KernelError: As of `topgap.top_k`.
         """
-        release = selected(self.selection, data, gaps=True)
+        release = select(self.selection, data, gaps=True)
         return release, self.measure(_taken(data.numbers, release.indices))
 
     def measure(self, answers: Any) -> tuple[Fraction, ...]:
@@ -102,7 +102,7 @@ measure with.
         measurement.
         """
         resolution = self.selection.resolution
-        steps = floored(answers, resolution.denominator)
+        steps = floor_answers(answers, resolution.denominator)
         if len(steps) != self.selection.k:
             raise AnswersError(f"Only the {self.selection.k} winners are measured, each once.")
         noise = laplace(self.rate, len(steps))

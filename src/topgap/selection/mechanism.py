@@ -8,16 +8,16 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from topgap.errors import AnswersTypeError, ParameterError
-from topgap.ledger.charging import LedgerLike, Payment, paid_by
+from topgap.ledger.charging import LedgerLike, Payment, charge_for
 from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.reference.secure import gap_top_k_pruned
 from topgap.release import Release
-from topgap.selection.answers import floored, in_int64
-from topgap.selection.check import Check, check_of, count_occurring
+from topgap.selection.answers import floor_answers, to_kernel_array
+from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.item_names import look_up
 from topgap.selection.options import TopKOptions
-from topgap.selection.participants import entrants
+from topgap.selection.participants import find_participants
 
 
 @overload
@@ -186,22 +186,22 @@ def release(
     """`top_k` with parameters that have been read."""
     gaps, check = read_flag(gaps, "gaps"), read_flag(check, "check")
     if ledger is None and dataset is None and not check:  # the usual way, and without a detour
-        data = given(parameters, answers, items, threads, constant_work, domain)
-        return selected(parameters, data, gaps)
-    payment = paid_by(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
-    data = given(parameters, answers, items, threads, constant_work, domain)
+        data = prepare(parameters, answers, items, threads, constant_work, domain)
+        return select(parameters, data, gaps)
+    payment = charge_for(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+    data = prepare(parameters, answers, items, threads, constant_work, domain)
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
-        return check_of(parameters, payment, *found, domain_from_data=data.domain_from_data)
-    return paid_release(parameters, data, gaps, payment)
+        return describe_check(parameters, payment, *found, domain_from_data=data.domain_from_data)
+    return charge_and_select(parameters, data, gaps, payment)
 
 
-def paid_release(parameters: TopK, data: "Given", gaps: bool, payment: Payment) -> Release:
-    """The release of what was `given`, paid for in this way."""
-    return payment.of(lambda: selected(parameters, data, gaps))
+def charge_and_select(parameters: TopK, data: "Prepared", gaps: bool, payment: Payment) -> Release:
+    """The release of what was prepared, paid for in this way."""
+    return payment.charge_then_run(lambda: select(parameters, data, gaps))
 
 
-class Given(NamedTuple):
+class Prepared(NamedTuple):
     """What was handed in, taken out and checked: nothing is wrong with it from here on.
 
     Attributes:
@@ -221,14 +221,14 @@ class Given(NamedTuple):
     domain_from_data: bool
 
 
-def given(
+def prepare(
     parameters: TopK,
     answers: object,
     items: object,
     threads: int | None,
     constant_work: bool = False,
     domain: object = None,
-) -> Given:
+) -> Prepared:
     """Take out what was handed in, and check all of it."""
     threads = read_threads(threads)
     constant_work = read_flag(constant_work, "constant_work")
@@ -237,14 +237,14 @@ def given(
             "constant_work needs the answers of all items in order, because looking names up in a "
             "domain takes longer for some data; leave one of the two out."
         )
-    numbers, names, domain_from_data = entrants(answers, items, domain, parameters.k)
+    numbers, names, domain_from_data = find_participants(answers, items, domain, parameters.k)
     if constant_work:
         _check_constant_work(parameters, threads, numbers)
     steps_per_unit = parameters.resolution.denominator
-    taken = in_int64(numbers, steps_per_unit)
+    taken = to_kernel_array(numbers, steps_per_unit)
     if taken is None:
-        floored(numbers, steps_per_unit)  # which sees whether all are finite numbers
-    return Given(numbers, taken, names, threads, constant_work, domain_from_data)
+        floor_answers(numbers, steps_per_unit)  # which sees whether all are finite numbers
+    return Prepared(numbers, taken, names, threads, constant_work, domain_from_data)
 
 
 def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> None:
@@ -263,8 +263,8 @@ def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> Non
         )
 
 
-def selected(parameters: TopK, data: Given, gaps: bool) -> Release:
-    """The release of what was `given`."""
+def select(parameters: TopK, data: Prepared, gaps: bool) -> Release:
+    """The release of what was prepared."""
     indices, gap_units = _select(data, parameters)
     winners = None
     if data.names is not None:
@@ -273,7 +273,7 @@ def selected(parameters: TopK, data: Given, gaps: bool) -> Release:
     return Release._of(parameters, indices, units, winners, data.domain_from_data)
 
 
-def _select(data: Given, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
+def _select(data: Prepared, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
     """The winners' indices and the gaps in steps, as the kernel gives them."""
     kernel = parameters.kernel
     if kernel is not None and data.taken is not None:
@@ -301,10 +301,10 @@ def _read_once(
 def _parameters(
     k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
 ) -> TopK:
-    given = (k, epsilon, resolution, sensitivity, monotonic)
-    if _COMPARED.issuperset(map(type, given)):
+    values = (k, epsilon, resolution, sensitivity, monotonic)
+    if _COMPARED.issuperset(map(type, values)):
         try:
-            return _read_once(*given)
+            return _read_once(*values)
         except TypeError:  # of a Decimal that is a signalling NaN
             pass
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

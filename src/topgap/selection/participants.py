@@ -9,9 +9,9 @@ import numpy as np
 from topgap.domain import Counts, FromData, read_members
 from topgap.errors import DomainError, DomainWarning, ItemsError
 from topgap.ledger.charging import level_of_the_user
-from topgap.sealing import sealed
+from topgap.sealing import seal_errors
 from topgap.selection.answers import Array, check_enough, is_of, read, read_chosen
-from topgap.selection.item_names import choose_names, listed, usable_names
+from topgap.selection.item_names import choose_names, to_list, usable_names
 
 _SEEMS_TAKEN = (
     "The items seem to be taken from the data, and then it is not protected that somebody has one. "
@@ -20,7 +20,7 @@ _SEEMS_TAKEN = (
 )
 
 
-class Entrants(NamedTuple):
+class Participants(NamedTuple):
     """Who takes part.
 
     Attributes:
@@ -34,8 +34,8 @@ class Entrants(NamedTuple):
     domain_from_data: bool
 
 
-@sealed
-def entrants(answers: object, items: object, domain: object, k: int) -> Entrants:
+@seal_errors
+def find_participants(answers: object, items: object, domain: object, k: int) -> Participants:
     """The answers that take part in a release of k winners, with their names.
 
     Args:
@@ -49,7 +49,7 @@ def entrants(answers: object, items: object, domain: object, k: int) -> Entrants
         AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used. With
             a domain, none of this is because of an item that is not on the list.
 
-    >>> entrants({"flu": 2, "gout": None}, None, ["cold", "flu"], 1)
+    >>> find_participants({"flu": 2, "gout": None}, None, ["cold", "flu"], 1)
     Entrants(numbers=[0, 2], names=['cold', 'flu'], domain_from_data=False)
     """
     if domain is not None and type(domain) is not FromData:
@@ -60,15 +60,15 @@ def entrants(answers: object, items: object, domain: object, k: int) -> Entrants
     if domain is not None:
         if names is None:
             raise _unnamed()
-        return Entrants(numbers, names, True)
+        return Participants(numbers, names, True)
     if isinstance(answers, Counts):
-        return Entrants(numbers, names, answers.domain_from_data)
+        return Participants(numbers, names, answers.domain_from_data)
     if names is not None and _seem_taken_from_data(answers):
         warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=level_of_the_user())
-    return Entrants(numbers, names, False)
+    return Participants(numbers, names, False)
 
 
-def _of_domain(answers: object, items: object, domain: object, k: int) -> Entrants:
+def _of_domain(answers: object, items: object, domain: object, k: int) -> Participants:
     """As the domain has them: 0 for who has no answer, and without those that are not on it."""
     members, places = read_members(domain)
     if len(members) <= k:
@@ -93,7 +93,7 @@ def _of_domain(answers: object, items: object, domain: object, k: int) -> Entran
         return [*found.values()]
 
     numbers = read_chosen(answers, find)
-    return Entrants(_with_zeros(numbers, [*found], len(members)), members, False)
+    return Participants(_with_zeros(numbers, [*found], len(members)), members, False)
 
 
 def _names(own: Any, given: object) -> Any:
@@ -102,7 +102,7 @@ def _names(own: Any, given: object) -> Any:
     names = given if own is None else own
     if names is None:
         raise _unnamed()
-    return listed(usable_names(names))
+    return to_list(usable_names(names))
 
 
 def _with_zeros(numbers: "Array | list[Any]", places: list[int], count: int) -> Any:

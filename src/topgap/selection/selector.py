@@ -19,15 +19,15 @@ from topgap.errors import (
     ParameterTypeError,
     SelectorError,
 )
-from topgap.ledger.charging import LedgerLike, account, paid_by
+from topgap.ledger.charging import LedgerLike, charge_for, open_account
 from topgap.numbers.parse import read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sampling.sampler import Sampler
-from topgap.sealing import sealed
-from topgap.selection.answers import check_enough, floored, in_int64, read
+from topgap.sealing import seal_errors
+from topgap.selection.answers import check_enough, floor_answers, read, to_kernel_array
 from topgap.selection.candidate_pool import Noisy, Pool, cut, rank
-from topgap.selection.item_names import choose_names, listed, look_up
+from topgap.selection.item_names import choose_names, look_up, to_list
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -274,7 +274,7 @@ class Selector:
             return self._releases[gaps]
 
     def _pay_and_draw(self, gaps: bool, ledger: "LedgerLike | None", dataset: str | None) -> None:
-        payment = paid_by(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
+        payment = charge_for(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
         charged = _account(ledger, dataset)
         self._check_ready()
 
@@ -284,7 +284,7 @@ class Selector:
             self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
 
-        payment.of(draw)
+        payment.charge_then_run(draw)
 
     def _release_and_measure(
         self, measure: Callable[[list[Any]], _Measured]
@@ -300,7 +300,7 @@ class Selector:
             release = self._release(gaps=True)
             return release, measure([remembered[item] for item in release.items])
 
-    @sealed
+    @seal_errors
     def to_arrow(self) -> "pa.Table":
         """What it holds as an Arrow table of `item` and `value`, for another to take over.
 
@@ -339,7 +339,7 @@ class Selector:
         return pa.table({"item": items, "value": values})
 
     @classmethod
-    @sealed
+    @seal_errors
     def from_arrow(cls, parameters: TopK, table: Any) -> "Selector":
         """Take over what `to_arrow` wrote, of one selector or of several put together.
 
@@ -440,7 +440,7 @@ class Selector:
         parameters, refinement = self._parameters, self._refinement
         kernel = parameters.kernel
         steps_per_unit = parameters.resolution.denominator
-        taken = in_int64(numbers, steps_per_unit)
+        taken = to_kernel_array(numbers, steps_per_unit)
         if kernel is not None and taken is not None:
             counted, in_steps, shift = taken
             shift = shift * (1 if in_steps else steps_per_unit) << refinement
@@ -450,7 +450,7 @@ class Selector:
         # Numbers too large for the kernel: the reference has the same law, and takes its time.
         sampler = Sampler(self._stream)
         rate = parameters.rate / 2**refinement
-        steps = floored(numbers, steps_per_unit)
+        steps = floor_answers(numbers, steps_per_unit)
         noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]
         return [*range(len(noisy))], noisy
 
@@ -498,7 +498,7 @@ class Selector:
             return None
         if not self._seen and len(names) > MOST_REMEMBERED:
             return None  # there is nothing to compare with, and nothing will be remembered
-        new = listed(names)
+        new = to_list(names)
         try:
             is_odd = any(name != name for name in new)
         except Exception:  # of a name of somebody's own
@@ -557,7 +557,7 @@ def _restored(
 
 
 def _account(ledger: "LedgerLike | None", dataset: str | None) -> tuple[Any, str] | None:
-    charged = account(ledger, dataset)
+    charged = open_account(ledger, dataset)
     return None if charged is None else (charged[0].path, charged[1])
 
 

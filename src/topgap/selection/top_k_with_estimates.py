@@ -6,14 +6,14 @@ from typing import Any, Literal, Unpack, overload
 
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
-from topgap.ledger.charging import LedgerLike, Payment, paid_by
+from topgap.ledger.charging import LedgerLike, Payment, charge_for
 from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
-from topgap.selection.check import Check, check_of, count_occurring
+from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.measurement import Shares
-from topgap.selection.mechanism import Given, given
+from topgap.selection.mechanism import Prepared, prepare
 from topgap.selection.options import EstimatesOptions
 
 
@@ -97,16 +97,16 @@ def top_k_with_estimates(
     """
     whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
     shares, check = Shares.of(whole, selection_share), read_flag(check, "check")
-    payment = paid_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
-    data = given(shares.selection, answers, items, threads, constant_work, domain)
+    payment = charge_for_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
+    data = prepare(shares.selection, answers, items, threads, constant_work, domain)
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
         mark = data.domain_from_data
-        return check_of(whole, payment, *found, measured=True, domain_from_data=mark)
-    return estimated(shares, data, payment)
+        return describe_check(whole, payment, *found, measured=True, domain_from_data=mark)
+    return estimate_prepared(shares, data, payment)
 
 
-def paid_estimates(
+def charge_for_estimates(
     ledger: "LedgerLike | None",
     dataset: str | None,
     mechanism: str,
@@ -124,15 +124,15 @@ def paid_estimates(
         "selection_epsilon": str(shares.selection.epsilon),
         "measurement_epsilon": str(shares.measurement_epsilon),
     }
-    return paid_by(ledger, dataset, mechanism, whole, stated, **parts, **more)
+    return charge_for(ledger, dataset, mechanism, whole, stated, **parts, **more)
 
 
-def estimated(shares: Shares, data: Given, payment: Payment) -> Estimates:
+def estimate_prepared(shares: Shares, data: Prepared, payment: Payment) -> Estimates:
     """The estimates of what was given, with these shares of ε, paid for in this way."""
-    return estimated_by(shares, lambda: shares.select_and_measure(data), payment)
+    return estimate_from(shares, lambda: shares.select_and_measure(data), payment)
 
 
-def estimated_by(
+def estimate_from(
     shares: Shares,
     select_and_measure: Callable[[], tuple[Release, tuple[Fraction, ...]]],
     payment: Payment,
@@ -142,4 +142,4 @@ def estimated_by(
     # be fewer answers than k.
     noise = Noise._of_one(shares.selection, shares.measurement_epsilon)
     k = shares.selection.k
-    return payment.of(lambda: Estimates(*select_and_measure(), noise._repeated(k)))
+    return payment.charge_then_run(lambda: Estimates(*select_and_measure(), noise._repeated(k)))

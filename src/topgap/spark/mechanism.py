@@ -18,7 +18,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from topgap import errors
 from topgap._core import Streams
 from topgap.errors import SparkError, TopgapError
-from topgap.ledger.charging import FREE, LedgerLike, Payment, paid_by
+from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -88,7 +88,7 @@ def top_k(
         k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
     )
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
-    payment = paid_by(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
+    payment = charge_for(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
 
     def planned() -> DataFrame:
         rows, fields = chosen(df, item=item, value=count)
@@ -159,7 +159,7 @@ def top_k_events(
     """
     parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
     gaps = read_flag(gaps, "gaps")
-    payment = paid_by(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
+    payment = charge_for(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
     def planned() -> DataFrame:
         events, fields = chosen(df, item=item, person=person)
@@ -201,7 +201,7 @@ def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, payment: Paymen
         found = _in_own_words(lambda: _collected(rows, parameters, Streams()), rows.sparkSession)
         return _released(found, parameters, gaps)
 
-    return payment.of(draw)
+    return payment.charge_then_run(draw)
 
 
 def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:

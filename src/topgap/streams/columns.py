@@ -23,7 +23,7 @@ _NO_COUNTS = (
 )
 
 
-class Wanted:
+class ColumnPair:
     """The columns of items and counts, by their names.
 
     Args:

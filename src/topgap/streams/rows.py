@@ -10,7 +10,7 @@ from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError
 from topgap.numbers.parse import read_threads
 from topgap.selection.answers import check_enough, check_finite, read
 from topgap.selection.check import count_occurring
-from topgap.selection.item_names import listed
+from topgap.selection.item_names import to_list
 from topgap.selection.selector import MOST_REMEMBERED, MOST_TEXT, TWICE, Selector, characters
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class Rows:
             import pyarrow as _  # noqa: F401
         except ImportError:
             raise MissingExtraError("Reading streams needs pyarrow: pip install pyarrow.") from None
-        from topgap.streams.columns import Wanted
+        from topgap.streams.columns import ColumnPair
 
         self._source = source
-        self._wanted = Wanted(item, count, is_count=is_count)
+        self._wanted = ColumnPair(item, count, is_count=is_count)
         self._progress = progress
         self._threads = threads
         self._parts: list[Part] = []
@@ -74,7 +74,7 @@ class Rows:
             self._wanted.check(self._parts)
             yield
 
-    def put_in(self, selector: Selector) -> None:
+    def feed(self, selector: Selector) -> None:
         """Add all of them to a selector, which draws their noise."""
         for counts, items in self._each("reading"):
             selector.add(counts, items, threads=self._threads)
@@ -84,7 +84,7 @@ class Rows:
         """Whether they can be read more than once."""
         return all(part.again for part in self._parts)
 
-    def look(self, k: int) -> tuple[int, int]:
+    def dry_run(self, k: int) -> tuple[int, int]:
         """See what would be refused, without any noise.
 
         Returns:
@@ -99,7 +99,7 @@ class Rows:
             numbers, _ = read(counts)
             check_finite(numbers)
             occurring += count_occurring(numbers)
-            names = listed(items)
+            names = to_list(items)
             if len({*names}) < len(names) or not remembered.isdisjoint(names):
                 raise ItemsError(TWICE)
             found += len(names)

@@ -5,14 +5,14 @@ from typing import Any
 
 from topgap.counting import Progress
 from topgap.estimates import Estimates
-from topgap.ledger.charging import FREE, LedgerLike, Payment, paid_by
+from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
-from topgap.sealing import sealed
+from topgap.sealing import seal_errors
 from topgap.selection.measurement import Shares
 from topgap.selection.selector import Selector
-from topgap.selection.top_k_with_estimates import estimated_by, paid_estimates
+from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_from
 from topgap.streams.rows import Rows
 
 
@@ -98,9 +98,9 @@ def top_k(
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     gaps = read_flag(gaps, "gaps")
-    payment = paid_by(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
+    payment = charge_for(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
     rows = Rows(source, item, count, progress, threads)
-    return released(parameters, rows, gaps, payment)
+    return release_rows(parameters, rows, gaps, payment)
 
 
 def top_k_with_estimates(
@@ -157,39 +157,39 @@ def top_k_with_estimates(
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     shares = Shares.of(parameters, selection_share)
     mechanism = "topgap.streams.top_k_with_estimates"
-    payment = paid_estimates(ledger, dataset, mechanism, parameters, shares)
+    payment = charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
     rows = Rows(source, item, count, progress, threads)
-    return released_with_estimates(shares, rows, payment)
+    return release_rows_with_estimates(shares, rows, payment)
 
 
-@sealed
-def released(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Release:
+@seal_errors
+def release_rows(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Release:
     """`top_k` with parameters that have been read, paid for in this way."""
 
     def draw() -> Release:
         selector = Selector(parameters)
-        rows.put_in(selector)
+        rows.feed(selector)
         return selector.release(gaps=gaps)
 
     with rows.opened():
         if payment is not FREE and rows.again:
-            rows.look(parameters.k)
-        return payment.of(draw)
+            rows.dry_run(parameters.k)
+        return payment.charge_then_run(draw)
 
 
-@sealed
-def released_with_estimates(shares: Shares, rows: Rows, payment: Payment) -> Estimates:
+@seal_errors
+def release_rows_with_estimates(shares: Shares, rows: Rows, payment: Payment) -> Estimates:
     """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
 
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
         selector = Selector._remembering(shares.selection)
-        rows.put_in(selector)
+        rows.feed(selector)
         return selector._release_and_measure(shares.measure)
 
     with rows.opened():
         if payment is not FREE and rows.again:
-            rows.look(shares.selection.k)
-        return estimated_by(shares, select_and_measure, payment)
+            rows.dry_run(shares.selection.k)
+        return estimate_from(shares, select_and_measure, payment)
 
 
 def _parameters(

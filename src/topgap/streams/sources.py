@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from topgap.counting.files import is_path, label_of, label_of_open, matching, status_of
 from topgap.errors import SourceError, TopgapError
-from topgap.streams.columns import ROWS, Wanted
+from topgap.streams.columns import ROWS, ColumnPair
 
 Batches = Generator[tuple[Any, float], None, None]
 """Batches, each with how much of the part's size it is."""
@@ -40,7 +40,7 @@ class Part:
     again: bool = True
 
 
-def open_source(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
+def open_source(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part]:
     """The parts of a source; of a file no more has been read than what it says of itself.
 
     Args:
@@ -112,7 +112,7 @@ def _each(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batch
         yield batch, size(batch)
 
 
-def _open_files(source: Any, wanted: Wanted, at_end: ExitStack) -> list[Part]:
+def _open_files(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part]:
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for given in matching(source):
         for path in _in_directory(given) if os.path.isdir(given) else [given]:
@@ -140,7 +140,7 @@ def _in_directory(path: str) -> list[str]:
     return [entry.path for entry in inside]
 
 
-def _open_path(path: str, wanted: Wanted, at_end: ExitStack) -> Part:
+def _open_path(path: str, wanted: ColumnPair, at_end: ExitStack) -> Part:
     label = label_of(path)
     with _told(label):
         if not os.path.isfile(path):  # a pipe, which can be read only once
@@ -154,7 +154,7 @@ def _open_path(path: str, wanted: Wanted, at_end: ExitStack) -> Part:
         return _open_by(start, opened, label, wanted, os.path.getsize(path))
 
 
-def _open_file(source: Any, wanted: Wanted) -> Part:
+def _open_file(source: Any, wanted: ColumnPair) -> Part:
     """An open binary file: from its start, if one can go back to it, and otherwise a stream."""
     label = label_of_open(source)
     if isinstance(source, io.TextIOBase):
@@ -174,7 +174,7 @@ def _open_file(source: Any, wanted: Wanted) -> Part:
 
 
 def _open_by(
-    start: bytes, opened: Callable[[], Any], label: str, wanted: Wanted, size: int
+    start: bytes, opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int
 ) -> Part:
     """Open a file as what its first bytes say that it is."""
     if start[:4] == b"PAR1":
@@ -188,7 +188,7 @@ def _open_by(
     raise SourceError(f"{label} is neither a Parquet file nor an Arrow file or stream.")
 
 
-def _open_parquet(opened: Callable[[], Any], label: str, wanted: Wanted, size: int) -> Part:
+def _open_parquet(opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int) -> Part:
     import pyarrow.parquet as pq
 
     def file() -> Any:
@@ -206,7 +206,7 @@ def _open_parquet(opened: Callable[[], Any], label: str, wanted: Wanted, size: i
     return Part(label, seen.schema_arrow, size, read)
 
 
-def _open_arrow_file(opened: Callable[[], Any], label: str, wanted: Wanted, size: int) -> Part:
+def _open_arrow_file(opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int) -> Part:
     schema = pa.ipc.open_file(opened()).schema
 
     def read() -> Batches:
@@ -218,7 +218,7 @@ def _open_arrow_file(opened: Callable[[], Any], label: str, wanted: Wanted, size
     return Part(label, schema, size, read)
 
 
-def _open_stream_file(opened: Callable[[], Any], label: str, wanted: Wanted, size: int) -> Part:
+def _open_stream_file(opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int) -> Part:
     schema = pa.ipc.open_stream(opened()).schema
 
     def read() -> Batches:
@@ -244,13 +244,13 @@ def _open_pipe(pipe: Any, label: str) -> Part:
     return Part(label, reader.schema, None, lambda: _each(label, reader), again=False)
 
 
-def _only(wanted: Wanted, schema: Any) -> Any:
+def _only(wanted: ColumnPair, schema: Any) -> Any:
     """Options to read the columns that are wanted and no others."""
     places = [schema.get_field_index(name) for name in wanted.names]
     return pa.ipc.IpcReadOptions(included_fields=places)
 
 
-def _open_dataset(source: Any, wanted: Wanted) -> Part:
+def _open_dataset(source: Any, wanted: ColumnPair) -> Part:
     label = "The dataset"
 
     def read() -> Batches:
