@@ -2,7 +2,7 @@
 
     top_k(answers, k, epsilon, …)         the k largest and the gaps between them: a Release
     noisy_max(answers, epsilon, …)        the largest alone
-    TopK(k, epsilon, …).release(answers)  the same, with parameters that are read once
+    select(TopK(k, epsilon, …), answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
     estimate(release, measurements, …)    the same from measurements that were made elsewhere
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from topgap.planning import Plan, plan
     from topgap.release import Release
     from topgap.selection.check import Check
-    from topgap.selection.mechanism import noisy_max, top_k
+    from topgap.selection.mechanism import noisy_max, select, top_k
     from topgap.selection.selector import Selector
     from topgap.selection.top_k_with_estimates import top_k_with_estimates
 
@@ -103,6 +103,7 @@ _MODULE_OF = {
     "estimate": "estimates",
     "noisy_max": "selection.mechanism",
     "plan": "planning",
+    "select": "selection.mechanism",
     "top_k": "selection.mechanism",
     "top_k_with_estimates": "selection.top_k_with_estimates",
 }
@@ -151,6 +152,7 @@ __all__ = [
     "planning",
     "reference",
     "report",
+    "select",
     "spark",
     "streams",
     "top_k",

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
+from topgap.estimates.level import LEVEL, read_level
 from topgap.estimates.noise import Noise
-from topgap.estimates.result import LEVEL, read_level
 from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
 from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number
@@ -16,7 +16,7 @@ from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import Shares
-from topgap.selection.mechanism import prepare, select
+from topgap.selection.mechanism import prepare, select_prepared
 from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_prepared
 from topgap.streams.rows import Rows
 from topgap.streams.selection import release_rows, release_rows_with_estimates
@@ -81,8 +81,8 @@ class Releasing:
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
-        data = prepare(self.parameters, counts, None, None)
-        return lambda: select(self.parameters, data, True)
+        data = prepare(self.parameters, counts)
+        return lambda: select_prepared(self.parameters, data, gaps=True)
 
     def published(self, made: Any) -> Publication:
         """As `Making` says."""
@@ -90,7 +90,7 @@ class Releasing:
 
     def of_rows(self, rows: Rows, payment: Payment) -> Publication:
         """As `Making` says."""
-        return Released(_in_text(release_rows(self.parameters, rows, True, payment)))
+        return Released(_in_text(release_rows(self.parameters, rows, payment, gaps=True)))
 
 
 class Estimating:
@@ -134,7 +134,7 @@ class Estimating:
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
-        data = prepare(self._shares.selection, counts, None, None)
+        data = prepare(self._shares.selection, counts)
         return lambda: estimate_prepared(self._shares, data, FREE)
 
     def published(self, made: Any) -> Publication:

@@ -17,7 +17,7 @@ from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.publishing import charged, publish, words
 from topgap.display.text import format_path
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
-from topgap.estimates.result import LEVEL
+from topgap.estimates.level import LEVEL
 from topgap.ledger.charging import Charged, Payment
 from topgap.neighbours import Neighbours
 from topgap.parameters import TopK

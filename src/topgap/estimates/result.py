@@ -10,14 +10,19 @@ from math import inf, log, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
+from topgap.display.chart_scale import ChartScale, scale_intervals
+from topgap.display.plot import plot_estimates
+from topgap.display.rounding import format_estimate
 from topgap.display.text import to_line, to_repr
 from topgap.display.text_table import format_html, format_text
-from topgap.errors import EstimatesError, ParameterError
+from topgap.errors import EstimatesError
 from topgap.estimates.intervals import Ends, Errors, find_errors
+from topgap.estimates.level import LEVEL, format_level, read_level
 from topgap.estimates.noise import Noise
-from topgap.margins import NEAR_TIES, is_anywhere_uncertain
+from topgap.estimates.serialization import FORMAT, parse_estimates, write_estimates, write_noise
+from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
 from topgap.numbers.format import format_exact, format_rounded
-from topgap.numbers.parse import Number, read_flag, read_parameter
+from topgap.numbers.parse import Number, read_flag
 from topgap.release import Release
 
 if TYPE_CHECKING:
@@ -27,9 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Interval = tuple[float, float]
-
-LEVEL = Fraction(95, 100)
-"""The level of intervals, unless another is given."""
 
 _MOST_ROWS = 60
 _LARGEST = Fraction(2**900)  # variances may lie apart by 10^12, which leaves room for all products
@@ -215,9 +217,21 @@ alone, which files and the page have too, do not lean.
         Args:
             level: That of the intervals, of which both kinds are written.
         """
-        from topgap.estimates.serialization import to_dict
-
-        return to_dict(self, level)
+        return {
+            "format": FORMAT,
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "release": self.release.to_dict(),
+            "measurements": [format_exact(each) for each in self.measurements],
+            "noise": write_noise(self.noise),
+            "level": format_exact(read_level(level)),
+            "estimates": write_estimates(
+                self.estimates,
+                self.standard_errors,
+                self.intervals(level),
+                self.intervals(level, simultaneous=True),
+                self.in_doubt(level),
+            ),
+        }
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Estimates":
@@ -226,9 +240,7 @@ alone, which files and the page have too, do not lean.
         Raises:
             EstimatesError, ReleaseError: This is not what `to_dict` writes.
         """
-        from topgap.estimates.serialization import from_dict
-
-        return from_dict(read)
+        return cls(*parse_estimates(read))
 
     def to_json(self, level: Number = LEVEL, *, indent: int | None = None) -> str:
         """The estimates as JSON, from which `from_json` makes equal ones.
@@ -289,7 +301,9 @@ topgap.estimates/1.
         return dataframes.to_arrow(self._columns(level))
 
     def plot(self, ax: "Axes | None" = None, level: Number = LEVEL) -> "Axes":
-        """A chart of the estimates with error bars, as in `topgap.display.plot.plot_estimates`.
+        """A chart with a point per winner, its estimate, and an error bar, its interval.
+
+        The point is hollow where the estimate may lean.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -299,9 +313,43 @@ topgap.estimates/1.
             ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.display.plot import plot_estimates
+        errors = self.standard_errors
+        labels = [
+            f"{format_estimate(number, error)} ± {format_estimate(error, error)}"
+            for number, error in zip(self.estimates, errors, strict=True)
+        ]
+        cost = f"measured at ε = {self.epsilon}"
+        if self.epsilon is None:
+            cost = f"selected at ε = {self.release.epsilon} and measured elsewhere"
+        return plot_estimates(
+            self.items,
+            self.chart_scale(level),
+            labels,
+            self.near_ties,
+            ax,
+            level=format_level(level),
+            cost=cost,
+            domain_from_data=self.release.domain_from_data,
+        )
 
-        return plot_estimates(self, ax, level)
+    def chart_scale(self, level: Number = LEVEL) -> ChartScale:
+        """Where the estimates and their intervals lie on a scale of a chart.
+
+        Args:
+            level: That of the intervals.
+        """
+        return scale_intervals(self.measurements, self.estimates, self.intervals(level))
+
+    @property
+    def near_ties(self) -> tuple[bool, ...]:
+        """Which estimates may lean: those beside an uncertain order, or all if the last place is.
+
+        >>> from topgap import TopK, estimate
+        >>> release = Release(TopK(k=3, epsilon=1, monotonic=True), [4, 0, 2], [125, 3, 125])
+        >>> estimate(release, [60, 48, 47], variance=8).near_ties
+        (False, True, True)
+        """
+        return self.in_doubt(1 - Fraction(2, ONE_IN))
 
     def _columns(self, level: Number) -> dict[str, Any]:
         intervals, mark = self.intervals(level), self.release.mark
@@ -339,8 +387,13 @@ topgap.estimates/1.
         return "\n".join([format_text(head, rows), note, *self._caution])
 
     @property
+    def has_near_ties(self) -> bool:
+        """Whether an order or the last place is uncertain, so that estimates may lean."""
+        return is_any_uncertain(self.release.gaps or (), self.release.parameters)
+
+    @property
     def _caution(self) -> list[str]:
-        near_ties = [NEAR_TIES] if is_anywhere_uncertain(self.release) else []
+        near_ties = [NEAR_TIES] if self.has_near_ties else []
         return [*near_ties, *self.release.caveats]
 
     def _repr_html_(self) -> str:
@@ -362,37 +415,6 @@ topgap.estimates/1.
         more = ", …" if len(self) > 5 else ""
         mark = ", of a list from the data" * self.release.domain_from_data
         return f"<Estimates of the top {len(self)}{mark}: {shown}{more}>"
-
-
-def read_level(level: Number) -> Fraction:
-    """The level of intervals as an exact number between 0 and 1.
-
-    Raises:
-        ParameterTypeError: It is of a type that is no exact number.
-        ParameterError: It does not lie between 0 and 1, or is too close to 1.
-
-    >>> read_level(0.95)
-    Fraction(19, 20)
-    """
-    share = read_parameter(level, "level")
-    if share >= 1:
-        raise ParameterError("level must be below 1, such as 0.95.")
-    if share > 1 - Fraction(1, 10**100):
-        raise ParameterError("level must be below 1 by 1e-100 or more, such as 0.95.")
-    return share
-
-
-def format_level(level: Number) -> str:
-    """The level as people say it.
-
-    >>> [format_level(level) for level in (0.95, "0.99999999", "1/3", "0." + "9" * 60)]
-    ['95%', '99.999999%', '33.33%', '>99.99%']
-    """
-    share = 100 * read_level(level)
-    exactly = format_exact(share)
-    if "/" not in exactly and len(exactly) <= 12:
-        return f"{exactly}%"
-    return ">99.99%" if share > Fraction("99.99") else f"{float(share):.4g}%"
 
 
 def _outwards(end: Fraction, direction: float) -> float:

@@ -11,6 +11,7 @@ from topgap.planning.errors import Errors
 from topgap.planning.figures import Mean, chance, root
 from topgap.planning.result import Lists, Row
 from topgap.selection.measurement import Shares
+from topgap.selection.mechanism import select
 
 Told = Callable[[int], None]
 """Is told how many releases have been simulated since it was told last."""
@@ -79,7 +80,7 @@ def _released(counts: Counts, parameters: TopK, number: int) -> Released:
     if kernel is not None and counted is not None:
         drawn = [kernel.release(counted, in_steps, 0) for _ in range(number)]
     else:  # too large for the kernel: it takes its time
-        made = [parameters.release(counts.numbers) for _ in range(number)]
+        made = [select(parameters, counts.numbers) for _ in range(number)]
         drawn = [(each.indices.tobytes(), _listed(each.gap_units)) for each in made]
     winners = np.frombuffer(b"".join(each for each, _ in drawn), dtype=np.int64)
     if _is_narrow(counts, parameters) and kernel is not None:

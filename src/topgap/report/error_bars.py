@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from topgap.display.chart_scale import ChartScale, Span, near_ties, scale_intervals
+from topgap.display.chart_scale import ChartScale, Span
 from topgap.display.rounding import format_aligned, format_estimate
 from topgap.estimates import Estimates
 from topgap.numbers.parse import Number
@@ -22,10 +22,10 @@ def error_bars(estimates: Estimates, level: Number) -> str:
     (True, True)
     """
     release = estimates.release
-    scale = scale_intervals(estimates, level)
+    scale = estimates.chart_scale(level)
     columns = zip(
         release.items,
-        near_ties(estimates),
+        estimates.near_ties,
         scale.of,
         estimates.estimates,
         estimates.standard_errors,

@@ -10,7 +10,7 @@ from topgap.display.rounding import (
     surest_belief,
 )
 from topgap.estimates import Estimates
-from topgap.estimates.result import format_level, read_level
+from topgap.estimates.level import format_level, read_level
 from topgap.margins import NEAR_TIES
 from topgap.numbers.parse import Number
 from topgap.report.words import words

@@ -1,11 +1,9 @@
 """The keywords of the calls that release, for type checkers: what a call returns depends on one."""
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from topgap.ledger.charging import LedgerLike
 from topgap.numbers.parse import Number
-
-if TYPE_CHECKING:
-    from topgap.ledger.charging import LedgerLike
 
 
 class _Common(TypedDict, total=False):
@@ -17,7 +15,7 @@ class _Common(TypedDict, total=False):
 
 
 class ReleaseOptions(_Common, total=False):
-    """Those of `TopK.release`."""
+    """Those of `select`."""
 
     gaps: bool
 

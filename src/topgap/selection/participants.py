@@ -34,6 +34,19 @@ class Participants(NamedTuple):
     domain_from_data: bool
 
 
+def read_part(answers: object, items: object) -> "tuple[Array | list[Any], Any]":
+    """The answers of some items of a larger whole, with their names or None.
+
+    Raises:
+        AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used.
+
+    >>> read_part([3, 5], ["ash", "oak"])
+    ([3, 5], ['ash', 'oak'])
+    """
+    numbers, names = read(answers)
+    return numbers, choose_names(answers, names, items, len(numbers))
+
+
 @seal_errors
 def find_participants(answers: object, items: object, domain: object, k: int) -> Participants:
     """The answers that take part in a release of k winners, with their names.

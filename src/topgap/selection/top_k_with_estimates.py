@@ -98,7 +98,14 @@ def top_k_with_estimates(
     whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
     shares, check = Shares.of(whole, selection_share), read_flag(check, "check")
     payment = charge_for_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
-    data = prepare(shares.selection, answers, items, threads, constant_work, domain)
+    data = prepare(
+        shares.selection,
+        answers,
+        items,
+        threads=threads,
+        constant_work=constant_work,
+        domain=domain,
+    )
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
         mark = data.domain_from_data

@@ -23,11 +23,11 @@ from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
-from topgap.selection.selector import Selector
+from topgap.selection.candidate_arrow import from_arrow
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
 from topgap.spark.executors import run_check
-from topgap.spark.partitions import ITEM, TIMES, VALUE, at_a_partition
+from topgap.spark.partitions import ITEM, TIMES, VALUE, WORK, at_a_partition
 
 _Got = TypeVar("_Got")
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
@@ -183,7 +183,7 @@ def _check_executors(spark: SparkSession) -> None:
     Raises:
         SparkError: They cannot.
     """
-    if said := _in_own_words(lambda: run_check(spark)):
+    if said := _in_own_words(lambda: run_check(spark, WORK)):
         raise SparkError(said)
 
 
@@ -206,7 +206,7 @@ def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, payment: Paymen
 
 def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
     found = _without_complaint(collected)
-    return Selector.from_arrow(parameters, found).release(gaps=gaps)
+    return from_arrow(parameters, found).rank().release(gaps=gaps)
 
 
 def _collected(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa.Table:
@@ -259,7 +259,7 @@ def _in_own_words(query: Callable[[], _Got], on: SparkSession | None = None) -> 
             )
     if on is not None and isinstance(failed, SparkError):
         with suppress(SparkError):
-            failed = SparkError(_in_own_words(lambda: run_check(on)) or str(failed))
+            failed = SparkError(_in_own_words(lambda: run_check(on, WORK)) or str(failed))
     raise failed
 
 

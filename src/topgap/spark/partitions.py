@@ -17,10 +17,15 @@ from topgap._core import Streams
 from topgap.errors import ItemsError, TopgapError
 from topgap.parameters import TopK
 from topgap.selection.answers import check_finite, read
-from topgap.selection.selector import Selector
+from topgap.selection.candidate_arrow import to_arrow
+from topgap.selection.candidate_pool import CandidatePool
+from topgap.selection.participants import read_part
 from topgap.spark.executors import prepare_check
 
 ITEM, VALUE, TIMES = "item", "value", "times"
+WORK = __name__
+"""What must be importable where a partition is."""
+
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -31,7 +36,7 @@ def at_a_partition(parameters: TopK, streams: Streams | None) -> Callable[[Batch
     it, for it must be able to tell that topgap is missing where it runs, or is another version,
     which might draw other noise.
     """
-    sent, check = pickle.dumps((parameters, streams)), prepare_check()
+    sent, check = pickle.dumps((parameters, streams)), prepare_check(WORK)
 
     def work(batches: Batches) -> Batches:
         import pickle
@@ -64,14 +69,15 @@ def pool(batches: Batches, partition: int, parameters: TopK, streams: Streams | 
     if streams is None:
         yield from look(batches)
         return
-    selector = Selector._on(parameters, streams.open(partition))
+    # That no item comes twice is known: Spark has counted the rows of each.
+    candidates = CandidatePool(parameters, stream=streams.open(partition), remember_names=False)
     kind = None
     try:
         for batch in batches:
             kind = batch.schema.field(ITEM).type
             _check_items(batch)
-            selector.add(batch[VALUE], batch[ITEM])
-        held = selector.to_arrow()
+            candidates.add(*read_part(batch[VALUE], batch[ITEM]))
+        held = to_arrow(candidates)
     except TopgapError as error:
         yield _complaint(kind, error)
         return

@@ -10,8 +10,8 @@ from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sealing import seal_errors
+from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.measurement import Shares
-from topgap.selection.selector import Selector
 from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_from
 from topgap.streams.rows import Rows
 
@@ -100,7 +100,7 @@ def top_k(
     gaps = read_flag(gaps, "gaps")
     payment = charge_for(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
     rows = Rows(source, item, count, progress, threads)
-    return release_rows(parameters, rows, gaps, payment)
+    return release_rows(parameters, rows, payment, gaps=gaps)
 
 
 def top_k_with_estimates(
@@ -163,13 +163,13 @@ def top_k_with_estimates(
 
 
 @seal_errors
-def release_rows(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Release:
+def release_rows(parameters: TopK, rows: Rows, payment: Payment, *, gaps: bool) -> Release:
     """`top_k` with parameters that have been read, paid for in this way."""
 
     def draw() -> Release:
-        selector = Selector(parameters)
-        rows.feed(selector)
-        return selector.release(gaps=gaps)
+        pool = CandidatePool(parameters)
+        rows.feed(pool)
+        return pool.rank().release(gaps=gaps)
 
     with rows.opened():
         if payment is not FREE and rows.again:
@@ -182,9 +182,10 @@ def release_rows_with_estimates(shares: Shares, rows: Rows, payment: Payment) ->
     """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
 
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
-        selector = Selector._remembering(shares.selection)
-        rows.feed(selector)
-        return selector._release_and_measure(shares.measure)
+        pool = CandidatePool(shares.selection, keep_answers=True)
+        rows.feed(pool)
+        release = pool.rank().release()
+        return release, shares.measure(pool.take_answers([*release.items]))
 
     with rows.opened():
         if payment is not FREE and rows.again:

@@ -20,6 +20,7 @@ from topgap.auditing.binomial import is_more_than, lower, upper
 from topgap.auditing.broken import floats, rounded_floats
 from topgap.auditing.rounding import not_above, not_below
 from topgap.parameters import TopK
+from topgap.selection.mechanism import select
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Released = list[tuple[int, Any]]
@@ -33,7 +34,7 @@ _AT_ONCE = 200
 
 def topgap(answers: Numbers, parameters: TopK) -> Released:
     """What users call."""
-    release = parameters.release(answers)
+    release = select(parameters, answers)
     return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
 
 
