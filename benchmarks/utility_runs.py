@@ -9,6 +9,7 @@ import numpy as np
 
 import topgap
 from data import Counts, load
+from topgap import select
 from topgap.planning.counts import Counts as Truth
 from topgap.planning.counts import Winners
 from topgap.planning.figures import Mean, root
@@ -106,7 +107,7 @@ def few_items(runs: int) -> Figures:
     parameters = topgap.TopK(FEW_K, Fraction(FEW_K, FEW_SCALE), monotonic=True)
 
     def released() -> list[int]:
-        return parameters.release(np.array(FEW_ITEMS)).indices.tolist()
+        return select(parameters, np.array(FEW_ITEMS)).indices.tolist()
 
     exact = {AT_ONCE: sum(chance_at_once(FEW_ITEMS, FEW_SCALE, each) for each in right)}
     for way in WAYS.values():

@@ -28,6 +28,7 @@ from topgap import (
     ReleaseError,
     TopK,
     audit,
+    select,
     top_k,
 )
 from topgap.auditing import (
@@ -60,7 +61,7 @@ FOUND = 1e-15
 
 
 def without_gaps(answers: Sequence[int], parameters: TopK) -> list[int]:
-    return parameters.release(answers, gaps=False).indices.tolist()
+    return select(parameters, answers, gaps=False).indices.tolist()
 
 
 @cache
@@ -73,7 +74,7 @@ def times(parameters: TopK, factor: Fraction) -> TopK:
 
 def with_epsilon_times(factor: Fraction) -> Any:
     """Ours with another ε than it is told, that is with less or more noise."""
-    return lambda answers, parameters: times(parameters, factor).release(answers)
+    return lambda answers, parameters: select(times(parameters, factor), answers)
 
 
 # --- What is right is clean, and what is broken is found

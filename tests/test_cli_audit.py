@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from checking.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
 from checking.systems import posix_only
+from topgap import select
 from topgap.auditing import attacks, mechanisms
 from topgap.auditing.neighbourhood import QUICK
 from topgap.cli.commands import app
@@ -31,7 +32,7 @@ import pathlib
 import time
 
 def release(answers, parameters):
-    return parameters.release(answers)
+    return select(parameters, answers)
 
 def names(answers, parameters):
     return release(answers, parameters).indices
@@ -65,14 +66,14 @@ def endless(answers, parameters):
     return [(i, float("nan")) for i in range(parameters.k)]
 
 def gapless(answers, parameters):
-    return parameters.release(answers, gaps=False)
+    return select(parameters, answers, gaps=False)
 
 def borrowing(answers, parameters):
     return json.loads("{")
 
 def talking(answers, parameters):
     print("hello")
-    return parameters.release(answers)
+    return select(parameters, answers)
 """
 
 
@@ -166,7 +167,7 @@ def test_without_a_function_topgap_is_audited(
     assert ended.code == 0, ended
     assert ended.out.splitlines()[-1].endswith("2 of 2 broken on purpose were found.")
     # And with one that nobody can find:
-    harmless = two[0]._replace(name="harmless", release=lambda a, p: p.release(a), gaps=True)
+    harmless = two[0]._replace(name="harmless", release=lambda a, p: select(p, a), gaps=True)
     monkeypatch.setattr("topgap.auditing.broken.BROKEN", (harmless,))
     monkeypatch.setattr("topgap.auditing.auditor._RELEASES_OF_BROKEN", 100)
     ended = called(monkeypatch, tmp_path, *SMALL)

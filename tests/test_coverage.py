@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import topgap
 from checking.mutants import Mutant, mutated
-from topgap import Release, TopK, estimate
+from topgap import Release, TopK, estimate, select
 from topgap.estimates import intervals, result
 from topgap.estimates.noise import Noise
 
@@ -95,7 +95,7 @@ def of_a_clear_first(module: Any) -> tuple[Any, Any]:
     spreads = np.sqrt([float(each) for each in noise.variances])
     low = np.zeros(1, dtype=int)
     for _ in range(RELEASES):
-        release = parameters.release(answers)
+        release = select(parameters, answers)
         truth = answers[release.indices]
         drawn = tuple(map(Fraction, truth + spreads * RNG.normal(size=11)))
         (ends, *_) = module.Estimates(release, drawn, noise).intervals(WITHIN)

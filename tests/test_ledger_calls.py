@@ -52,7 +52,7 @@ from topgap.estimates import estimate as estimates_calls
 from topgap.ledger import Charge, Ledger, Quote, charging, directory
 from topgap.sampling import bit_source
 from topgap.sampling import sampler as sampler_module
-from topgap.selection import measurement, mechanism, selector
+from topgap.selection import candidate_pool, item_names, measurement, mechanism, selector
 from topgap.spark import mechanism as spark_mechanism
 from topgap.spark import partitions
 from topgap.streams import rows, selection
@@ -96,8 +96,8 @@ CALLS = {
         "topgap.top_k", lambda data: partial(topgap.noisy_max, data, EPSILON), TREES,
         {**_GIVEN, "k": 1, "gaps": True},
     ),
-    "TopK.release": Call(
-        "topgap.top_k", lambda data: partial(TopK(2, EPSILON).release, data), TREES,
+    "select": Call(
+        "topgap.top_k", lambda data: partial(topgap.select, TopK(2, EPSILON), data), TREES,
         {**_GIVEN, "gaps": True},
     ),
     "top_k of large numbers": Call(
@@ -206,7 +206,7 @@ def watch_randomness(patch: pytest.MonkeyPatch, seen: Callable[[], None]) -> Non
         patch.setattr(sys.modules[cached.__module__], cached.__name__, cached.__wrapped__)
     patch.setattr(parameters, "Kernel", kernel)
     patch.setattr(measurement, "Laplace", laplace)
-    patch.setattr(selector, "Sampler", sampler)
+    patch.setattr(candidate_pool, "Sampler", sampler)
     patch.setattr(bit_source.SystemBits, "take", take)
     patch.setattr(spark_mechanism, "Streams", its_streams)
 
@@ -471,7 +471,7 @@ BAD_ANSWERS: dict[str, tuple[Any, dict[str, Any], type[TopgapError]]] = {
 
 
 @pytest.mark.parametrize("bad", BAD_ANSWERS)
-@pytest.mark.parametrize("name", ["top_k", "noisy_max", "TopK.release", "top_k_with_estimates"])
+@pytest.mark.parametrize("name", ["top_k", "noisy_max", "select", "top_k_with_estimates"])
 def test_bad_answers_charge_nothing(name: str, bad: str, path: Path) -> None:
     data, more, error = BAD_ANSWERS[bad]
     before = path.read_bytes()
@@ -710,8 +710,7 @@ def test_an_item_twice_among_very_many_is_found_late(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When names are not remembered any more, it is found among those that can still win."""
-    for module in (rows, selector):
-        monkeypatch.setattr(module, "MOST_REMEMBERED", 2)
+    monkeypatch.setattr(item_names, "MOST_REMEMBERED", 2)
     twice = pa.concat_tables([TABLE, TABLE.slice(0, 1)])
     with pytest.raises(ItemsError, match="given twice"):
         CALLS["streams.top_k"].prepare(twice)(ledger=path, dataset="visits")
@@ -992,22 +991,20 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (charging, Mutant("is always free", "if ledger is None and dataset is None:", "if True:"),
      look_at_results),
     (mechanism, Mutant("charges before it looks",
-                       "    data = prepare(parameters, answers, items, threads, constant_work, "
-                       "domain)\n    if check:\n"
-                       "        found = len(data.numbers), count_occurring(data.numbers)\n"
-                       "        return describe_check(parameters, payment, *found, "
-                       "domain_from_data=data.domain_from_data)\n"
-                       "    return charge_and_select(parameters, data, gaps, payment)",
-                       "    return payment.charge_then_run(lambda: select(\n"
-                       "        parameters, prepare(parameters, answers, items, threads), gaps))"),
+                       "    data = prepare(\n",
+                       "    payment.charge_then_run(\n"
+                       "        lambda: Release(parameters, [*range(parameters.k)]))\n"
+                       "    data = prepare(\n"),
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
-                       "return payment.charge_then_run(lambda: select(parameters, data, gaps))",
-                       "made = select(parameters, data, gaps); return payment.charge_then_run(lambda: made)"),
+                       "return payment.charge_then_run("
+                       "lambda: select_prepared(parameters, data, gaps=gaps))",
+                       "made = select_prepared(parameters, data, gaps=gaps)\n"
+                       "    return payment.charge_then_run(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
                        "    payment = charge_for(",
-                       "    prepare(parameters, answers, items, threads)\n"
+                       "    prepare(parameters, answers, items)\n"
                        "    payment = charge_for("),
      look_at_refusals),
     (estimates_calls, Mutant("charges for the selection alone",
@@ -1016,12 +1013,13 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                              "return charge_for(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
     (estimates_calls, Mutant("draws before it pays",
-                             "return payment.charge_then_run(lambda: Estimates(*select_and_measure(), "
-                             "noise._repeated(k)))",
+                             "return payment.charge_then_run("
+                             "lambda: Estimates(*select_and_measure(), noise._repeated(k)))",
                              "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
                              "    return payment.charge_then_run(lambda: made)"), look_at_order),
     (selector, Mutant("draws before it pays", "        payment.charge_then_run(draw)\n",
-                      "        made = draw()\n        payment.charge_then_run(lambda: made)\n"), look_at_order),
+                      "        made = draw()\n"
+                      "        payment.charge_then_run(lambda: made)\n"), look_at_order),
     (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
@@ -1036,7 +1034,8 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_few_rows),
     (rows, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
      look_at_bad_counts),
-    (rows, Mutant("does not look at names", "len({*names}) < len(names) or ", "False and "),
+    (rows, Mutant("does not look at names", "            if len({*names}) < len(names):",
+                  "            if False:"),
      look_at_bad_rows),
     (partitions, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
      look_at_spark),
@@ -1046,7 +1045,8 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (partitions, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
     (selection, Mutant("draws before it pays",
-                       "            rows.dry_run(parameters.k)\n        return payment.charge_then_run(draw)",
+                       "            rows.dry_run(parameters.k)\n"
+                       "        return payment.charge_then_run(draw)",
                        "            rows.dry_run(parameters.k)\n        made = draw()\n"
                        "        return payment.charge_then_run(lambda: made)"), look_at_order),
 ]  # fmt: skip

@@ -35,6 +35,7 @@ from topgap import (
     TopK,
     law,
     neighbours,
+    select,
 )
 from topgap.ledger import ledger as ledger_module
 from topgap.ledger import verification
@@ -139,8 +140,8 @@ def test_other_relations_are_refused(wrong: Any, path: Path) -> None:
 RELEASES: dict[str, Callable[..., Any]] = {
     "top_k": lambda **given: topgap.top_k(TREES, 1, "1/2", **given),
     "noisy_max": lambda **given: topgap.noisy_max(TREES, "1/2", **given),
-    "TopK.release": lambda monotonic, **given: TopK(1, "1/2", monotonic=monotonic).release(
-        TREES, **given
+    "select": lambda monotonic, **given: select(
+        TopK(1, "1/2", monotonic=monotonic), TREES, **given
     ),
     "top_k_with_estimates": lambda **given: topgap.top_k_with_estimates(TREES, 1, "1/2", **given),
     "Selector": lambda monotonic, **given: selected(monotonic).release(**given),

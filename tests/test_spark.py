@@ -665,7 +665,7 @@ def test_another_version_on_the_executors_is_refused(
     ("pyarrow", "have no pyarrow that Spark can use: "),
 ])  # fmt: skip
 def test_what_the_executors_lack_is_said(missing: str, said: str) -> None:
-    sent = cloudpickle.dumps(executors.prepare_check())  # type: ignore[no-untyped-call]
+    sent = cloudpickle.dumps(executors.prepare_check(partitions.WORK))  # type: ignore[no-untyped-call]
     code = (
         f"import pickle, sys; import pyspark; sys.modules[{missing!r}] = None\n"
         f"print(pickle.load(sys.stdin.buffer)())"
@@ -873,4 +873,4 @@ def test_without_a_ledger_executors_are_not_asked_first(
 def test_every_slot_is_asked(spark: SparkSession) -> None:
     rows = spark.range(executors._ROWS).rdd
     assert rows.getNumPartitions() >= spark.sparkContext.defaultParallelism >= PARTITIONS
-    assert executors.run_check(spark) == ""
+    assert executors.run_check(spark, partitions.WORK) == ""

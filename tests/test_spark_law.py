@@ -69,21 +69,21 @@ def test_partitions_have_the_law_of_the_whole(
     assert [*found_unfit(partitions, RUNS, [case], false_alarm)] == []
 
 
-SELECTOR = "selector = Selector._on(parameters, "
+POOL = "candidates = CandidatePool(parameters, "
 SCALED = (  # under the tag of the right parameters, or it would be refused
-    "tagged = type('Tagged', (Selector,), {{'_tag': Selector(parameters)._tag}})\n"
+    "tagged = type('Tagged', (CandidatePool,), {{'tag': CandidatePool(parameters).tag}})\n"
     "    epsilon = {} * parameters.epsilon\n"
     "    parameters = TopK(parameters.k, epsilon, resolution=parameters.resolution)\n"
-    "    " + SELECTOR.replace("Selector", "tagged")
+    "    " + POOL.replace("CandidatePool", "tagged")
 )
 # With the number of the case in which each is found.
 MUTANTS = [
     (0, Mutant("noise reused between partitions", "open(partition)", "open(0)")),
     (0, Mutant("two partitions share a stream", "open(partition)", "open(partition // 2)")),
-    (0, Mutant("half of the noise", SELECTOR, SCALED.format("2"))),
-    (0, Mutant("twice the noise", SELECTOR, SCALED.format("Fraction(1, 2)"))),
-    (2, Mutant("the first batch alone", "selector.add(batch[VALUE], batch[ITEM])",
-               "selector.add(batch[VALUE], batch[ITEM])\n            break")),
+    (0, Mutant("half of the noise", POOL, SCALED.format("2"))),
+    (0, Mutant("twice the noise", POOL, SCALED.format("Fraction(1, 2)"))),
+    (2, Mutant("the first batch alone", "candidates.add(*read_part(batch[VALUE], batch[ITEM]))",
+               "candidates.add(*read_part(batch[VALUE], batch[ITEM]))\n            break")),
 ]  # fmt: skip
 
 

@@ -43,7 +43,7 @@ from checking.streamed import (
     written,
 )
 from checking.systems import IS_LINUX, IS_POSIX, posix_only
-from topgap import Selector
+from topgap.selection.candidate_pool import CandidatePool
 from topgap.streams import columns, rows
 
 
@@ -313,7 +313,7 @@ def test_progress_is_told_ten_times_a_second() -> None:
 def test_who_watches_may_stop_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
     released: list[object] = []
-    monkeypatch.setattr(Selector, "release", lambda *_, **__: released.append(1))
+    monkeypatch.setattr(CandidatePool, "rank", lambda *_: released.append(1))
 
     def stop(_: str, share: float | None) -> None:
         if share is not None and share > 0.5:
@@ -326,7 +326,7 @@ def test_who_watches_may_stop_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 WAITING = """
 import sys
-from topgap import Selector, streams
+from topgap import streams
 print("begun", flush=True)
 print(streams.top_k(sys.stdin.buffer, 2, 1, item="what", count="people"))
 """

@@ -73,8 +73,8 @@ BROKEN_SELECTION = [
     Mutant("another resolution", "resolution=resolution", "resolution=1"),
 ]
 BROKEN_READING = [
-    Mutant("a batch twice", "selector.add(counts, items, threads=self._threads)",
-           "selector.add(counts, items); selector.add(counts, items)"),
+    Mutant("a batch twice", "pool.add(*read_part(counts, items), threads=self._threads)",
+           "pool.add(*read_part(counts, items)); pool.add(*read_part(counts, items))"),
     Mutant("only the first part", "for part in self._parts:", "for part in self._parts[:1]:"),
     Mutant("only the first look",
            "watcher.done(part.label, size * len(items) / len(batch))", "break"),
@@ -157,7 +157,7 @@ def test_broken_columns_are_found(
 ) -> None:
     broken = mutated(columns, mutant)
     broken.ROWS = 2
-    monkeypatch.setattr(columns, "Wanted", broken.Wanted)
+    monkeypatch.setattr(columns, "ColumnPair", broken.ColumnPair)
     assert is_found(tmp_path)
 
 

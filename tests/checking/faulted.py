@@ -211,7 +211,7 @@ class Play:
         paid = charging.charge_for(known, "visits", "topgap.top_k", parameters, gaps=True)
         told = Told(lambda _, made: self._tell(drawn=made), paid)
         made = mechanism.charge_and_select(
-            parameters, mechanism.prepare(parameters, VISITS, None, None), True, told
+            parameters, mechanism.prepare(parameters, VISITS), told, gaps=True
         )
         self._tell(released=made.to_dict())
 

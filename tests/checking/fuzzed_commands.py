@@ -14,7 +14,7 @@ from checking import hostile_parameters
 from checking.command import is_one_sentence
 from checking.judged import Judge
 from checking.well_formed import look_at
-from topgap import TopK, auditing
+from topgap import TopK, auditing, select
 from topgap.errors import ParameterError, ParameterTypeError, ReleaseError
 
 PARAMETERS = (ParameterError, ParameterTypeError)
@@ -23,7 +23,7 @@ PARAMETERS = (ParameterError, ParameterTypeError)
 
 
 def _honest(answers: Any, parameters: TopK) -> Any:
-    return parameters.release(answers)
+    return select(parameters, answers)
 
 
 def _first(answers: Any, parameters: TopK) -> Any:

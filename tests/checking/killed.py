@@ -107,8 +107,8 @@ class Worker:
         """It is outside before it is recorded."""
         parameters = topgap.TopK(2, cost)
         paid = charging.charge_for(known, "visits", "topgap.top_k", parameters, gaps=True)
-        data = mechanism.prepare(parameters, VISITS, None, None)
-        made = mechanism.charge_and_select(parameters, data, True, Told(self._tell, paid))
+        data = mechanism.prepare(parameters, VISITS)
+        made = mechanism.charge_and_select(parameters, data, Told(self._tell, paid), gaps=True)
         self._tell("released", made.to_dict())
 
     def _charge(self, known: Any, cost: Fraction) -> None:

@@ -186,7 +186,8 @@ class CandidatePool:
     def as_part(self) -> Part:
         """All that the pool holds, for another pool with equal parameters and other items."""
         candidates = cut(self.candidates, self.parameters.k + 1)
-        return Part([*candidates], None, self.seen.names, self.count, bool(self.named))
+        names = None if self.seen.names is None else {*self.seen.names}
+        return Part([*candidates], None, names, self.count, bool(self.named))
 
     def shares_items_with(self, other: "CandidatePool") -> bool:
         """Whether an item is known to be in both."""
