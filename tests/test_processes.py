@@ -12,7 +12,7 @@ from operator import call
 import numpy as np
 import pytest
 
-from checking.systems import linux_only, posix_only
+from tests.checking.systems import linux_only, posix_only
 from topgap import TopK
 
 RELEASES = """
