@@ -26,7 +26,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from checking.documents import ROOT, blocks
 from pyspark import TaskContext, cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
@@ -34,6 +33,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import DecimalType, IntegerType, LongType
 
+from tests.checking.documents import ROOT, blocks
 from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
 from tests.spark.cluster import PARTITIONS, cluster, require_java
