@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import topgap
-from checking.systems import linux_only, posix_only
+from tests.checking.systems import linux_only, posix_only
 from topgap import TopK
 
 RELEASES = """

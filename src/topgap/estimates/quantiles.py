@@ -96,7 +96,7 @@ def quantiles(
     P(X ≤ x) is the tail to a relative 10^−4 or better for tails down to 10^−7, and so is what it
     leaves to 1. Against exact laws it was off by less than 10^−7 with at most 64 different scales
     of each sign, for tails down to 10^−100 too, and by less than 2·10^−6 with more
-    (`tests/test_quantiles.py`).
+    (`tests/estimates/test_quantiles.py`).
 
     Args:
         laplace: The factors aⱼ of the standard Laplace terms; the sign does not matter.
