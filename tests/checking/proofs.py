@@ -30,7 +30,7 @@ PROVEN = (
     "src/topgap/selection/measurement.py",
     "src/topgap/reference/*.py",
     "src/topgap/opendp/privacy_map.py",
-    "src/topgap/spark/partitions.py",
+    "src/topgap/selection/arrow_partition.py",
 )
 """All that these files do is proven in some page, or named in the index with the reason why not.
 

@@ -202,9 +202,10 @@ def is_waiting(pipe: IO[bytes]) -> bool:
 # The command with no patience: every reading is a long one, and every step is shown.
 IMPATIENT = """
 from topgap.cli import main, progress
-from topgap.streams import columns, rows
+from topgap.streams import rows
+from topgap.selection import arrow_columns
 progress._AFTER = rows._TOLD_EVERY = 0
-columns.ROWS = 1
+arrow_columns.ROWS = 1
 def told(bar, *what, show=progress.Bar.__call__):
     show(bar, *what)
     if bar._bar is not None:

@@ -52,9 +52,15 @@ from topgap.estimates import estimate as estimates_calls
 from topgap.ledger import Charge, Ledger, Quote, charging, directory
 from topgap.sampling import bit_source
 from topgap.sampling import sampler as sampler_module
-from topgap.selection import candidate_pool, item_names, measurement, mechanism, selector
+from topgap.selection import (
+    arrow_partition,
+    candidate_pool,
+    item_names,
+    measurement,
+    mechanism,
+    selector,
+)
 from topgap.spark import mechanism as spark_mechanism
-from topgap.spark import partitions
 from topgap.streams import rows, selection
 
 EPSILON = Fraction(1, 3)
@@ -637,11 +643,11 @@ def test_an_executor_finds_without_noise_what_it_would_complain_of(name: str) ->
 
 def looked_at_on_spark(name: str) -> None:
     rows, said = ROWS_ON_SPARK[name]
-    [looked] = partitions.pool(iter(rows), 0, TopK(1, 1), None)
+    [looked] = arrow_partition.find_candidates(iter(rows), 0, TopK(1, 1), None)
     assert looked["item"].to_pylist() == [None]
     assert looked["value"][0].as_py().partition(":")[0] == said
     if said != "4":
-        [drawn] = partitions.pool(iter(rows), 0, TopK(1, 1), Streams())
+        [drawn] = arrow_partition.find_candidates(iter(rows), 0, TopK(1, 1), Streams())
         assert drawn == looked
 
 
@@ -1037,12 +1043,12 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (rows, Mutant("does not look at names", "            if len({*names}) < len(names):",
                   "            if False:"),
      look_at_bad_rows),
-    (partitions, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
+    (arrow_partition, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
      look_at_spark),
-    (partitions, Mutant("does not look at items",
+    (arrow_partition, Mutant("does not look at items",
                         "            _check_items(batch)\n            num", "            num"),
      look_at_spark),
-    (partitions, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
+    (arrow_partition, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
     (selection, Mutant("draws before it pays",
                        "            rows.dry_run(parameters.k)\n"

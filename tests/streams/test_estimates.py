@@ -30,11 +30,11 @@ from tests.streams.sample_streams import (
 )
 from topgap import AnswersError, Estimates, Release, TopgapError, TopK, law
 from topgap.law import Bounds
-from topgap.selection import candidate_pool
+from topgap.selection import arrow_columns, candidate_pool
 from topgap.selection.candidate_arrow import to_arrow
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.measurement import Shares
-from topgap.streams import columns, rows, selection
+from topgap.streams import rows, selection
 
 HUGE = 10**6
 """With this ε and k ≤ 4, a measurement is off with a chance below 3·e^−12,500: see `misplaced`."""
@@ -103,7 +103,7 @@ def _written(path: Path, content: bytes) -> Path:
 def test_sources_are_read_part_by_part(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "ROWS", 2)
+    monkeypatch.setattr(arrow_columns, "ROWS", 2)
     told: list[float | None] = []
     made = estimates_2(
         SOURCES[name](tmp_path), epsilon=HUGE, progress=lambda _, share: told.append(share)

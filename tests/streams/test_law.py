@@ -27,7 +27,8 @@ from topgap import (
     law,
     streams,
 )
-from topgap.streams import columns, rows, selection, sources
+from topgap.selection import arrow_columns
+from topgap.streams import rows, selection, sources
 
 LAWS = [
     ([2, 1, 0], TopK(1, 2, resolution=1)),
@@ -136,7 +137,7 @@ def is_found(folder: Path, module: Any = streams) -> bool:
 def test_a_broken_reading_is_found(
     mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "ROWS", 2)
+    monkeypatch.setattr(arrow_columns, "ROWS", 2)
     assert not is_found(tmp_path)
     monkeypatch.setattr(selection, "Rows", mutated(rows, mutant).Rows)
     assert is_found(tmp_path)
@@ -155,9 +156,9 @@ def test_gaps_that_were_not_asked_for_are_found(mutant: Mutant, tmp_path: Path) 
 def test_broken_columns_are_found(
     mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = mutated(columns, mutant)
+    broken = mutated(arrow_columns, mutant)
     broken.ROWS = 2
-    monkeypatch.setattr(columns, "ColumnPair", broken.ColumnPair)
+    monkeypatch.setattr(arrow_columns, "ColumnPair", broken.ColumnPair)
     assert is_found(tmp_path)
 
 

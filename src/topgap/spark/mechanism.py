@@ -23,11 +23,12 @@ from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
+from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
 from topgap.selection.candidate_arrow import from_arrow
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
 from topgap.spark.executors import run_check
-from topgap.spark.partitions import ITEM, TIMES, VALUE, WORK, at_a_partition
+from topgap.spark.partitions import WORK, at_a_partition
 
 _Got = TypeVar("_Got")
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")

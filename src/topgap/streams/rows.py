@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from topgap.counting import Progress
 from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError
 from topgap.numbers.parse import read_threads
 from topgap.selection.answers import check_enough, check_finite, read
@@ -13,6 +12,7 @@ from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.check import count_occurring
 from topgap.selection.item_names import TWICE, SeenNames, to_list
 from topgap.selection.participants import read_part
+from topgap.sources.progress import Progress
 
 if TYPE_CHECKING:
     from topgap.streams.sources import Part
@@ -52,7 +52,7 @@ class Rows:
             import pyarrow as _  # noqa: F401
         except ImportError:
             raise MissingExtraError("Reading streams needs pyarrow: pip install pyarrow.") from None
-        from topgap.streams.columns import ColumnPair
+        from topgap.selection.arrow_columns import ColumnPair
 
         self._source = source
         self._wanted = ColumnPair(item, count, is_count=is_count)

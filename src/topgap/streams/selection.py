@@ -3,7 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-from topgap.counting import Progress
 from topgap.estimates import Estimates
 from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
 from topgap.numbers.parse import Number, read_flag
@@ -13,6 +12,7 @@ from topgap.sealing import seal_errors
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.measurement import Shares
 from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_from
+from topgap.sources.progress import Progress
 from topgap.streams.rows import Rows
 
 

@@ -1,16 +1,13 @@
-"""The two columns that are wanted of a batch, in a form that a selector takes."""
+"""The items and counts of an Arrow batch, in a form that a candidate pool takes."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from topgap.counting.tables import no_such_column, quoted
 from topgap.errors import ItemsError, ParameterError, SourceError
-
-if TYPE_CHECKING:
-    from topgap.streams.sources import Part
+from topgap.sources.columns import missing_column, quote
 
 ROWS = 2**15
 """So many rows are looked at together: their names fit the cache when they are compared."""
@@ -21,6 +18,18 @@ _NO_COUNTS = (
     "has in {} something else than whole numbers from 0 on; say whether one person moves all of "
     "these numbers the same way (--monotonic, --no-monotonic)."
 )
+
+
+class Described(Protocol):
+    """Rows that say what they are: the label for errors, and Arrow's schema."""
+
+    @property
+    def label(self) -> str:
+        """What to call them in an error."""
+
+    @property
+    def schema(self) -> Any:
+        """Arrow's schema of them."""
 
 
 class ColumnPair:
@@ -50,7 +59,7 @@ class ColumnPair:
         """Both names."""
         return [self.item, self.count]
 
-    def check(self, parts: Sequence["Part"]) -> None:
+    def check(self, parts: Sequence[Described]) -> None:
         """Look at the types, before any row is.
 
         Raises:
@@ -66,11 +75,11 @@ class ColumnPair:
             if numbers not in _COUNTS:
                 raise _unfit(part, self.count)
             if self._is_count and numbers != "whole number":
-                raise SourceError(f"{part.label} {_NO_COUNTS.format(quoted(self.count))}")
+                raise SourceError(f"{part.label} {_NO_COUNTS.format(quote(self.count))}")
             found.add(kind)
             if len(found) > 1:
                 raise SourceError(
-                    f"{part.label} has a column {quoted(self.item)} of another type than the files "
+                    f"{part.label} has a column {quote(self.item)} of another type than the files "
                     f"before it."
                 )
 
@@ -94,23 +103,23 @@ class ColumnPair:
                 raise ItemsError("A row has no item; give each row one.")
             numbers = _numbers(_plain(counts.slice(start, ROWS)))
             if self._is_count and isinstance(numbers, np.ndarray) and numbers.min(initial=0) < 0:
-                raise SourceError(f"{label} {_NO_COUNTS.format(quoted(self.count))}")
+                raise SourceError(f"{label} {_NO_COUNTS.format(quote(self.count))}")
             yield numbers, names
 
 
-def _type(part: "Part", name: str) -> Any:
+def _type(part: Described, name: str) -> Any:
     places = part.schema.get_all_field_indices(name)
     if len(places) == 1:
         return part.schema.field(places[0]).type
     if places:
-        raise SourceError(f"{part.label} has more than one column {quoted(name)}.")
-    raise no_such_column(part.label, name, part.schema.names)
+        raise SourceError(f"{part.label} has more than one column {quote(name)}.")
+    raise missing_column(part.label, name, part.schema.names)
 
 
-def _unfit(part: "Part", name: str) -> SourceError:
+def _unfit(part: Described, name: str) -> SourceError:
     kind = part.schema.field(name).type
     return SourceError(
-        f"{part.label} has a column {quoted(name)} of type {kind}, which cannot be used; cast it, "
+        f"{part.label} has a column {quote(name)} of type {kind}, which cannot be used; cast it, "
         f"items to text or whole numbers, counts to numbers."
     )
 
