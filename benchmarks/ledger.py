@@ -18,8 +18,8 @@ import topgap
 from data import load
 from topgap import BudgetExceeded, Ledger
 from topgap.ledger import clock
-from topgap.ledger.log import Log
-from topgap.ledger.storage import Storage
+from topgap.ledger.entry_log import Log
+from topgap.ledger.storage.database import Storage
 
 ROUNDS, WRITERS, CHARGES, LONG = 200, 64, 20, 100_000
 

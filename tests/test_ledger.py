@@ -30,9 +30,10 @@ import topgap
 from checking.ledgers import RELEASE, Clock, filled, is_found, put_in_place, quick_folder, refused
 from checking.mutants import Mutant, mutated
 from topgap import BudgetExceeded, ParameterError, ParameterTypeError, Release, TopK
-from topgap.ledger import Budget, Charge, Ledger, accounts, clock, ledger, log, storage
-from topgap.ledger.given import read_who
-from topgap.ledger.values import Verified
+from topgap.ledger import Budget, Charge, Ledger, clock, entry_log, ledger, statements
+from topgap.ledger.models import Verified
+from topgap.ledger.storage import database
+from topgap.ledger.validation import read_who
 
 TINY = Fraction(1, 10**30)
 DATASETS = ["visits", "blood α", "x"]
@@ -677,23 +678,23 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
                     "if isinstance(charge, Charge) and charge.receipt != log.receipt(number):",
                     "if False:"), one_history),
     (ledger, Mutant("records for another price",
-                    "if cost > accounts.number(charged.epsilon):", "if False:"),
+                    "if cost > statements.number(charged.epsilon):", "if False:"),
      one_history),
     (ledger, Mutant("sets totals anew", "for known in log.datasets():",
                     "for known in ():"), one_history),
-    (ledger, Mutant("takes nearly the same name", "if given.nearly(known) == given.nearly(name):",
+    (ledger, Mutant("takes nearly the same name", "if validation.nearly(known) == validation.nearly(name):",
                     "if False:"), one_history),
-    (accounts, Mutant("forgets earlier charges",
+    (statements, Mutant("forgets earlier charges",
                       "return Fraction(0) if charge is None else number(charge.spent)",
                       "return Fraction(0) if charge is None else number(charge.epsilon)"),
      tenths_and_tiny),
-    (log, Mutant("looks at the charges of all", "kind = 'charge' AND dataset = ?",
+    (entry_log, Mutant("looks at the charges of all", "kind = 'charge' AND dataset = ?",
                  "kind = 'charge' AND ? <> ''"), one_history),
-    (log, Mutant("looks at the first charge", "ORDER BY number DESC LIMIT 1",
+    (entry_log, Mutant("looks at the first charge", "ORDER BY number DESC LIMIT 1",
                  "ORDER BY number LIMIT 1"), tenths_and_tiny),
-    (log, Mutant("leaves the head", "UPDATE head SET number = ?, hash = ?",
+    (entry_log, Mutant("leaves the head", "UPDATE head SET number = ?, hash = ?",
                  "UPDATE head SET number = ?, hash = ? WHERE 0"), one_history),
-    (storage, Mutant("keeps what was refused",
+    (database, Mutant("keeps what was refused",
                      'opened.execute("ROLLBACK")', 'opened.execute("COMMIT")'), one_history),
     (clock, Mutant("no tolerance", "time < before - TOLERANCE", "time < before"),
      clock_is_looked_at),

@@ -49,7 +49,8 @@ from topgap import (
 )
 from topgap._core import Kernel, Laplace, Streams
 from topgap.estimates import estimate as estimates_calls
-from topgap.ledger import Charge, Ledger, Quote, charging, directory
+from topgap.ledger import Charge, Ledger, Quote, charging
+from topgap.ledger.storage import directory_lock
 from topgap.sampling import bit_source
 from topgap.sampling import sampler as sampler_module
 from topgap.selection import measurement, mechanism, selector
@@ -352,7 +353,7 @@ def test_a_reading_that_was_interrupted_leaves_nothing_open(path: Path) -> None:
     for at in range(1, 1000):
         if not interrupted(at, lambda: Ledger(path, wait=0).budget("visits")):
             break
-        assert [*directory._held] == []
+        assert [*directory_lock._held] == []
     assert at > 20
 
 
@@ -532,7 +533,7 @@ BAD_TABLES: dict[str, tuple[pa.Table, type[TopgapError]]] = {
     "no such column": (TABLE.select(["what"]), TopgapError),
     "no counts": (table(people=["a", "b", "c"]), TopgapError),
 }  # fmt: skip
-PAYING = tuple(str(Path(topgap.__file__).parent / each) for each in ("ledger", "payment"))
+PAYING = str(Path(topgap.__file__).parent / "ledger")
 STREAMS = ["streams.top_k", "streams.top_k_with_estimates"]
 
 

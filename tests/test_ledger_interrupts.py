@@ -21,7 +21,8 @@ from checking.interrupted import CALLS
 from checking.ledgers import quick_folder, refused, run
 from checking.sizes import INTERRUPTS
 from topgap import Ledger
-from topgap.ledger import log, uninterrupted
+from topgap.ledger import entry_log
+from topgap.ledger.storage import uninterrupted
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_what_the_other_thread_raises_is_raised_here(
         error.add_note(threading.current_thread().name)
         raise error
 
-    monkeypatch.setattr(log.Log, "append", fails)
+    monkeypatch.setattr(entry_log.Log, "append", fails)
     with refused("The disk is full"):
         Ledger(path).charge("visits", "1/100", mechanism="m")
     with pytest.raises(topgap.LedgerError) as raised:

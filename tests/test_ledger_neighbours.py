@@ -38,7 +38,7 @@ from topgap import (
 )
 from topgap.ledger import ledger as ledger_module
 from topgap.ledger import verification
-from topgap.ledger.chain import Entry
+from topgap.ledger.entry import Entry
 from topgap.selection.measurement import Shares
 
 TREES = {"ash": 10**9, "elm": 10**6, "oak": 0}

@@ -29,8 +29,9 @@ from checking.ledgers import (
 )
 from checking.mutants import Mutant, mutated
 from topgap import LedgerError, ParameterError, ParameterTypeError
-from topgap.ledger import Ledger, accounts, chain, log, schema, verification
-from topgap.ledger.chain import COLUMNS, Entry
+from topgap.ledger import Ledger, entry, entry_log, statements, verification
+from topgap.ledger.entry import COLUMNS, Entry
+from topgap.ledger.storage import schema
 
 EVERY = [*COLUMNS, "hash"]
 ENTRIES = 8  # of what is filled: 1 and 2 are data sets, 4 and 7 results, the others charges
@@ -847,33 +848,33 @@ LOOKS: list[Look] = [
 ]  # fmt: skip
 
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
-    (chain, Mutant("a hash without the one before", 'sha256(f"{before}\\n{row}"',
+    (entry, Mutant("a hash without the one before", 'sha256(f"{before}\\n{row}"',
                    'sha256(f"{row}"'),
      look_at_one_hash),
-    (chain, Mutant("a hash without the note", "if value is not None}",
+    (entry, Mutant("a hash without the note", "if value is not None}",
                    'if value is not None and name != "note"}'), look_at_edits),
-    (chain, Mutant("a hash without the result", "if value is not None}",
+    (entry, Mutant("a hash without the result", "if value is not None}",
                    'if value is not None and name != "result"}'), look_at_edits),
-    (chain, Mutant("a hash without names", "json.dumps(known, sort_keys=True",
+    (entry, Mutant("a hash without names", "json.dumps(known, sort_keys=True",
                    "json.dumps([*map(str, known.values())], sort_keys=True"),
      look_at_moved_values),
-    (log, Mutant("believes the hashes", "return entry.hash(before) == digest and entry.is_sound()",
+    (entry_log, Mutant("believes the hashes", "return entry.hash(before) == digest and entry.is_sound()",
                  "return isinstance(digest, str) and entry.is_sound()"), look_at_edits),
-    (log, Mutant("believes that all make sense", "== digest and entry.is_sound()", "== digest"),
+    (entry_log, Mutant("believes that all make sense", "== digest and entry.is_sound()", "== digest"),
      look_at_nonsense),
-    (log, Mutant("believes the head's hash",
+    (entry_log, Mutant("believes the head's hash",
                  "if found != number or self._hash(number) != digest or number",
                  "if found != number or number"), look_at_head),
-    (log, Mutant("believes names", "[self.entry(number).dataset for (number,) in found]",
+    (entry_log, Mutant("believes names", "[self.entry(number).dataset for (number,) in found]",
                  "[entry_of(self._one(f'SELECT {_ALL} FROM entries WHERE number = ?', n)).dataset "
                  "for (n,) in found]"), look_at_renamed_data_sets),
-    (log, Mutant("believes a last charge",
+    (entry_log, Mutant("believes a last charge",
                  "if found is None or not self._is_right(found, self._hash(number - 1), "
                  "self._hash(number)):", "if found is None:"), look_at_last_charge),
-    (accounts, Mutant("does not look behind a charge",
+    (statements, Mutant("does not look behind a charge",
                       "    log.check_behind(charge or total)\n", ""),
      look_at_hidden_charges),
-    (log, Mutant("believes the index", 'if later.kind == "charge" and', "if later.kind == '' and"),
+    (entry_log, Mutant("believes the index", 'if later.kind == "charge" and', "if later.kind == '' and"),
      look_at_hidden_charges),
     (verification, Mutant("does not look at the head", "if log.head() != (rules.entries, last):",
                           "if False:"), look_at_last_rows),
@@ -884,13 +885,13 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_pages),
     (schema, Mutant("writes to any tables", "    if not is_ours(connection):", "    if False:"),
      look_at_planted_triggers),
-    (log, Mutant("does not read back",
+    (entry_log, Mutant("does not read back",
                  "if self.head() != (entry.number, digest) or self.last() != entry:", "if False:"),
      look_at_what_is_read_back),
-    (log, Mutant("reads the head alone",
+    (entry_log, Mutant("reads the head alone",
                  "if self.head() != (entry.number, digest) or self.last() != entry:",
                  "if self.head() != (entry.number, digest):"), look_at_what_is_read_back),
-    (log, Mutant("does not look at numbers", "if row[0] != expected:", "if False:"),
+    (entry_log, Mutant("does not look at numbers", "if row[0] != expected:", "if False:"),
      look_at_numbers),
     (verification, Mutant("does not look at times", "entry.at < self._at or ", ""),
      look_at_nonsense),
@@ -915,7 +916,7 @@ def test_code_that_overlooks_something_is_found(
 ) -> None:
     broken = mutated(module, mutant)
     put_in_place(monkeypatch, module, broken)
-    if module is chain:  # whose hashes are then others from the beginning
+    if module is entry:  # whose hashes are then others from the beginning
         path.unlink()
         filled(path)
     assert is_found(lambda: look(path))

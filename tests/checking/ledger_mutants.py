@@ -6,17 +6,18 @@ from typing import Any
 import topgap
 from checking.mutants import Mutant, mutated
 from topgap import ledger as package
-from topgap.ledger import charging, directory, ledger, storage, uninterrupted
+from topgap.ledger import charging, ledger
+from topgap.ledger.storage import database, directory_lock, uninterrupted
 
 _READ_WITHIN = """\
         def spend(connection: sqlite3.Connection) -> Charge:
             log = Log(connection, self._storage.label)
             last = log.last()
-            total, spent, of_dataset = accounts.balance(log, name)
+            total, spent, of_dataset = statements.balance(log, name)
 """
 _READ_BEFORE = """\
         total, spent, of_dataset = self._storage.read(
-            lambda connection: accounts.balance(Log(connection, self._storage.label), name)
+            lambda connection: statements.balance(Log(connection, self._storage.label), name)
         )
 
         def spend(connection: sqlite3.Connection) -> Charge:
@@ -58,10 +59,10 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
         "parameters, note, keep=True)",
         "parameters, note, keep=False)",
     ),
-    "nothing committed": (storage, "            if keep:", "            if not keep:"),
+    "nothing committed": (database, "            if keep:", "            if not keep:"),
     "sum read before the transaction": (ledger, _READ_WITHIN, _READ_BEFORE),
-    "begun without a lock": (storage, "BEGIN IMMEDIATE", "BEGIN"),
-    "forked amid, and going on": (directory, "        if _inherited:", "        if False:"),
+    "begun without a lock": (database, "BEGIN IMMEDIATE", "BEGIN"),
+    "forked amid, and going on": (directory_lock, "        if _inherited:", "        if False:"),
     "in the main thread": (
         uninterrupted,
         "is_interruptible = threading.get_ident() ==",
@@ -72,14 +73,14 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
         "                interrupt = error\n",
         "                raise\n                interrupt = error\n",
     ),
-    "not waited for": (storage, "if _code(error) not in _IN_USE:\n", "if True:\n"),
-    "no lock of the directory": (storage, "if directory.HAS_LOCKS:", "if False:"),
-    "journal in memory": (storage, "journal_mode = DELETE", "journal_mode = MEMORY"),
-    "no journal": (storage, "journal_mode = DELETE", "journal_mode = OFF"),
-    "an error behind another": (storage, "if connection.in_transaction:  #", "if True:  #"),
-    "an error of SQLite": (storage, "raise self._in_own_words(error) from None", "raise"),
+    "not waited for": (database, "if _code(error) not in _IN_USE:\n", "if True:\n"),
+    "no lock of the directory": (database, "if directory_lock.HAS_LOCKS:", "if False:"),
+    "journal in memory": (database, "journal_mode = DELETE", "journal_mode = MEMORY"),
+    "no journal": (database, "journal_mode = DELETE", "journal_mode = OFF"),
+    "an error behind another": (database, "if connection.in_transaction:  #", "if True:  #"),
+    "an error of SQLite": (database, "raise self._in_own_words(error) from None", "raise"),
     **{
-        f"synchronous = {level}": (storage, _EXTRA, _EXTRA.replace("EXTRA", level))
+        f"synchronous = {level}": (database, _EXTRA, _EXTRA.replace("EXTRA", level))
         for level in ("OFF", "NORMAL", "FULL")
     },
 }
@@ -95,14 +96,14 @@ def break_ledger(name: str | None) -> None:
     module, old, new = MUTANTS[name]
     broken: Any = mutated(module, Mutant(name, old, new))
     if name in _UNDER_SQLITES_LOCKS_ALONE:
-        directory.HAS_LOCKS = False
+        directory_lock.HAS_LOCKS = False
     if module is charging:
         charging.Charged = broken.Charged  # type: ignore[misc]
     elif module is uninterrupted:
-        storage.run_to_end = broken.run_to_end  # type: ignore[attr-defined]
-    elif module is directory:
-        storage.Holding = broken.Holding  # type: ignore[attr-defined]
-    elif module is storage:
+        database.run_to_end = broken.run_to_end  # type: ignore[attr-defined]
+    elif module is directory_lock:
+        database.Holding = broken.Holding  # type: ignore[attr-defined]
+    elif module is database:
         ledger.Storage = broken.Storage  # type: ignore[attr-defined]
     else:
         topgap.Ledger = package.Ledger = broken.Ledger  # type: ignore[misc]

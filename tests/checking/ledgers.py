@@ -17,8 +17,9 @@ import pytest
 from checking.apart import with_tests
 from topgap import LedgerWarning, Release, TopgapError, TopK
 from topgap.errors import LedgerError
-from topgap.ledger import Charge, Ledger, chain, clock, log, schema
-from topgap.ledger.chain import BEGINNING, COLUMNS, Entry, entry_of
+from topgap.ledger import Charge, Ledger, clock, entry, entry_log
+from topgap.ledger.entry import BEGINNING, COLUMNS, Entry, entry_of
+from topgap.ledger.storage import schema
 
 VERSION_1 = Path(__file__).parents[1] / "ledgers" / "version-1.db"
 """A ledger as the first version wrote it, made by `filled` and never again."""
@@ -186,11 +187,11 @@ def turn_to_version_3(patch: Callable[[object, str, object], None]) -> None:
     patch(schema, "VERSION", 3)
     patch(schema, "MIGRATIONS", {**schema.MIGRATIONS, 2: more})
     patch(schema, "STATEMENTS", statements)
-    patch(log, "Entry", Later)
-    for module in (chain, log):
+    patch(entry_log, "Entry", Later)
+    for module in (entry, entry_log):
         patch(module, "COLUMNS", columns)
-    patch(log, "_ALL", ", ".join(columns))
-    patch(log, "entry_of", lambda row: Later(**dict(zip(columns, row, strict=True))))
+    patch(entry_log, "_ALL", ", ".join(columns))
+    patch(entry_log, "entry_of", lambda row: Later(**dict(zip(columns, row, strict=True))))
 
 
 # --- Code that is broken on purpose

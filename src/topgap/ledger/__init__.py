@@ -24,6 +24,6 @@ except ImportError:
     ) from None
 
 from topgap.ledger.ledger import Ledger
-from topgap.ledger.values import Budget, Charge, Quote, Verified
+from topgap.ledger.models import Budget, Charge, Quote, Verified
 
 __all__ = ["Budget", "Charge", "Ledger", "Quote", "Verified"]

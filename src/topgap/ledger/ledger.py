@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from topgap.display.text import to_line
 from topgap.errors import BudgetExceeded, ChargeMissingError, LedgerError, ParameterError
-from topgap.ledger import accounts, clock, document, given
-from topgap.ledger.chain import Entry
-from topgap.ledger.log import Log
+from topgap.ledger import clock, serialization, statements, validation
+from topgap.ledger.entry import Entry
+from topgap.ledger.entry_log import Log
+from topgap.ledger.models import Budget, Charge, Quote, Verified
 from topgap.ledger.results import recordable
-from topgap.ledger.storage import Storage
-from topgap.ledger.values import Budget, Charge, Quote, Verified
+from topgap.ledger.storage.database import Storage
 from topgap.ledger.verification import verified
 from topgap.neighbours import Neighbours, convert_epsilon
 from topgap.numbers.format import format_exact
@@ -69,10 +69,10 @@ class Ledger:
         wait: float = WAIT,
         check_clock: bool = True,
     ) -> None:
-        self._who = given.read_who(who)
-        self._note = given.read_note(note)
+        self._who = validation.read_who(who)
+        self._note = validation.read_note(note)
         self._check_clock = read_flag(check_clock, "check_clock")
-        self._storage = Storage(given.read_path(path), given.read_wait(wait))
+        self._storage = Storage(validation.read_path(path), validation.read_wait(wait))
 
     @property
     def path(self) -> Path:
@@ -106,10 +106,10 @@ class Ledger:
                 the file cannot be written.
             ParameterError, ParameterTypeError: A parameter cannot be used.
         """
-        name = given.read_dataset(dataset)
+        name = validation.read_dataset(dataset)
         columns = {
             "epsilon": format_exact(read_parameter(epsilon, "epsilon")),
-            "neighbours": given.read_neighbours(neighbours),
+            "neighbours": validation.read_neighbours(neighbours),
             "note": self._noted(note),
             "who": self._who,
         }
@@ -119,18 +119,18 @@ class Ledger:
             last = log.last()
             for known in log.datasets():
                 if known == name:
-                    total = accounts.balance(log, name).total
+                    total = statements.balance(log, name).total
                     raise LedgerError(
                         f"{to_line(name)} has its total already, {format_exact(total)}; it is set "
                         f"once."
                     )
-                if given.nearly(known) == given.nearly(name):
+                if validation.nearly(known) == validation.nearly(name):
                     raise LedgerError(
                         f"There is a data set {to_line(known)} already, nearly by this name; "
                         f"take another name, or that one."
                     )
             log.append(last, kind="dataset", at=self._stamp(last), dataset=name, **columns)
-            return accounts.budget(log, name)
+            return statements.budget(log, name)
 
         return self._storage.write(add, create=True)
 
@@ -195,12 +195,12 @@ class Ledger:
         *,
         keep: bool,
     ) -> Charge:
-        name = given.read_dataset(dataset)
+        name = validation.read_dataset(dataset)
         stated = read_parameter(epsilon, "epsilon")
-        relation = None if neighbours is None else given.read_neighbours(neighbours)
+        relation = None if neighbours is None else validation.read_neighbours(neighbours)
         columns = {
-            "mechanism": given.read_mechanism(mechanism),
-            "parameters": given.read_parameters(parameters),
+            "mechanism": validation.read_mechanism(mechanism),
+            "parameters": validation.read_parameters(parameters),
             "neighbours": relation,
             "stated": None if relation is None else format_exact(stated),
             "note": self._noted(note),
@@ -210,7 +210,7 @@ class Ledger:
         def spend(connection: sqlite3.Connection) -> Charge:
             log = Log(connection, self._storage.label)
             last = log.last()
-            total, spent, of_dataset = accounts.balance(log, name)
+            total, spent, of_dataset = statements.balance(log, name)
             cost = convert_epsilon(stated, relation, of_dataset, name)
             if spent + cost > total:
                 raise BudgetExceeded(name, cost, total - spent, total, stated)
@@ -223,7 +223,7 @@ class Ledger:
                 last, kind="charge", at=self._stamp(last), dataset=name, epsilon=format_exact(cost),
                 spent=format_exact(spent + cost), **columns,
             )  # fmt: skip
-            return accounts.charge_of(entry, digest, total, of_dataset, None)
+            return statements.charge_of(entry, digest, total, of_dataset, None)
 
         return self._storage.write(spend, keep=keep)
 
@@ -276,7 +276,7 @@ class Ledger:
         if dataset is None:
             raise log.changed()
         cost = convert_epsilon(cost, relation, dataset.relation, charged.dataset)
-        if cost > accounts.number(charged.epsilon):
+        if cost > statements.number(charged.epsilon):
             raise LedgerError(
                 f"Charge {charged.number} is of ε = {charged.epsilon}, and the result cost more: "
                 f"{format_exact(cost)}."
@@ -288,8 +288,8 @@ class Ledger:
         Raises:
             LedgerError: There is no such data set, or the file cannot be read.
         """
-        name = given.read_dataset(dataset)
-        return self._look(lambda log: accounts.budget(log, name))
+        name = validation.read_dataset(dataset)
+        return self._look(lambda log: statements.budget(log, name))
 
     def budgets(self) -> tuple[Budget, ...]:
         """Those of all data sets, in the order in which they were added.
@@ -297,7 +297,9 @@ class Ledger:
         Raises:
             LedgerError: The file cannot be read.
         """
-        return self._look(lambda log: tuple(accounts.budget(log, name) for name in log.datasets()))
+        return self._look(
+            lambda log: tuple(statements.budget(log, name) for name in log.datasets())
+        )
 
     def history(self, dataset: str | None = None) -> tuple[Charge, ...]:
         """All charges, or those of a data set, in their order; the hashes of all are checked.
@@ -305,8 +307,8 @@ class Ledger:
         Raises:
             LedgerError: There is no such data set, or the file cannot be read or was changed.
         """
-        name = None if dataset is None else given.read_dataset(dataset)
-        return self._look(lambda log: accounts.charges(log, name))
+        name = None if dataset is None else validation.read_dataset(dataset)
+        return self._look(lambda log: statements.charges(log, name))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON can hold it: data sets, charges with their results, and the receipt.
@@ -320,11 +322,11 @@ class Ledger:
         def tell(connection: sqlite3.Connection) -> dict[str, Any]:
             seen = verified(connection, self._storage.label, ())
             log = Log(connection, self._storage.label)
-            budgets = [accounts.budget(log, name) for name in log.datasets()]
+            budgets = [statements.budget(log, name) for name in log.datasets()]
             return {
-                "format": document.FORMAT,
-                "datasets": [*map(document.of_budget, budgets)],
-                "charges": [*map(document.of_charge, accounts.charges(log, None))],
+                "format": serialization.FORMAT,
+                "datasets": [*map(serialization.of_budget, budgets)],
+                "charges": [*map(serialization.of_charge, statements.charges(log, None))],
                 "receipt": seen.receipt,
             }
 
@@ -375,7 +377,7 @@ class Ledger:
         return self._storage.read(look)
 
     def _noted(self, note: str | None) -> str | None:
-        return self._note if note is None else given.read_note(note)
+        return self._note if note is None else validation.read_note(note)
 
     def _stamp(self, last: Entry | None) -> str:
         return clock.stamp(None if last is None else last.at, check=self._check_clock)

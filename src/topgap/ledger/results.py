@@ -6,8 +6,8 @@ from fractions import Fraction
 from topgap.display.text import to_text
 from topgap.errors import ParameterTypeError, ReleaseError
 from topgap.estimates.result import Estimates
-from topgap.ledger.chain import DEEPEST
-from topgap.ledger.given import in_json
+from topgap.ledger.entry import DEEPEST
+from topgap.ledger.validation import in_json
 from topgap.neighbours import Neighbours, relation_of
 from topgap.release import Release
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from topgap.errors import LedgerError, ParameterError
-from topgap.ledger import schema
-from topgap.ledger.accounts import number
-from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY, Entry
-from topgap.ledger.log import Log, receipt
-from topgap.ledger.values import Verified
+from topgap.ledger.entry import BEGINNING, START_FROM_A_COPY, Entry
+from topgap.ledger.entry_log import Log, receipt
+from topgap.ledger.models import Verified
+from topgap.ledger.statements import number
+from topgap.ledger.storage import schema
 from topgap.neighbours import Neighbours, factor
 
 _RECEIPT = re.compile(r"([1-9][0-9]{0,17}):[0-9a-f]{64}")

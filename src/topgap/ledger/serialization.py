@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from topgap.ledger.values import Budget, Charge
+from topgap.ledger.models import Budget, Charge
 from topgap.numbers.format import format_exact
 
 FORMAT = "topgap.ledger/1"

@@ -18,10 +18,10 @@ from urllib.parse import quote
 
 from topgap.display.text import format_path
 from topgap.errors import LedgerError
-from topgap.ledger import directory, schema
-from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY
-from topgap.ledger.directory import Holding
-from topgap.ledger.uninterrupted import Work, run_to_end
+from topgap.ledger.entry import BEGINNING, START_FROM_A_COPY
+from topgap.ledger.storage import directory_lock, schema
+from topgap.ledger.storage.directory_lock import Holding
+from topgap.ledger.storage.uninterrupted import Work, run_to_end
 
 _Got = TypeVar("_Got")
 _LONGEST_PAUSE = 0.02
@@ -159,7 +159,7 @@ class Storage:
     def _alone(self, work: Work[Any], *, writes: bool) -> Iterator[Holding]:
         """Have the file for oneself, but for what others do with it than topgap."""
         with closing(Holding()) as holding:
-            if directory.HAS_LOCKS:
+            if directory_lock.HAS_LOCKS:
                 self._lock_directory(work, holding, writes=writes)
             yield holding
 

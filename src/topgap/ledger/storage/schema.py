@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from topgap.errors import LedgerError
-from topgap.ledger.chain import START_FROM_A_COPY
+from topgap.ledger.entry import START_FROM_A_COPY
 
 APPLICATION = 0x746F7067  # "topg" in ASCII; it tells a ledger from other files of SQLite
 VERSION = 2

@@ -6,7 +6,7 @@ from typing import Any
 
 from topgap._core import __version__
 from topgap.errors import LedgerError
-from topgap.ledger.chain import (
+from topgap.ledger.entry import (
     BEGINNING,
     COLUMNS,
     START_FROM_A_COPY,

@@ -9,7 +9,7 @@ from typing import Any
 from unicodedata import normalize
 
 from topgap.errors import LedgerError, ParameterError, ParameterTypeError
-from topgap.ledger.chain import DEEPEST, LONGEST_WHOLE, is_json
+from topgap.ledger.entry import DEEPEST, LONGEST_WHOLE, is_json
 from topgap.neighbours import RELATIONS, Neighbours
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 10_000

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from topgap.display.text import to_line
 from topgap.errors import LedgerError
 from topgap.ledger import clock
-from topgap.ledger.chain import Entry
-from topgap.ledger.log import Log, receipt
-from topgap.ledger.values import Budget, Charge
+from topgap.ledger.entry import Entry
+from topgap.ledger.entry_log import Log, receipt
+from topgap.ledger.models import Budget, Charge
 from topgap.neighbours import Neighbours
 from topgap.numbers.format import parse_exact
 
