@@ -996,33 +996,33 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                        "    data = prepare(parameters, answers, items, threads, constant_work, "
                        "domain)\n    if check:\n"
                        "        found = len(data.numbers), count_occurring(data.numbers)\n"
-                       "        return describe_check(parameters, payment, *found, "
+                       "        return describe_check(parameters, pending, *found, "
                        "domain_from_data=data.domain_from_data)\n"
-                       "    return charge_and_select(parameters, data, gaps, payment)",
-                       "    return payment.charge_then_run(lambda: select(\n"
+                       "    return charge_and_select(parameters, data, gaps, pending)",
+                       "    return pending.charge_then_run(lambda: select(\n"
                        "        parameters, prepare(parameters, answers, items, threads), gaps))"),
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
-                       "return payment.charge_then_run(lambda: select(parameters, data, gaps))",
-                       "made = select(parameters, data, gaps); return payment.charge_then_run(lambda: made)"),
+                       "return pending.charge_then_run(lambda: select(parameters, data, gaps))",
+                       "made = select(parameters, data, gaps); return pending.charge_then_run(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
-                       "    payment = charge_for(",
+                       "    pending = prepare_charge(",
                        "    prepare(parameters, answers, items, threads)\n"
-                       "    payment = charge_for("),
+                       "    pending = prepare_charge("),
      look_at_refusals),
     (estimates_calls, Mutant("charges for the selection alone",
-                             "return charge_for(ledger, dataset, mechanism, whole, stated, "
+                             "return prepare_charge(ledger, dataset, mechanism, whole, stated, "
                              "**parts, **more)",
-                             "return charge_for(ledger, dataset, mechanism, shares.selection)"),
+                             "return prepare_charge(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
     (estimates_calls, Mutant("draws before it pays",
-                             "return payment.charge_then_run(lambda: Estimates(*select_and_measure(), "
+                             "return pending.charge_then_run(lambda: Estimates(*select_and_measure(), "
                              "noise._repeated(k)))",
                              "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
-                             "    return payment.charge_then_run(lambda: made)"), look_at_order),
-    (selector, Mutant("draws before it pays", "        payment.charge_then_run(draw)\n",
-                      "        made = draw()\n        payment.charge_then_run(lambda: made)\n"), look_at_order),
+                             "    return pending.charge_then_run(lambda: made)"), look_at_order),
+    (selector, Mutant("draws before it pays", "        pending.charge_then_run(draw)\n",
+                      "        made = draw()\n        pending.charge_then_run(lambda: made)\n"), look_at_order),
     (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
@@ -1047,9 +1047,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (partitions, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
     (selection, Mutant("draws before it pays",
-                       "            rows.dry_run(parameters.k)\n        return payment.charge_then_run(draw)",
+                       "            rows.dry_run(parameters.k)\n        return pending.charge_then_run(draw)",
                        "            rows.dry_run(parameters.k)\n        made = draw()\n"
-                       "        return payment.charge_then_run(lambda: made)"), look_at_order),
+                       "        return pending.charge_then_run(lambda: made)"), look_at_order),
 ]  # fmt: skip
 
 

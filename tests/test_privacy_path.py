@@ -51,7 +51,7 @@ LIBRARIES = {
 MODULES = {module.__name__ for module in PRIVACY_PATH} | {
     "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.selection.options",
     "topgap.ledger.charging", "topgap.release", "topgap.spark.executors", "topgap.streams.sources",
-    "topgap.numbers.format",
+    "topgap.numbers.format", "topgap.user_stacklevel",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {

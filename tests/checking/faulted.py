@@ -208,7 +208,7 @@ class Play:
 
     def top_k(self, known: Any) -> None:
         parameters = topgap.TopK(2, COST)
-        paid = charging.charge_for(known, "visits", "topgap.top_k", parameters, gaps=True)
+        paid = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
         told = Told(lambda _, made: self._tell(drawn=made), paid)
         made = mechanism.charge_and_select(
             parameters, mechanism.prepare(parameters, VISITS, None, None), True, told

@@ -98,7 +98,7 @@ def break_ledger(name: str | None) -> None:
     if name in _UNDER_SQLITES_LOCKS_ALONE:
         directory_lock.HAS_LOCKS = False
     if module is charging:
-        charging.Charged = broken.Charged  # type: ignore[misc]
+        charging.LedgerCharge = broken.LedgerCharge  # type: ignore[misc]
     elif module is uninterrupted:
         database.run_to_end = broken.run_to_end  # type: ignore[attr-defined]
     elif module is directory_lock:

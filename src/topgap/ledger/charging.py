@@ -4,7 +4,6 @@ A release costs ε whether or not there is a ledger; without one, nobody adds it
 """
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -15,6 +14,7 @@ from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, Top
 from topgap.neighbours import Neighbours, relation_of
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
+from topgap.user_stacklevel import find_user_stacklevel
 
 if TYPE_CHECKING:
     from topgap.ledger import Charge, Ledger
@@ -24,7 +24,7 @@ LedgerLike: TypeAlias = "Ledger | str | os.PathLike[str]"
 """A ledger, or the path of one."""
 
 
-class Payment(Protocol):
+class PendingCharge(Protocol):
     """What comes between the answers and the first random bit."""
 
     def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
@@ -39,10 +39,10 @@ class _Free:
         return draw()
 
 
-FREE: Payment = _Free()
+NO_CHARGE: PendingCharge = _Free()
 
 
-class Charged:
+class LedgerCharge:
     """A release that a ledger adds up.
 
     Args:
@@ -85,7 +85,7 @@ class Charged:
         self._neighbours = neighbours
         self.charge: Charge | None = None
         self.is_recorded = False
-        self.before_charge: Callable[[Charged], None] | None = None
+        self.before_charge: Callable[[LedgerCharge], None] | None = None
 
     def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         """Charge, draw, and record what was drawn.
@@ -113,7 +113,7 @@ class Charged:
         except Exception as error:
             warning = LedgerWarning(_unrecorded(self.charge.number, error))
             warning.result = made
-            warnings.warn(warning, stacklevel=level_of_the_user())
+            warnings.warn(warning, stacklevel=find_user_stacklevel())
         return made
 
     def _drawn(self, draw: Callable[[], _Made]) -> _Made:
@@ -130,10 +130,10 @@ class Charged:
             raise
 
 
-def cost_in_words(cost: Fraction, epsilon: Fraction) -> str:
+def describe_cost(cost: Fraction, epsilon: Fraction) -> str:
     """What is charged for a release with this ε, and why, if it is more.
 
-    >>> cost_in_words(Fraction(2), Fraction(1))
+    >>> describe_cost(Fraction(2), Fraction(1))
     'ε = 2 (twice 1, because the data set is for persons who are replaced)'
     """
     if cost == epsilon:
@@ -158,22 +158,14 @@ def _unrecorded(number: int, error: Exception) -> str:
     )
 
 
-def level_of_the_user() -> int:
-    """How many calls away the line is that asked for a release."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("topgap."):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def open_account(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
+def open_ledger(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
     """Where a release is charged; None if it is not.
 
     Raises:
         ParameterError, ParameterTypeError, LedgerError: One was given without the other, or is
             none.
 
-    >>> open_account(None, None)
+    >>> open_ledger(None, None)
     """
     if ledger is None and dataset is None:
         return None
@@ -184,14 +176,14 @@ def open_account(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Led
     return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
 
 
-def charge_for(
+def prepare_charge(
     ledger: "LedgerLike | None",
     dataset: str | None,
     mechanism: str,
     parameters: TopK,
     stated: Neighbours | None = None,
     **more: Any,
-) -> Payment:
+) -> PendingCharge:
     """How a release with these parameters is paid for.
 
     Args:
@@ -207,12 +199,12 @@ def charge_for(
         ParameterError, ParameterTypeError: One was given without the other, or is none.
         BudgetExceeded, LedgerError: It could not be charged now.
 
-    >>> charge_for(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is FREE
+    >>> prepare_charge(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is NO_CHARGE
     True
     """
-    charged = open_account(ledger, dataset)
+    charged = open_ledger(ledger, dataset)
     if charged is None:
-        return FREE
+        return NO_CHARGE
     listed = {**parameters.to_dict(), **more}
     neighbours = stated or relation_of(parameters)
-    return Charged(*charged, parameters.epsilon, mechanism, listed, neighbours)
+    return LedgerCharge(*charged, parameters.epsilon, mechanism, listed, neighbours)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from topgap.errors import AnswersTypeError, ParameterError
-from topgap.ledger.charging import LedgerLike, Payment, charge_for
+from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.reference.secure import gap_top_k_pruned
@@ -188,17 +188,19 @@ def release(
     if ledger is None and dataset is None and not check:  # the usual way, and without a detour
         data = prepare(parameters, answers, items, threads, constant_work, domain)
         return select(parameters, data, gaps)
-    payment = charge_for(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+    pending = prepare_charge(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
     data = prepare(parameters, answers, items, threads, constant_work, domain)
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
-        return describe_check(parameters, payment, *found, domain_from_data=data.domain_from_data)
-    return charge_and_select(parameters, data, gaps, payment)
+        return describe_check(parameters, pending, *found, domain_from_data=data.domain_from_data)
+    return charge_and_select(parameters, data, gaps, pending)
 
 
-def charge_and_select(parameters: TopK, data: "Prepared", gaps: bool, payment: Payment) -> Release:
+def charge_and_select(
+    parameters: TopK, data: "Prepared", gaps: bool, pending: PendingCharge
+) -> Release:
     """The release of what was prepared, paid for in this way."""
-    return payment.charge_then_run(lambda: select(parameters, data, gaps))
+    return pending.charge_then_run(lambda: select(parameters, data, gaps))
 
 
 class Prepared(NamedTuple):

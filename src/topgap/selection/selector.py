@@ -19,7 +19,7 @@ from topgap.errors import (
     ParameterTypeError,
     SelectorError,
 )
-from topgap.ledger.charging import LedgerLike, charge_for, open_account
+from topgap.ledger.charging import LedgerLike, open_ledger, prepare_charge
 from topgap.numbers.parse import read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -274,7 +274,7 @@ class Selector:
             return self._releases[gaps]
 
     def _pay_and_draw(self, gaps: bool, ledger: "LedgerLike | None", dataset: str | None) -> None:
-        payment = charge_for(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
+        pending = prepare_charge(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
         charged = _account(ledger, dataset)
         self._check_ready()
 
@@ -284,7 +284,7 @@ class Selector:
             self._releases[gaps] = self._release(gaps)
             return self._releases[gaps]
 
-        payment.charge_then_run(draw)
+        pending.charge_then_run(draw)
 
     def _release_and_measure(
         self, measure: Callable[[list[Any]], _Measured]
@@ -557,7 +557,7 @@ def _restored(
 
 
 def _account(ledger: "LedgerLike | None", dataset: str | None) -> tuple[Any, str] | None:
-    charged = open_account(ledger, dataset)
+    charged = open_ledger(ledger, dataset)
     return None if charged is None else (charged[0].path, charged[1])
 
 
