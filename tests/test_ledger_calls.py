@@ -48,12 +48,11 @@ from topgap import (
     streams,
 )
 from topgap._core import Kernel, Laplace, Streams
-from topgap.estimates import estimate as estimates_calls
 from topgap.ledger import Charge, Ledger, Quote, charging
-from topgap.ledger.storage import directory_lock
+from topgap.ledger.storage import exclusive_access
 from topgap.sampling import bit_source
 from topgap.sampling import sampler as sampler_module
-from topgap.selection import measurement, mechanism, selector
+from topgap.selection import measurement, mechanism, selector, top_k_with_estimates
 from topgap.spark import mechanism as spark_mechanism
 from topgap.spark import partitions
 from topgap.streams import rows, selection
@@ -353,7 +352,7 @@ def test_a_reading_that_was_interrupted_leaves_nothing_open(path: Path) -> None:
     for at in range(1, 1000):
         if not interrupted(at, lambda: Ledger(path, wait=0).budget("visits")):
             break
-        assert [*directory_lock._held] == []
+        assert [*exclusive_access._held] == []
     assert at > 20
 
 
@@ -969,8 +968,8 @@ _CHARGE = """        self.charge = self._ledger.charge(
 """
 Look = Callable[[Path], None]
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
-    (charging, Mutant("charges after the draw", f"{_CHARGE}        made = self._drawn(draw)\n",
-                     f"        made = self._drawn(draw)\n{_CHARGE}"), look_at_order),
+    (charging, Mutant("charges after the draw", f"{_CHARGE}        result = self._run(draw)\n",
+                     f"        result = self._run(draw)\n{_CHARGE}"), look_at_order),
     (charging, Mutant("does not check first",
                      "ledger.check(dataset, epsilon, neighbours=neighbours)", "(epsilon, epsilon)"),
      look_at_refusals),
@@ -978,11 +977,11 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                      "(type(self._ledger)(self._ledger.path).history() or (None,))[-1] or "
                      "self._ledger.charge(\n"),
      look_at_others),
-    (charging, Mutant("records nothing", "self._ledger.record(self.charge, made)", "pass"),
+    (charging, Mutant("records nothing", "self._ledger.record(self.charge, result)", "pass"),
      look_at_results),
-    (charging, Mutant("records before the draw", "        made = self._drawn(draw)\n",
+    (charging, Mutant("records before the draw", "        result = self._run(draw)\n",
                      "        self._ledger.record(self.charge, 0)\n"
-                     "        made = self._drawn(draw)\n"),
+                     "        result = self._run(draw)\n"),
      look_at_order),
     (charging, Mutant("loses what it cannot record", "except Exception as error:",
                      "except ZeroDivisionError as error:"), look_at_warnings),
@@ -1004,25 +1003,27 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
                        "return pending.charge_then_run(lambda: select(parameters, data, gaps))",
-                       "made = select(parameters, data, gaps); return pending.charge_then_run(lambda: made)"),
+                       "made = select(parameters, data, gaps)\n"
+                       "    return pending.charge_then_run(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
                        "    pending = prepare_charge(",
                        "    prepare(parameters, answers, items, threads)\n"
                        "    pending = prepare_charge("),
      look_at_refusals),
-    (estimates_calls, Mutant("charges for the selection alone",
+    (top_k_with_estimates, Mutant("charges for the selection alone",
                              "return prepare_charge(ledger, dataset, mechanism, whole, stated, "
                              "**parts, **more)",
                              "return prepare_charge(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
-    (estimates_calls, Mutant("draws before it pays",
-                             "return pending.charge_then_run(lambda: Estimates(*select_and_measure(), "
-                             "noise._repeated(k)))",
+    (top_k_with_estimates, Mutant("draws before it pays",
+                             "return pending.charge_then_run(lambda: "
+                             "Estimates(*select_and_measure(), noise._repeated(k)))",
                              "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
                              "    return pending.charge_then_run(lambda: made)"), look_at_order),
     (selector, Mutant("draws before it pays", "        pending.charge_then_run(draw)\n",
-                      "        made = draw()\n        pending.charge_then_run(lambda: made)\n"), look_at_order),
+                      "        made = draw()\n        pending.charge_then_run(lambda: made)\n"),
+     look_at_order),
     (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
@@ -1047,7 +1048,8 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (partitions, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
     (selection, Mutant("draws before it pays",
-                       "            rows.dry_run(parameters.k)\n        return pending.charge_then_run(draw)",
+                       "            rows.dry_run(parameters.k)\n"
+                       "        return pending.charge_then_run(draw)",
                        "            rows.dry_run(parameters.k)\n        made = draw()\n"
                        "        return pending.charge_then_run(lambda: made)"), look_at_order),
 ]  # fmt: skip

@@ -384,8 +384,8 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
                            "cost = convert_epsilon(cost, relation, dataset.relation, "
                            "charged.dataset)",
                            "pass"), look_at_results),
-    (verification, Mutant("does not convert", "number(entry.stated) * times",
-                          "number(entry.epsilon)"), look_at_nonsense),
+    (verification, Mutant("does not convert", "parse_epsilon(entry.stated) * times",
+                          "parse_epsilon(entry.epsilon)"), look_at_nonsense),
 ]  # fmt: skip
 
 

@@ -17,8 +17,8 @@ import pytest
 from checking.apart import with_tests
 from topgap import LedgerWarning, Release, TopgapError, TopK
 from topgap.errors import LedgerError
-from topgap.ledger import Charge, Ledger, clock, entry, entry_log
-from topgap.ledger.entry import BEGINNING, COLUMNS, Entry, entry_of
+from topgap.ledger import Charge, Ledger, entry, entry_log
+from topgap.ledger.entry import COLUMNS, INITIAL_HASH, Entry, entry_from_row
 from topgap.ledger.storage import schema
 
 VERSION_1 = Path(__file__).parents[1] / "ledgers" / "version-1.db"
@@ -116,7 +116,7 @@ def entries_of(path: Path) -> list[Entry]:
     names = ", ".join(COLUMNS)
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(f"SELECT {names} FROM entries ORDER BY number").fetchall()
-    return [*map(entry_of, rows)]
+    return [*map(entry_from_row, rows)]
 
 
 def write_anew(path: Path, entries: list[Entry]) -> None:
@@ -124,7 +124,7 @@ def write_anew(path: Path, entries: list[Entry]) -> None:
     marks = ", ".join("?" * (len(COLUMNS) + 1))
     with tampering(path) as connection:
         connection.execute("DELETE FROM entries")
-        before = BEGINNING
+        before = INITIAL_HASH
         for entry in entries:
             before = entry.hash(before)
             values = [*(getattr(entry, name) for name in COLUMNS), before]
@@ -141,7 +141,8 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.time = datetime(2026, 3, 1, 12, tzinfo=UTC)
-        monkeypatch.setattr(clock, "now", lambda: self.time)
+        # Also if the module was replaced by a broken one, whose own `now` would be called.
+        monkeypatch.setitem(entry.make_timestamp.__globals__, "now", lambda: self.time)
 
     def turn(self, **by: float) -> None:
         """Forward by so much, or back."""
@@ -151,7 +152,8 @@ class Clock:
 def as_nobody(code: str, *arguments: object) -> str:
     """What this code prints, run by a user whom the permissions of files bind, unlike root."""
     lines = [
-        "import os, sys, topgap, topgap.ledger",
+        "import os, sys, topgap",
+        "topgap.Ledger",  # loaded while the code can be read
         "def told(call):",
         "    try: print(call())",
         "    except topgap.LedgerError as error: print(error)",
@@ -191,7 +193,7 @@ def turn_to_version_3(patch: Callable[[object, str, object], None]) -> None:
     for module in (entry, entry_log):
         patch(module, "COLUMNS", columns)
     patch(entry_log, "_ALL", ", ".join(columns))
-    patch(entry_log, "entry_of", lambda row: Later(**dict(zip(columns, row, strict=True))))
+    patch(entry_log, "entry_from_row", lambda row: Later(**dict(zip(columns, row, strict=True))))
 
 
 # --- Code that is broken on purpose

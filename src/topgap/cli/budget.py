@@ -167,7 +167,7 @@ def show(asked: Asked, dataset: str | None, target: Target) -> None:
     form = target.checked(asked)
     ledger = asked.ledger
     budgets = ledger.budgets() if dataset is None else (ledger.budget(dataset),)
-    rows = [*map(serialization.of_budget, budgets)]
+    rows = [*map(serialization.budget_to_dict, budgets)]
     if form == "json":
         target.write(_json({"format": "topgap.budgets/1", "datasets": rows}))
     elif form == "csv":
@@ -180,7 +180,7 @@ def history(asked: Asked, dataset: str | None, target: Target) -> None:
     """List the charges."""
     form = target.checked(asked)
     charges = asked.ledger.history(dataset)
-    rows = [*map(serialization.of_charge, charges)]
+    rows = [*map(serialization.charge_to_dict, charges)]
     if form == "json":
         target.write(_json({"format": "topgap.charges/1", "charges": rows}))
     elif form == "csv":

@@ -1,4 +1,4 @@
-"""What a ledger tells: `Budget`, `Charge`, `Quote` and `Verified`."""
+"""What a ledger returns: `Budget`, `Charge`, `Quote` and `Verification`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -115,8 +115,8 @@ class Quote(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verified:
-    """That a ledger is as it was written.
+class Verification:
+    """The result of a verification: the ledger is as it was written.
 
     Attributes:
         entries: How many it has.

@@ -1,4 +1,4 @@
-"""A ledger's file, opened for one transaction at a time: `Storage`.
+"""The SQLite file of a ledger, opened for one transaction at a time: `Database`.
 
 Nothing is kept open between two of them, so that a ledger can be used by threads and by other
 processes; whoever finds the file in use waits. What is read is copied into memory first, so that
@@ -7,41 +7,32 @@ transaction, and no interrupt can come between.
 """
 
 import os
-import random
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from topgap.display.text import format_path
 from topgap.errors import LedgerError
-from topgap.ledger.entry import BEGINNING, START_FROM_A_COPY
-from topgap.ledger.storage import directory_lock, schema
-from topgap.ledger.storage.directory_lock import Holding
-from topgap.ledger.storage.uninterrupted import Work, run_to_end
+from topgap.ledger.entry import INITIAL_HASH, RESTORE_ADVICE
+from topgap.ledger.storage import exclusive_access, schema
+from topgap.ledger.storage.exclusive_access import (
+    DirectoryLock,
+    Task,
+    retry_while_busy,
+    run_uninterrupted,
+)
+from topgap.ledger.storage.sqlite_errors import NO_LEDGER, is_busy, translate_error
 
-_Got = TypeVar("_Got")
-_LONGEST_PAUSE = 0.02
+_Result = TypeVar("_Result")
 _SMALLEST = 512  # bytes; SQLite takes a file of one byte for an empty one
-_IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_NO_LEDGER = f"is no ledger, or damaged; if it was one, {START_FROM_A_COPY}"
-_REASONS = {
-    sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
-    sqlite3.SQLITE_READONLY: "cannot be written: it or its directory is read-only",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: it or its directory may not be used so",
-    sqlite3.SQLITE_PERM: "cannot be opened: the system does not permit it",
-    sqlite3.SQLITE_IOERR: "cannot be used: the system reports an input or output error",
-    sqlite3.SQLITE_NOTADB: _NO_LEDGER,
-    # SQLite says this, too, of a sound file that the disk does not give out.
-    sqlite3.SQLITE_CORRUPT: f"is damaged, or its disk is; see to that, or {START_FROM_A_COPY}",
-}
 
 
-class Storage:
-    """The file, and how long to wait for it.
+class Database:
+    """The SQLite file of a ledger, and how long to wait for it.
 
     Args:
         path: Where it is.
@@ -53,26 +44,26 @@ class Storage:
         self.label = format_path(path)
         self._wait = wait
 
-    def read(self, do: Callable[[sqlite3.Connection], _Got]) -> _Got:
-        """Do something with what is in the file, as it was at one moment.
+    def read(self, do: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Run a function on a copy of the file in memory, as it was at one moment.
 
         Raises:
             LedgerError: There is no ledger, or it cannot be read.
         """
-        with self._told(), closing(run_to_end(self._copy)) as copy:
-            found = schema.version(copy, self.label)
+        with self._translated_errors(), closing(run_uninterrupted(self._copy)) as copy:
+            found = check_version(copy, self.label)
             if found < schema.VERSION:  # the file itself may not be ours to write to
-                schema.migrate(copy, found)
+                _migrate(copy, found)
             return do(copy)
 
     def write(
         self,
-        do: Callable[[sqlite3.Connection], _Got],
+        do: Callable[[sqlite3.Connection], _Result],
         *,
         create: bool = False,
-        keep: bool = True,
-    ) -> _Got:
-        """Do something in a transaction, alone: all of it or, if anything is raised, nothing.
+        commit: bool = True,
+    ) -> _Result:
+        """Run a function in an exclusive transaction: all of it or, if it raises, nothing.
 
         When it has ended, what was written is on the disk. An interrupt ends the waiting for others
         who use the file, and nothing else.
@@ -80,50 +71,57 @@ class Storage:
         Args:
             do: What writes; in the main thread, another one does it.
             create: Whether to make the ledger if there is none.
-            keep: Whether what is written is kept; if not, it was only tried.
+            commit: Whether to keep what is written; if not, it is only tried.
 
         Raises:
             LedgerError: There is no ledger, it cannot be written, or it has other tables than those
                 that topgap makes.
         """
-        with self._told():
-            return run_to_end(lambda work: self._write(work, do, create, keep))
+        with self._translated_errors():
+            return run_uninterrupted(
+                lambda task: self._write(task, do, create=create, commit=commit)
+            )
 
-    def _copy(self, work: Work[Any]) -> sqlite3.Connection:
+    def _copy(self, task: Task[Any]) -> sqlite3.Connection:
         self._check_existence()
-        with self._alone(work, writes=False), self._connected("rw") as connection:
-            self._patiently(work, lambda: self._begin_to_read(connection))
-            schema.version(connection, self.label)
+        with self._locked(task, writes=False), self._connected("rw") as connection:
+            self._retry(task, lambda: self._begin_to_read(connection))
+            check_version(connection, self.label)
             copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             connection.backup(copy)
             return copy
 
     def _write(
-        self, work: Work[Any], do: Callable[[sqlite3.Connection], _Got], create: bool, keep: bool
-    ) -> _Got:
+        self,
+        task: Task[Any],
+        do: Callable[[sqlite3.Connection], _Result],
+        *,
+        create: bool,
+        commit: bool,
+    ) -> _Result:
         if not create:
             self._check_existence()
         with (
-            self._alone(work, writes=True) as holding,
-            self._no_empty_file_left(holding),
+            self._locked(task, writes=True) as lock,
+            self._no_empty_file_left(lock),
             self._connected("rwc" if create else "rw") as connection,
         ):
             self._check_names()
             # Full is not enough: the transaction ends when the journal is deleted, and a directory
             # that is not written to the disk may have it again when the power is back.
-            self._patiently(work, lambda: connection.execute("PRAGMA synchronous = EXTRA"))
-            self._patiently(work, lambda: connection.execute("PRAGMA fullfsync = ON"))
+            self._retry(task, lambda: connection.execute("PRAGMA synchronous = EXTRA"))
+            self._retry(task, lambda: connection.execute("PRAGMA fullfsync = ON"))
             self._leave_write_ahead_log(connection)
-            self._patiently(work, lambda: connection.execute("BEGIN IMMEDIATE"))
-            if create and schema.is_new(connection):
-                schema.create(connection, BEGINNING)
-            found = schema.version(connection, self.label)
+            self._retry(task, lambda: connection.execute("BEGIN IMMEDIATE"))
+            if create and _is_new(connection):
+                _create_tables(connection)
+            found = check_version(connection, self.label)
             if found < schema.VERSION:
-                schema.migrate(connection, found)
-            schema.check(connection, self.label)
+                _migrate(connection, found)
+            check_tables(connection, self.label)
             got = do(connection)
-            if keep:
-                self._patiently(work, lambda: connection.execute("COMMIT"))
+            if commit:
+                self._retry(task, lambda: connection.execute("COMMIT"))
             return got
 
     def _check_existence(self) -> None:
@@ -140,7 +138,7 @@ class Storage:
 
     def _check_size(self, size: int) -> None:
         if 0 < size < _SMALLEST and not os.path.isdir(self.path):
-            raise LedgerError(f"{self.label} {_NO_LEDGER}.")
+            raise LedgerError(f"{self.label} {NO_LEDGER}.")
 
     def _check_names(self) -> None:
         """The journal goes by the file's name, so that a crash under another would not be seen."""
@@ -156,17 +154,17 @@ class Storage:
             )
 
     @contextmanager
-    def _alone(self, work: Work[Any], *, writes: bool) -> Iterator[Holding]:
-        """Have the file for oneself, but for what others do with it than topgap."""
-        with closing(Holding()) as holding:
-            if directory_lock.HAS_LOCKS:
-                self._lock_directory(work, holding, writes=writes)
-            yield holding
+    def _locked(self, task: Task[Any], *, writes: bool) -> Iterator[DirectoryLock]:
+        """Keep other processes of topgap away from the file."""
+        with closing(DirectoryLock()) as lock:
+            if exclusive_access.HAS_LOCKS:
+                self._lock_directory(task, lock, writes=writes)
+            yield lock
 
-    def _lock_directory(self, work: Work[Any], holding: Holding, *, writes: bool) -> None:
+    def _lock_directory(self, task: Task[Any], lock: DirectoryLock, *, writes: bool) -> None:
         place = os.path.dirname(os.path.realpath(self.path))
         try:
-            self._patiently(work, lambda: holding.lock(place))
+            self._retry(task, lambda: lock.lock(place))
         except (FileNotFoundError, NotADirectoryError):
             raise LedgerError(f"{self.label} cannot be opened: there is no directory.") from None
         except OSError as error:
@@ -177,19 +175,19 @@ class Storage:
                 ) from None
 
     @contextmanager
-    def _no_empty_file_left(self, holding: Holding) -> Iterator[None]:
+    def _no_empty_file_left(self, lock: DirectoryLock) -> Iterator[None]:
         existed = os.path.exists(self.path)
         try:
             yield
         except BaseException:
             with suppress(OSError):
-                if holding.is_locked and not existed and self.path.stat().st_size == 0:
+                if lock.is_locked and not existed and self.path.stat().st_size == 0:
                     self.path.unlink()
             raise
 
     @contextmanager
     def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
-        name = address(self.path, mode)
+        name = format_uri(self.path, mode)
         with closing(sqlite3.connect(name, uri=True, timeout=0, isolation_level=None)) as opened:
             opened.execute("PRAGMA trusted_schema = OFF")  # no function is run that is in it
             try:
@@ -204,7 +202,7 @@ class Storage:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.OperationalError as error:
-            if _code(error) not in _IN_USE:  # by that tool, and then it stays
+            if not is_busy(error):  # by that tool, and then it stays
                 raise
 
     def _begin_to_read(self, connection: sqlite3.Connection) -> None:
@@ -216,56 +214,26 @@ class Storage:
                 connection.execute("ROLLBACK")
             raise
 
-    def _patiently(self, work: Work[Any], do: Callable[[], _Got]) -> _Got:
-        """Do it as soon as others let us, for as long as somebody waits for it."""
-        begun = time.monotonic()
-        while True:
-            try:
-                return do()
-            except BlockingIOError:
-                pass
-            except sqlite3.OperationalError as error:
-                if _code(error) not in _IN_USE:
-                    raise
-            waited = time.monotonic() - begun
-            if waited >= self._wait or not work.is_wanted:
-                raise LedgerError(
-                    f"{self.label} has been in use by others for {self._wait:g} seconds; try again."
-                )
-            # Of different lengths, or those who wait would come all at once; and shorter for those
-            # who have waited longer, but not ever shorter: many who only ask would leave no time
-            # to the one who is charging.
-            time.sleep(random.uniform(0, _LONGEST_PAUSE / (1 + min(waited, 1))))
+    def _retry(self, task: Task[Any], do: Callable[[], _Result]) -> _Result:
+        return retry_while_busy(do, task=task, seconds=self._wait, label=self.label)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say in our words what SQLite says inside."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Raise a `LedgerError` in place of an error of SQLite, in our words."""
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's text may quote the damage
-            raise self._in_own_words(error) from None
-
-    def _in_own_words(self, error: Exception) -> LedgerError:
-        if os.path.isdir(self.path):
-            return LedgerError(f"{self.label} is a directory; name a file.")
-        code = _code(error)
-        if code == sqlite3.SQLITE_READONLY and os.path.exists(f"{self.path}-journal"):
-            return LedgerError(
-                f"{self.label} was left by a crash in the middle of a charge; it is put right when "
-                f"somebody uses it who may write to it and to its directory."
-            )
-        if code is None:  # such as text that is none
-            code = sqlite3.SQLITE_CORRUPT
-        unknown = f"cannot be used: SQLite reports {getattr(error, 'sqlite_errorname', 'an error')}"
-        return LedgerError(f"{self.label} {_REASONS.get(code, unknown)}.")
+            raise translate_error(error, self.path, self.label) from None
 
 
-def address(path: PurePath, mode: str) -> str:
-    """A file as SQLite opens it in this mode; the path is absolute.
+def format_uri(path: PurePath, mode: str) -> str:
+    """Return the URI by which SQLite opens a file in this mode; the path is absolute.
 
     >>> from pathlib import PurePosixPath, PureWindowsPath
-    >>> address(PurePosixPath("/data/a b.db"), "rw"), address(PureWindowsPath("C:/a.db"), "rwc")
-    ('file:///data/a%20b.db?mode=rw', 'file:///C%3A/a.db?mode=rwc')
+    >>> format_uri(PurePosixPath("/data/a b.db"), "rw")
+    'file:///data/a%20b.db?mode=rw'
+    >>> format_uri(PureWindowsPath("C:/a.db"), "rwc")
+    'file:///C%3A/a.db?mode=rwc'
     """
     name = path.as_posix()
     # With an empty host, or what follows two slashes would be taken for one; and with a slash
@@ -273,7 +241,92 @@ def address(path: PurePath, mode: str) -> str:
     return f"file://{'' if name.startswith('/') else '/'}{quote(os.fsencode(name))}?mode={mode}"
 
 
-def _code(error: Exception) -> int | None:
-    """The kind of error, without its details."""
-    code: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF
+# --- Tables and their version
+
+
+def _is_new(connection: sqlite3.Connection) -> bool:
+    """Whether there is nothing in the file."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return tables == 0 and _pragma(connection, "application_id") == 0
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables in a file that is new, within a transaction."""
+    for statement in schema.STATEMENTS:
+        connection.execute(statement)
+    connection.execute("INSERT INTO head VALUES (1, 0, ?)", [INITIAL_HASH])
+    connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {schema.VERSION}")
+
+
+def check_version(connection: sqlite3.Connection, label: str) -> int:
+    """Return the version of a file that is a ledger and not newer than this software.
+
+    Raises:
+        LedgerError: It is something else.
+    """
+    if _is_new(connection):
+        raise LedgerError(
+            f"{label} is empty; begin it with Ledger.add_dataset or with topgap budget init."
+        )
+    if _pragma(connection, "application_id") != schema.APPLICATION:
+        raise LedgerError(f"{label} is a database of another program; name a ledger.")
+    found = _pragma(connection, "user_version")
+    if found < 1:
+        raise LedgerError(
+            f"{label} has the format {found}, which topgap never wrote; {RESTORE_ADVICE}."
+        )
+    if found > schema.VERSION:
+        raise LedgerError(
+            f"{label} was written by a newer version of topgap (its format is {found}, and this "
+            f"one knows {schema.VERSION}); update topgap."
+        )
+    return found
+
+
+def _migrate(connection: sqlite3.Connection, found: int) -> None:
+    """Bring the tables of this version to today's, within a transaction."""
+    for each in range(found, schema.VERSION):
+        for statement in schema.MIGRATIONS[each]:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {schema.VERSION}")
+
+
+def check_tables(connection: sqlite3.Connection, label: str) -> None:
+    """See that the file has our tables and nothing else, before anything is written to it.
+
+    Raises:
+        LedgerError: It has not.
+    """
+    if not has_our_tables(connection):
+        raise LedgerError(
+            f"{label} has lost some of the tables, indices and triggers that topgap makes, or got "
+            f"others, which could change what is written; nothing was written: take away what was "
+            f"added, or {RESTORE_ADVICE}."
+        )
+
+
+def has_our_tables(connection: sqlite3.Connection) -> bool:
+    """Whether the file has what `schema.STATEMENTS` make, to the letter, and nothing else.
+
+    A trigger could let a charge vanish, and a view or another constraint could as well.
+    """
+    return _definitions(connection) == _expected_definitions(schema.STATEMENTS)
+
+
+@lru_cache(maxsize=4)
+def _expected_definitions(statements: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        return _definitions(connection)
+
+
+def _definitions(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+    return sorted(connection.execute(query).fetchall(), key=repr)
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(value)
