@@ -153,7 +153,7 @@ def as_nobody(code: str, *arguments: object) -> str:
     """What this code prints, run by a user whom the permissions of files bind, unlike root."""
     lines = [
         "import os, sys, topgap",
-        "topgap.Ledger",  # loaded while the code can be read
+        "topgap.Ledger, topgap.top_k",  # loaded while the code can be read
         "def told(call):",
         "    try: print(call())",
         "    except topgap.LedgerError as error: print(error)",
