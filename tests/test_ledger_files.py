@@ -769,10 +769,10 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
                      "            connection.execute('COMMIT')\n"
                      "            connection.backup(copy)"), look_at_older),
     (database, Mutant("migrates before the transaction",
-                     "            got = do(connection)\n",
+                     "            result = do(connection)\n",
                      '            connection.execute("COMMIT")\n'
                      '            connection.execute("BEGIN IMMEDIATE")\n'
-                     "            got = do(connection)\n"),
+                     "            result = do(connection)\n"),
      look_at_a_broken_migration),
     (database, Mutant("makes what is missing", "        if not create:\n", "        if False:\n"),
      look_at_missing),

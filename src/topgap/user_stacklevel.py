@@ -7,9 +7,6 @@ def find_user_stacklevel() -> int:
     """Return the `stacklevel` with which `warnings.warn` names the line that called topgap.
 
     It is counted from the function that calls this one and then `warnings.warn`.
-
-    >>> find_user_stacklevel()
-    1
     """
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("topgap."):

@@ -13,10 +13,10 @@ _READ_WITHIN = """\
         def spend(connection: sqlite3.Connection) -> Charge:
             log = self._log(connection)
             last = log.last()
-            total, spent, of_dataset = log.balance(name)
+            total, spent, dataset_relation = log.balance(name)
 """
 _READ_BEFORE = """\
-        total, spent, of_dataset = self._database.read(
+        total, spent, dataset_relation = self._database.read(
             lambda connection: self._log(connection).balance(name)
         )
 

@@ -39,3 +39,8 @@ def __getattr__(name: str) -> Any:
 
     globals()["Ledger"] = Ledger
     return Ledger
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also of what is not loaded yet."""
+    return __all__

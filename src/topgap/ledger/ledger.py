@@ -210,8 +210,8 @@ class Ledger:
         def spend(connection: sqlite3.Connection) -> Charge:
             log = self._log(connection)
             last = log.last()
-            total, spent, of_dataset = log.balance(name)
-            cost = convert_epsilon(stated, relation, of_dataset, name)
+            total, spent, dataset_relation = log.balance(name)
+            cost = convert_epsilon(stated, relation, dataset_relation, name)
             if spent + cost > total:
                 raise BudgetExceeded(name, cost, total - spent, total, stated)
             if (spent + cost).denominator >= 10**_MOST_DIGITS:
@@ -223,7 +223,7 @@ class Ledger:
                 last, kind="charge", at=self._timestamp(last), dataset=name,
                 epsilon=format_exact(cost), spent=format_exact(spent + cost), **columns,
             )  # fmt: skip
-            return charge_from_entry(entry, digest, total, of_dataset, None)
+            return charge_from_entry(entry, digest, total, dataset_relation, None)
 
         return self._database.write(spend, commit=commit)
 

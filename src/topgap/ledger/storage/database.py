@@ -119,10 +119,10 @@ class Database:
             if found < schema.VERSION:
                 _migrate(connection, found)
             check_tables(connection, self.label)
-            got = do(connection)
+            result = do(connection)
             if commit:
                 self._retry(task, lambda: connection.execute("COMMIT"))
-            return got
+            return result
 
     def _check_existence(self) -> None:
         try:
