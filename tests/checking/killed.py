@@ -106,9 +106,9 @@ class Worker:
     def _drawn(self, known: Any, cost: Fraction) -> None:
         """It is outside before it is recorded."""
         parameters = topgap.TopK(2, cost)
-        paid = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
+        pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
         data = mechanism.prepare(parameters, VISITS, None, None)
-        made = mechanism.charge_and_select(parameters, data, True, Told(self._tell, paid))
+        made = mechanism.charge_and_select(parameters, data, True, Told(self._tell, pending))
         self._tell("released", made.to_dict())
 
     def _charge(self, known: Any, cost: Fraction) -> None:
@@ -127,9 +127,9 @@ class Worker:
 class Told:
     """A charge for a release that is told as soon as it is drawn."""
 
-    def __init__(self, tell: Callable[[str, object], None], paid: PendingCharge) -> None:
+    def __init__(self, tell: Callable[[str, object], None], pending: PendingCharge) -> None:
         self._tell = tell
-        self._pending = paid
+        self._pending = pending
 
     def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         def drawn() -> _Made:

@@ -21,7 +21,7 @@ from topgap.numbers.format import format_exact
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 WAIT = 60
-"""So many seconds a ledger is waited for, unless others are given."""
+"""How many seconds to wait for others who use the file, by default."""
 
 _MOST_DIGITS = 2_000
 _Result = TypeVar("_Result")
@@ -38,7 +38,7 @@ class Ledger:
         path: The file, an SQLite database; `add_dataset` makes it.
         who: Who charges; the user's name on this machine unless given.
         note: What is noted with each entry, unless the call gives another note.
-        wait: So many seconds are waited for others who use the file.
+        wait: How many seconds to wait for others who use the file.
         check_clock: Whether to refuse a charge or a total when the clock is more than a minute
             behind the last entry. If not, it gets the time of that entry.
 
@@ -99,7 +99,7 @@ class Ledger:
             note: What is to be remembered of it.
 
         Returns:
-            What it may lose.
+            Its budget.
 
         Raises:
             LedgerError: The data set has its total already, or one with nearly its name has, or
@@ -144,7 +144,7 @@ class Ledger:
         neighbours: Neighbours | None = None,
         note: str | None = None,
     ) -> Charge:
-        """Spend some of what is left for a data set: first charge, then release.
+        """Charge a release to the budget of a data set: first charge, then release.
 
         Calls of topgap that are given `ledger=` and `dataset=` do it themselves. This is for
         whatever else is released, such as a sum by another library.
@@ -173,7 +173,7 @@ class Ledger:
     def check(
         self, dataset: str, epsilon: Number, *, neighbours: Neighbours | None = None
     ) -> Quote:
-        """See whether so much could be charged now, without doing it.
+        """Check whether so much could be charged now, without charging it.
 
         Returns:
             What would be charged, and what would be left then.
@@ -228,7 +228,7 @@ class Ledger:
         return self._database.write(spend, commit=commit)
 
     def record(self, charge: Charge | int, result: object) -> None:
-        """Keep what came of a charge; once.
+        """Record the result of a charge; once.
 
         Args:
             charge: The charge, or its number.
@@ -283,7 +283,7 @@ class Ledger:
             )
 
     def budget(self, dataset: str) -> Budget:
-        """What a data set may lose and what it has lost.
+        """Return the budget of a data set: its total ε, and what is spent and left of it.
 
         Raises:
             LedgerError: There is no such data set, or the file cannot be read.
@@ -292,7 +292,7 @@ class Ledger:
         return self._read(lambda log: read_budget(log, name))
 
     def budgets(self) -> tuple[Budget, ...]:
-        """Those of all data sets, in the order in which they were added.
+        """Return the budgets of all data sets, in the order in which they were added.
 
         Raises:
             LedgerError: The file cannot be read.
@@ -300,7 +300,7 @@ class Ledger:
         return self._read(read_budgets)
 
     def history(self, dataset: str | None = None) -> tuple[Charge, ...]:
-        """All charges, or those of a data set, in their order; the hashes of all are checked.
+        """Return all charges, or those of a data set, in their order; all hashes are checked.
 
         Raises:
             LedgerError: There is no such data set, or the file cannot be read or was changed.
@@ -309,7 +309,7 @@ class Ledger:
         return self._read(lambda log: read_charges(log, name))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON can hold it: data sets, charges with their results, and the receipt.
+        """Return all of it as JSON can hold it: data sets, charges with results, and the receipt.
 
         It is verified as by `verify`. Numbers are exact, as text.
 
@@ -330,7 +330,7 @@ class Ledger:
         return self._database.read(export)
 
     def to_bytes(self) -> bytes:
-        """The file as it is at this moment, whole: for a copy to be kept elsewhere.
+        """Return the file as it is at this moment, whole: for a copy to be kept elsewhere.
 
         A copy that another program makes while somebody charges may be torn. Never charge to a
         copy: it does not know what the ledger is charged meanwhile.

@@ -36,7 +36,7 @@ class Database:
 
     Args:
         path: Where it is.
-        wait: So many seconds are waited for others who use it.
+        wait: How many seconds to wait for others who use it.
     """
 
     def __init__(self, path: Path, wait: float) -> None:
