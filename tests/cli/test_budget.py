@@ -510,11 +510,11 @@ def test_a_result_can_be_recorded_later_and_once(folder: Path, ledger: Ledger) -
 
 
 def test_a_clock_that_went_back_is_told_and_can_be_ignored(folder: Path, ledger: Ledger) -> None:
-    from topgap.ledger import clock
+    from topgap.ledger import entry
 
     with pytest.MonkeyPatch.context() as patched:
-        later = clock.now().replace(year=2099)
-        patched.setattr(clock, "now", lambda: later)
+        later = entry.now().replace(year=2099)
+        patched.setattr(entry, "now", lambda: later)
         ledger.charge("visits", "1/2", mechanism="from the future")
     ended = released(folder, *CHARGED)
     assert ended.code == 1

@@ -12,7 +12,7 @@ import pytest
 
 from tests.checking.mutants import Mutant, mutated
 from topgap import DatasetError, ParameterError, datasets, top_k
-from topgap.datasets import CATALOGUE, Entry, Source, content, loading
+from topgap.datasets import CATALOGUE, CatalogueEntry, Source, content, loading
 from topgap.datasets import dataset as dataset_module
 from topgap.datasets.folders import data_folder, find_in, form_by_name
 
@@ -21,7 +21,7 @@ HERE = pytest.mark.skipif(not SHARED.exists(), reason="the public files are not 
 
 TEXT = b"7 3\n12 3\n\n3\n"
 SMALL = {
-    "Small-Set": Entry(
+    "Small-Set": CatalogueEntry(
         name="Small-Set",
         records=4,
         items=3,

@@ -37,7 +37,7 @@ VALUES = {
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
     "topgap.counting.Counts", "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
-    "topgap.ledger.Verified", "topgap.Check",
+    "topgap.ledger.Verification", "topgap.Check",
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.Row",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
     "topgap.reference.SystemBits",

@@ -48,8 +48,8 @@ from topgap import (
     streams,
 )
 from topgap._core import Kernel, Laplace, Streams
-from topgap.estimates import estimate as estimates_calls
-from topgap.ledger import Charge, Ledger, Quote, charging, directory
+from topgap.ledger import Charge, Ledger, Quote, charging
+from topgap.ledger.storage import exclusive_access
 from topgap.sampling import bit_source
 from topgap.sampling import sampler as sampler_module
 from topgap.selection import (
@@ -59,6 +59,7 @@ from topgap.selection import (
     measurement,
     mechanism,
     selector,
+    top_k_with_estimates,
 )
 from topgap.spark import mechanism as spark_mechanism
 from topgap.streams import rows, selection
@@ -358,7 +359,7 @@ def test_a_reading_that_was_interrupted_leaves_nothing_open(path: Path) -> None:
     for at in range(1, 1000):
         if not interrupted(at, lambda: Ledger(path, wait=0).budget("visits")):
             break
-        assert [*directory._held] == []
+        assert [*exclusive_access._held] == []
     assert at > 20
 
 
@@ -538,7 +539,7 @@ BAD_TABLES: dict[str, tuple[pa.Table, type[TopgapError]]] = {
     "no such column": (TABLE.select(["what"]), TopgapError),
     "no counts": (table(people=["a", "b", "c"]), TopgapError),
 }  # fmt: skip
-PAYING = tuple(str(Path(topgap.__file__).parent / each) for each in ("ledger", "payment"))
+PAYING = str(Path(topgap.__file__).parent / "ledger")
 STREAMS = ["streams.top_k", "streams.top_k_with_estimates"]
 
 
@@ -973,8 +974,8 @@ _CHARGE = """        self.charge = self._ledger.charge(
 """
 Look = Callable[[Path], None]
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
-    (charging, Mutant("charges after the draw", f"{_CHARGE}        made = self._drawn(draw)\n",
-                     f"        made = self._drawn(draw)\n{_CHARGE}"), look_at_order),
+    (charging, Mutant("charges after the draw", f"{_CHARGE}        result = self._run(draw)\n",
+                     f"        result = self._run(draw)\n{_CHARGE}"), look_at_order),
     (charging, Mutant("does not check first",
                      "ledger.check(dataset, epsilon, neighbours=neighbours)", "(epsilon, epsilon)"),
      look_at_refusals),
@@ -982,11 +983,11 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                      "(type(self._ledger)(self._ledger.path).history() or (None,))[-1] or "
                      "self._ledger.charge(\n"),
      look_at_others),
-    (charging, Mutant("records nothing", "self._ledger.record(self.charge, made)", "pass"),
+    (charging, Mutant("records nothing", "self._ledger.record(self.charge, result)", "pass"),
      look_at_results),
-    (charging, Mutant("records before the draw", "        made = self._drawn(draw)\n",
+    (charging, Mutant("records before the draw", "        result = self._run(draw)\n",
                      "        self._ledger.record(self.charge, 0)\n"
-                     "        made = self._drawn(draw)\n"),
+                     "        result = self._run(draw)\n"),
      look_at_order),
     (charging, Mutant("loses what it cannot record", "except Exception as error:",
                      "except ZeroDivisionError as error:"), look_at_warnings),
@@ -998,34 +999,34 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_results),
     (mechanism, Mutant("charges before it looks",
                        "    data = prepare(\n",
-                       "    payment.charge_then_run(\n"
+                       "    pending.charge_then_run(\n"
                        "        lambda: Release(parameters, [*range(parameters.k)]))\n"
                        "    data = prepare(\n"),
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
-                       "return payment.charge_then_run("
+                       "return pending.charge_then_run("
                        "lambda: select_prepared(parameters, data, gaps=gaps))",
                        "made = select_prepared(parameters, data, gaps=gaps)\n"
-                       "    return payment.charge_then_run(lambda: made)"),
+                       "    return pending.charge_then_run(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
-                       "    payment = charge_for(",
+                       "    pending = prepare_charge(",
                        "    prepare(parameters, answers, items)\n"
-                       "    payment = charge_for("),
+                       "    pending = prepare_charge("),
      look_at_refusals),
-    (estimates_calls, Mutant("charges for the selection alone",
-                             "return charge_for(ledger, dataset, mechanism, whole, stated, "
+    (top_k_with_estimates, Mutant("charges for the selection alone",
+                             "return prepare_charge(ledger, dataset, mechanism, whole, stated, "
                              "**parts, **more)",
-                             "return charge_for(ledger, dataset, mechanism, shares.selection)"),
+                             "return prepare_charge(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
-    (estimates_calls, Mutant("draws before it pays",
-                             "return payment.charge_then_run("
+    (top_k_with_estimates, Mutant("draws before it pays",
+                             "return pending.charge_then_run("
                              "lambda: Estimates(*select_and_measure(), noise._repeated(k)))",
                              "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
-                             "    return payment.charge_then_run(lambda: made)"), look_at_order),
-    (selector, Mutant("draws before it pays", "        payment.charge_then_run(draw)\n",
+                             "    return pending.charge_then_run(lambda: made)"), look_at_order),
+    (selector, Mutant("draws before it pays", "        pending.charge_then_run(draw)\n",
                       "        made = draw()\n"
-                      "        payment.charge_then_run(lambda: made)\n"), look_at_order),
+                      "        pending.charge_then_run(lambda: made)\n"), look_at_order),
     (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
@@ -1052,9 +1053,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_spark),
     (selection, Mutant("draws before it pays",
                        "            rows.dry_run(parameters.k)\n"
-                       "        return payment.charge_then_run(draw)",
+                       "        return pending.charge_then_run(draw)",
                        "            rows.dry_run(parameters.k)\n        made = draw()\n"
-                       "        return payment.charge_then_run(lambda: made)"), look_at_order),
+                       "        return pending.charge_then_run(lambda: made)"), look_at_order),
 ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ from topgap import (
 )
 from topgap.ledger import ledger as ledger_module
 from topgap.ledger import verification
-from topgap.ledger.chain import Entry
+from topgap.ledger.entry import Entry
 from topgap.selection.measurement import Shares
 
 TREES = {"ash": 10**9, "elm": 10**6, "oak": 0}
@@ -385,8 +385,8 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
                            "cost = convert_epsilon(cost, relation, dataset.relation, "
                            "charged.dataset)",
                            "pass"), look_at_results),
-    (verification, Mutant("does not convert", "number(entry.stated) * times",
-                          "number(entry.epsilon)"), look_at_nonsense),
+    (verification, Mutant("does not convert", "parse_epsilon(entry.stated) * times",
+                          "parse_epsilon(entry.epsilon)"), look_at_nonsense),
 ]  # fmt: skip
 
 

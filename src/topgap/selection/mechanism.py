@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
-from topgap.ledger.charging import LedgerLike, Payment, charge_for
+from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -245,7 +245,7 @@ def _select(
 ) -> Release | Check:
     gaps, check = read_flag(gaps, "gaps"), read_flag(check, "check")
     # A refusal comes before any answer is looked at.
-    payment = charge_for(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+    pending = prepare_charge(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
     data = prepare(
         parameters,
         answers,
@@ -256,15 +256,15 @@ def _select(
     )
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
-        return describe_check(parameters, payment, *found, domain_from_data=data.domain_from_data)
-    return charge_and_select(parameters, data, payment, gaps=gaps)
+        return describe_check(parameters, pending, *found, domain_from_data=data.domain_from_data)
+    return charge_and_select(parameters, data, pending, gaps=gaps)
 
 
 def charge_and_select(
-    parameters: TopK, data: "Prepared", payment: Payment, *, gaps: bool
+    parameters: TopK, data: "Prepared", pending: PendingCharge, *, gaps: bool
 ) -> Release:
-    """The release of prepared answers, when it has been paid for."""
-    return payment.charge_then_run(lambda: select_prepared(parameters, data, gaps=gaps))
+    """The release of prepared answers, when it has been pending for."""
+    return pending.charge_then_run(lambda: select_prepared(parameters, data, gaps=gaps))
 
 
 class Prepared(NamedTuple):

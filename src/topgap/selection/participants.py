@@ -9,10 +9,10 @@ import numpy as np
 
 from topgap.domain import MOST_ITEMS, Counts, FromData
 from topgap.errors import DomainError, DomainWarning, ItemsError
-from topgap.ledger.charging import level_of_the_user
 from topgap.sealing import seal_errors
 from topgap.selection.answers import Array, check_enough, is_of, read, read_chosen
 from topgap.selection.item_names import choose_names, to_list, usable_names
+from topgap.user_stacklevel import find_user_stacklevel
 
 _SEEMS_TAKEN = (
     "The items seem to be taken from the data, and then it is not protected that somebody has one. "
@@ -78,7 +78,7 @@ def find_participants(answers: object, items: object, domain: object, k: int) ->
     if isinstance(answers, Counts):
         return Participants(numbers, names, answers.domain_from_data)
     if names is not None and _seem_taken_from_data(answers):
-        warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=level_of_the_user())
+        warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=find_user_stacklevel())
     return Participants(numbers, names, False)
 
 

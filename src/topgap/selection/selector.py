@@ -6,8 +6,13 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from topgap.errors import ItemsError, KernelError, ParameterTypeError, SelectorError
-from topgap.ledger.charging import LedgerLike, charge_for, open_account
+from topgap.errors import (
+    ItemsError,
+    KernelError,
+    ParameterTypeError,
+    SelectorError,
+)
+from topgap.ledger.charging import LedgerLike, open_ledger, prepare_charge
 from topgap.numbers.parse import read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -193,7 +198,7 @@ class Selector:
             return self._releases[gaps]
 
     def _pay_and_draw(self, gaps: bool, ledger: "LedgerLike | None", dataset: str | None) -> None:
-        payment = charge_for(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
+        pending = prepare_charge(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
         charged = _account(ledger, dataset)
         self._check_open()
         self._pool.check_enough()
@@ -204,7 +209,7 @@ class Selector:
             self._releases[gaps] = ranking.release(gaps=gaps)
             return self._releases[gaps]
 
-        payment.charge_then_run(draw)
+        pending.charge_then_run(draw)
 
     def _rank(self) -> Ranking:
         """Rank the pool, once, and forget what is secret."""
@@ -314,5 +319,5 @@ def _restored(parameters: TopK, part: Part, tag: int) -> Selector:
 
 
 def _account(ledger: "LedgerLike | None", dataset: str | None) -> tuple[Any, str] | None:
-    charged = open_account(ledger, dataset)
+    charged = open_ledger(ledger, dataset)
     return None if charged is None else (charged[0].path, charged[1])

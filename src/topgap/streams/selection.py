@@ -4,14 +4,17 @@ from fractions import Fraction
 from typing import Any
 
 from topgap.estimates import Estimates
-from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
+from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sealing import seal_errors
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.measurement import Shares
-from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_from
+from topgap.selection.top_k_with_estimates import (
+    estimate_from,
+    prepare_charge_for_estimates,
+)
 from topgap.sources.progress import Progress
 from topgap.streams.rows import Rows
 
@@ -98,9 +101,9 @@ def top_k(
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     gaps = read_flag(gaps, "gaps")
-    payment = charge_for(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
+    pending = prepare_charge(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
     rows = Rows(source, item, count, progress, threads)
-    return release_rows(parameters, rows, payment, gaps=gaps)
+    return release_rows(parameters, rows, pending, gaps=gaps)
 
 
 def top_k_with_estimates(
@@ -157,13 +160,13 @@ def top_k_with_estimates(
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     shares = Shares.of(parameters, selection_share)
     mechanism = "topgap.streams.top_k_with_estimates"
-    payment = charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
+    pending = prepare_charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
     rows = Rows(source, item, count, progress, threads)
-    return release_rows_with_estimates(shares, rows, payment)
+    return release_rows_with_estimates(shares, rows, pending)
 
 
 @seal_errors
-def release_rows(parameters: TopK, rows: Rows, payment: Payment, *, gaps: bool) -> Release:
+def release_rows(parameters: TopK, rows: Rows, pending: PendingCharge, *, gaps: bool) -> Release:
     """`top_k` with parameters that have been read, paid for in this way."""
 
     def draw() -> Release:
@@ -172,13 +175,13 @@ def release_rows(parameters: TopK, rows: Rows, payment: Payment, *, gaps: bool) 
         return pool.rank().release(gaps=gaps)
 
     with rows.opened():
-        if payment is not FREE and rows.again:
+        if pending is not NO_CHARGE and rows.again:
             rows.dry_run(parameters.k)
-        return payment.charge_then_run(draw)
+        return pending.charge_then_run(draw)
 
 
 @seal_errors
-def release_rows_with_estimates(shares: Shares, rows: Rows, payment: Payment) -> Estimates:
+def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingCharge) -> Estimates:
     """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
 
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
@@ -188,9 +191,9 @@ def release_rows_with_estimates(shares: Shares, rows: Rows, payment: Payment) ->
         return release, shares.measure(pool.take_answers([*release.items]))
 
     with rows.opened():
-        if payment is not FREE and rows.again:
+        if pending is not NO_CHARGE and rows.again:
             rows.dry_run(shares.selection.k)
-        return estimate_from(shares, select_and_measure, payment)
+        return estimate_from(shares, select_and_measure, pending)
 
 
 def _parameters(

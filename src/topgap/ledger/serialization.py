@@ -1,23 +1,24 @@
-"""What a ledger tells as JSON holds it: exact numbers and times as text."""
+"""Budgets and charges as JSON holds them: exact numbers and times as text."""
 
 import json
-from datetime import datetime
 from typing import Any
 
-from topgap.ledger.values import Budget, Charge
+from topgap.ledger.entry import format_timestamp
+from topgap.ledger.models import Budget, Charge
 from topgap.numbers.format import format_exact
 
 FORMAT = "topgap.ledger/1"
 
 
-def of_budget(budget: Budget) -> dict[str, Any]:
-    """A data set with what is spent and left.
+def budget_to_dict(budget: Budget) -> dict[str, Any]:
+    """Return a data set with what is spent and left.
 
-    >>> from datetime import UTC
+    >>> from datetime import UTC, datetime
     >>> from fractions import Fraction
     >>> since = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> made = of_budget(Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None,
-    ...                         "add-remove", True))
+    >>> budget = Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None,
+    ...                 "add-remove", True)
+    >>> made = budget_to_dict(budget)
     >>> made["spent"], made["left"], made["since"]
     ('1/3', '5/3', '2026-01-01T00:00:00.000000Z')
     """
@@ -28,7 +29,7 @@ def of_budget(budget: Budget) -> dict[str, Any]:
         "left": format_exact(budget.left),
         "charges": budget.charges,
         "without_result": budget.without_result,
-        "since": _in_text(budget.since),
+        "since": format_timestamp(budget.since),
         "who": budget.who,
         "note": budget.note,
         "neighbours": budget.neighbours,
@@ -36,11 +37,11 @@ def of_budget(budget: Budget) -> dict[str, Any]:
     }
 
 
-def of_charge(charge: Charge) -> dict[str, Any]:
-    """A charge with its result, if that was recorded."""
+def charge_to_dict(charge: Charge) -> dict[str, Any]:
+    """Return a charge with its result, if that was recorded."""
     return {
         "entry": charge.number,
-        "at": _in_text(charge.at),
+        "at": format_timestamp(charge.at),
         "dataset": charge.dataset,
         "epsilon": format_exact(charge.epsilon),
         "spent": format_exact(charge.spent),
@@ -58,7 +59,3 @@ def of_charge(charge: Charge) -> dict[str, Any]:
         "receipt": charge.receipt,
         "result": None if charge.result is None else json.loads(charge.result),
     }
-
-
-def _in_text(time: datetime) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

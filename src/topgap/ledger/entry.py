@@ -1,35 +1,42 @@
-"""The rows of a ledger, each with a hash of itself and of the one before: `Entry`."""
+"""One entry of a ledger: its columns, its hash, which chains it to the one before, and its time."""
 
 import json
 import re
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Literal
 
-from topgap.ledger import clock
-from topgap.neighbours import RELATIONS, UNSTATED, Neighbours
+from topgap.errors import LedgerError
+from topgap.neighbours import DEFAULT_RELATION, RELATIONS, Neighbours
 from topgap.numbers.format import format_exact, parse_exact
 
 Kind = Literal["dataset", "charge", "result"]
-BEGINNING = "topgap.ledger"
-"""What the first row has in place of the hash of the one before."""
+INITIAL_HASH = "topgap.ledger"
+"""What the first entry has in place of the hash of the previous one."""
 
-DEEPEST, LONGEST_WHOLE = 50, 600
+MAX_JSON_DEPTH, MAX_JSON_DIGITS = 50, 600
 """How deep the JSON in an entry may be, and how many digits its whole numbers may have."""
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{}]')
-_LONG_WHOLE = re.compile(rf"[0-9]{{{LONGEST_WHOLE + 1},}}")
+_LONG_WHOLE = re.compile(rf"[0-9]{{{MAX_JSON_DIGITS + 1},}}")
 
-START_FROM_A_COPY = "take a copy from before, and charge again what was released since"
-"""What to do with a ledger whose rows are lost."""
+RESTORE_ADVICE = "take a copy from before, and charge again what was released since"
+"""What to do with a ledger that has lost entries."""
+
+CLOCK_TOLERANCE = timedelta(minutes=1)
+"""How far the clocks of several machines may lie apart."""
+
+_TIMESTAMP = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One row: a data set with its total, a charge, or the result of a charge.
+    """One row of the table: a data set with its total, a charge, or the result of a charge.
 
-    Rows are appended, never changed. What does not apply to a kind is None.
+    Entries are appended, never changed. What does not apply to a kind is None.
 
     Attributes:
         number: 1, 2, 3 and so on.
@@ -69,29 +76,29 @@ class Entry:
     @property
     def relation(self) -> Neighbours:
         """What the total of a data set is true for, also if none was stated when it was added."""
-        return self.neighbours or UNSTATED
+        return self.neighbours or DEFAULT_RELATION
 
-    def hash(self, before: str) -> str:
-        """The hash of this row after the one with the hash `before`.
+    def hash(self, previous: str) -> str:
+        """Return the hash of this entry after the one with the hash `previous`.
 
-        It is the SHA-256 of that hash, a line feed, and the row as JSON: in ASCII, without spaces,
-        the names in order, and without those that are None. So a later version can have more
-        columns, and the hashes of earlier rows stay what they are.
+        It is the SHA-256 of that hash, a line feed, and the entry as JSON: in ASCII, without
+        spaces, the names in order, and without those that are None. So a later version can have
+        more columns, and the hashes of earlier entries stay what they are.
 
         >>> entry = Entry(number=1, kind="dataset", at="2026-01-01T00:00:00.000000Z",
         ...               dataset="visits", epsilon="2", who="ana", software="topgap 0.1.0")
-        >>> entry.hash(BEGINNING)[:16]
+        >>> entry.hash(INITIAL_HASH)[:16]
         'e3eabcca9f579340'
         """
         values = {name: getattr(self, name) for name in COLUMNS}
         known = {name: value for name, value in values.items() if value is not None}
         row = json.dumps(known, sort_keys=True, separators=(",", ":"))
-        return sha256(f"{before}\n{row}".encode()).hexdigest()
+        return sha256(f"{previous}\n{row}".encode()).hexdigest()
 
-    def is_sound(self) -> bool:
-        """Whether it says what one of its kind says, whatever the others say."""
+    def is_valid(self) -> bool:
+        """Whether its values are possible for its kind, whatever the other entries say."""
         try:
-            clock.read(self.at)
+            parse_timestamp(self.at)
             if self.neighbours not in (None, *RELATIONS):
                 return False
             if self.kind == "dataset":
@@ -114,6 +121,20 @@ COLUMNS = tuple(field.name for field in fields(Entry))
 """The columns of the table, but for the hash."""
 
 
+def entry_from_row(row: tuple[Any, ...]) -> Entry:
+    """Return the entry of a row that has the columns in their order."""
+    return Entry(**dict(zip(COLUMNS, row, strict=True)))
+
+
+def parse_epsilon(text: str | None) -> Fraction:
+    """Read the number in a column of an entry that has one.
+
+    >>> parse_epsilon("1/3")
+    Fraction(1, 3)
+    """
+    return parse_exact(text or "")
+
+
 def is_json(text: str) -> bool:
     """Whether it is JSON that can be read anywhere: not too deep, without numbers too long.
 
@@ -124,7 +145,7 @@ def is_json(text: str) -> bool:
     for bracket in _BRACKETS.sub("", text):
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
-    if deepest > DEEPEST or _LONG_WHOLE.search(_STRINGS.sub("", text)):
+    if deepest > MAX_JSON_DEPTH or _LONG_WHOLE.search(_STRINGS.sub("", text)):
         return False
     try:
         json.loads(text)
@@ -134,10 +155,64 @@ def is_json(text: str) -> bool:
 
 
 def _is_positive(text: str | None) -> bool:
-    number = parse_exact(text or "")
+    number = parse_epsilon(text)
     return number > 0 and format_exact(number) == text
 
 
-def entry_of(row: tuple[Any, ...]) -> Entry:
-    """The entry of a row that has the columns in their order."""
-    return Entry(**dict(zip(COLUMNS, row, strict=True)))
+# --- Times
+
+
+def now() -> datetime:
+    """Return the time of the system's clock."""
+    return datetime.now(UTC)
+
+
+def make_timestamp(last: str | None, *, check: bool) -> str:
+    """Return the time of a new entry: never before that of the last entry.
+
+    Args:
+        last: The time of the last entry, if there is one.
+        check: Whether to refuse a clock that is far behind. If not, the new entry gets the time of
+            the last one.
+
+    Raises:
+        LedgerError: The clock is behind by more than the tolerance.
+
+    >>> make_timestamp("9999-12-31T00:00:00.000000Z", check=False)
+    '9999-12-31T00:00:00.000000Z'
+    """
+    time = now()
+    if last is None:
+        return format_timestamp(time)
+    before = parse_timestamp(last)
+    if check and time < before - CLOCK_TOLERANCE:
+        raise LedgerError(
+            f"The clock stands at {time:%Y-%m-%d %H:%M:%S} UTC, before the ledger's last entry of "
+            f"{before:%Y-%m-%d %H:%M:%S} UTC; set it right, or "
+            f"give check_clock=False (--ignore-clock)."
+        )
+    return format_timestamp(max(time, before))
+
+
+def format_timestamp(time: datetime) -> str:
+    """Write a time as entries have it.
+
+    >>> format_timestamp(datetime(2026, 1, 1, tzinfo=UTC))
+    '2026-01-01T00:00:00.000000Z'
+    """
+    return time.strftime(_TIMESTAMP)
+
+
+def parse_timestamp(text: str) -> datetime:
+    """Read the time of an entry.
+
+    Raises:
+        ValueError: It is not written as `format_timestamp` writes it.
+
+    >>> parse_timestamp("2026-01-01T00:00:00.000000Z")
+    datetime.datetime(2026, 1, 1, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    time = datetime.fromisoformat(text)
+    if time.tzinfo != UTC or format_timestamp(time) != text:
+        raise ValueError
+    return time

@@ -1,4 +1,4 @@
-"""What a ledger tells: `Budget`, `Charge`, `Quote` and `Verified`."""
+"""What a ledger returns: `Budget`, `Charge`, `Quote` and `Verification`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from topgap.neighbours import Neighbours
 
 @dataclass(frozen=True)
 class Budget:
-    """What a data set may lose, and what it has lost.
+    """The privacy budget of a data set: its total ε, and what is spent of it.
 
     Attributes:
         dataset: Its name.
@@ -42,7 +42,7 @@ class Budget:
 
     @property
     def left(self) -> Fraction:
-        """What further releases may cost together.
+        """What is left of the total for further releases.
 
         >>> from datetime import UTC
         >>> since = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,7 +55,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Charge:
-    """A part of a total that is spent.
+    """The charge of one release to the budget of a data set.
 
     Attributes:
         number: The number of its entry in the ledger.
@@ -115,8 +115,8 @@ class Quote(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verified:
-    """That a ledger is as it was written.
+class Verification:
+    """The result of a verification: the ledger is as it was written.
 
     Attributes:
         entries: How many it has.
