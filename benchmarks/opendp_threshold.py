@@ -14,7 +14,7 @@ from math import exp
 
 import opendp.prelude as dp
 
-from topgap.auditing.binomial import tail
+from topgap.auditing.probability.binomial import tail
 from topgap.law import exp_minus
 
 CASES = (("laplace", 1.0, 5), ("laplace", 2.0, 12), ("gaussian", 1.0, 5))

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import exp, sqrt
 from typing import NamedTuple
 
-from topgap.auditing import binomial
+from topgap.auditing.probability import binomial
 
 LEVEL = Fraction(95, 100)
 MEASURED, SIMULATED = "measured", "simulated"

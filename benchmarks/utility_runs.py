@@ -9,9 +9,9 @@ import numpy as np
 
 import topgap
 from data import Counts, load
-from topgap.planning.counts import Counts as Truth
-from topgap.planning.counts import Winners
-from topgap.planning.figures import Mean, root
+from topgap.planning.public_counts import Counts as Truth
+from topgap.planning.public_counts import Winners
+from topgap.planning.statistics import Mean, root
 from utility_figures import MEASURED, SIMULATED, Case, Chance, Error, Figures, Small, interval
 from utility_laws import chance_at_once, chance_by_peeling, right_lists, simulate
 from utility_peers import LISTS, MEASURES, WAYS

@@ -33,17 +33,16 @@ from topgap import (
 from topgap.auditing import (
     Neighbours,
     auditor,
-    binomial,
-    cases,
-    laws,
-    mechanisms,
-    privacy,
-    sampling,
 )
-from topgap.auditing.neighbourhood import FULL, QUICK
-from topgap.auditing.plot import FORMS, drawn
-from topgap.auditing.result import Audit
-from topgap.auditing.rounding import at_least
+from topgap.auditing.cases import neighbours
+from topgap.auditing.cases.default_cases import FULL, QUICK
+from topgap.auditing.checks import epsilon_bounds, law_test
+from topgap.auditing.mechanisms import suite
+from topgap.auditing.observing import sampling
+from topgap.auditing.probability import binomial
+from topgap.auditing.probability.directed_rounding import at_least
+from topgap.auditing.results.audit import Audit
+from topgap.auditing.results.plot import FORMS, drawn
 
 ONE = TopK(1, 1, resolution=1, monotonic=True)
 TWO = TopK(2, 1, resolution="1/2")
@@ -166,7 +165,7 @@ COUNTED = "counts[cell.feature][cell.key]"
 def test_an_audit_with_a_wrong_law_is_found(
     epsilon: Any, mutant: Mutant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auditor, "laws", mutated(laws, mutant))
+    monkeypatch.setattr(auditor, "law_test", mutated(law_test, mutant))
     case = Neighbours((0, 0, 0), (1, 0, 0), TopK(2, epsilon, resolution=1, monotonic=True))
     assert not audit(ours, cases=[case], releases=8_000).as_expected
 
@@ -184,7 +183,7 @@ BOUNDED = "lower(n, count, level), upper(other_n, other, level)"
 # a probability below 1e-11.
 @pytest.mark.statistical(false_alarm=1e-11)
 def test_wrong_bounds_of_privacy_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditor, "privacy", mutated(privacy, mutant))
+    monkeypatch.setattr(auditor, "epsilon_bounds", mutated(epsilon_bounds, mutant))
     assert not audit(ours, cases=[PAIR] * 50, releases=50_000, law=False).as_expected
 
 
@@ -195,7 +194,7 @@ def alarms(number: int, failure: str) -> int:
     and there are a hundred labels to choose from.
     """
     case = Neighbours((0, 0), (0, 0), TopK(1, "1/1000", resolution=1, monotonic=True))
-    small = mechanisms.Mechanism("ours", "", ours, True, (case,), 1_000)
+    small = suite.Mechanism("ours", "", ours, True, (case,), 1_000)
     return sum(
         not auditor.audited([small], Fraction(failure), 1).as_expected for _ in range(number)
     )
@@ -218,7 +217,7 @@ def test_false_alarms_are_no_more_frequent_than_promised(
 # With it 200 of 200 audits erred. If 19 of 20 do, then 13 of 20 do not with less than 1e-12.
 @pytest.mark.statistical(false_alarm=1e-12)
 def test_too_many_false_alarms_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditor, "privacy", mutated(privacy, mutant))
+    monkeypatch.setattr(auditor, "epsilon_bounds", mutated(epsilon_bounds, mutant))
     monkeypatch.setattr(auditor, "_LEARNT_OF", 2)
     assert alarms(20, "1/100") >= 8
 
@@ -233,9 +232,9 @@ def test_the_failure_is_divided_by_all_that_is_looked_at(monkeypatch: pytest.Mon
 
         return call
 
-    monkeypatch.setattr(laws, "tail", counted(binomial.tail))
-    monkeypatch.setattr(privacy, "lower", counted(binomial.lower))
-    monkeypatch.setattr(privacy, "upper", counted(binomial.upper))
+    monkeypatch.setattr(law_test, "tail", counted(binomial.tail))
+    monkeypatch.setattr(epsilon_bounds, "lower", counted(binomial.lower))
+    monkeypatch.setattr(epsilon_bounds, "upper", counted(binomial.upper))
     for some in ([PAIR], [PAIR, TRIPLE], [TRIPLE, PAIR, PAIR]):
         for gaps in (True, False):
             asked.clear()
@@ -265,27 +264,27 @@ def test_the_grid_is_what_it_says() -> None:
     assert max(each.epsilon for each in parameters) == 3
     assert len({*FULL}) == len(FULL) >= 40
     assert {*QUICK} < {*FULL}
-    for own in mechanisms.ours(10**7, quick=False)[:-4]:  # those that are fast
+    for own in suite.ours(10**7, quick=False)[:-4]:  # those that are fast
         met = {(case.parameters.epsilon, case.parameters.monotonic) for case in own.cases}
         assert len(met) >= 6
-    assert cases.read_cases(FULL) == FULL
-    assert all(laws.tails(case, gaps=False) for case in FULL)
+    assert neighbours.read_cases(FULL) == FULL
+    assert all(law_test.tails(case, gaps=False) for case in FULL)
     combined = {(each.k, each.epsilon, each.monotonic) for each in parameters}
     assert len(combined) == 3 * 3 * 2 + 1
 
 
 def test_what_is_broken_is_shown_on_neighbours() -> None:
-    for each in mechanisms.broken(1_000):
-        assert cases.read_cases(each.cases) == each.cases
+    for each in suite.broken(1_000):
+        assert neighbours.read_cases(each.cases) == each.cases
         assert each.should_be != "private"
 
 
 def test_all_own_mechanisms_get_their_part() -> None:
-    made = mechanisms.ours(10_000_000, quick=False)
+    made = suite.ours(10_000_000, quick=False)
     assert sum(each.releases for each in made) >= 10_000_000
     assert [each.gaps for each in made].count(False) == 3
     assert all(each.cases and each.should_be == "private" and each.law for each in made)
-    for own in mechanisms.ours(1_000, quick=True):
+    for own in suite.ours(1_000, quick=True):
         assert own.releases >= 6_000
         assert max(case.parameters.epsilon for case in own.cases) >= 1  # or nothing would show
 
@@ -293,12 +292,12 @@ def test_all_own_mechanisms_get_their_part() -> None:
 @pytest.mark.statistical(false_alarm=2e-9)
 def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """In small: all of ours, on few releases, and two of the broken ones."""
-    from topgap.auditing.broken import BROKEN
+    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN
 
     two = [each for each in BROKEN if each.name in ("half the noise", "gaps rounded to nearest")]
-    monkeypatch.setattr("topgap.auditing.broken.BROKEN", tuple(two))
-    monkeypatch.setattr(mechanisms, "_FEWEST", 500)
-    monkeypatch.setattr(mechanisms, "QUICK", QUICK[:5])
+    monkeypatch.setattr("topgap.auditing.mechanisms.broken_mechanisms.BROKEN", tuple(two))
+    monkeypatch.setattr(suite, "_FEWEST", 500)
+    monkeypatch.setattr(suite, "QUICK", QUICK[:5])
     told: list[tuple[str, float | None]] = []
     made = audit(releases=10_000, quick=True, progress=lambda *each: told.append(each))
     assert made.as_expected, made
@@ -310,7 +309,7 @@ def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_broken_one_that_is_not_found_is_looked_at_again_and_told() -> None:
-    harmless = mechanisms.Mechanism(
+    harmless = suite.Mechanism(
         "not broken", "", ours, True, (PAIR,), 1_000, should_be="not private"
     )
     made = auditor.audited([harmless], Fraction(1, 10**9), 1)
@@ -318,7 +317,9 @@ def test_a_broken_one_that_is_not_found_is_looked_at_again_and_told() -> None:
     assert not made.as_expected
     assert "BROKEN, NOT FOUND" in str(made)
     assert str(made).endswith("BROKEN BUT NOT FOUND: not broken.")
-    assert made.tails == 3 * (laws.tails(PAIR, gaps=True) + privacy.tails(PAIR, gaps=True))
+    assert made.tails == 3 * (
+        law_test.tails(PAIR, gaps=True) + epsilon_bounds.tails(PAIR, gaps=True)
+    )
 
 
 # --- What a user hands in
@@ -412,7 +413,7 @@ def test_cases_too_large_for_the_law_are_audited_without_it() -> None:
     many = Neighbours(tuple(range(12)), tuple(range(1, 13)), ONE)
     made = audit(ours, cases=[many], releases=1_000)
     assert [each.cells for each in made.mechanisms[0].laws] == [0, 0]
-    assert made.tails == privacy.tails(PAIR, gaps=True)
+    assert made.tails == epsilon_bounds.tails(PAIR, gaps=True)
     assert made.mechanisms[0].law_said == made.to_dict()["mechanisms"][0]["law"] == "not looked at"
     assert str(made).splitlines()[1].split()[2:5] == ["not", "looked", "at"]
     assert "it was not looked at" in str(made)
@@ -533,8 +534,8 @@ def test_it_can_be_called_from_a_thread() -> None:
 def both() -> Audit:
     """One that is clean and one that is not."""
     made = [
-        mechanisms.Mechanism("ours", "As it is.", ours, True, (PAIR, TRIPLE), 4_000),
-        mechanisms.Mechanism(
+        suite.Mechanism("ours", "As it is.", ours, True, (PAIR, TRIPLE), 4_000),
+        suite.Mechanism(
             "noise$less", "None.", lambda a, _: [(0, a[0])], True, (PAIR,), 4_000, "not private"
         ),
     ]
@@ -661,7 +662,7 @@ def test_what_was_found_of_one_is_shown_in_a_line(both: Audit) -> None:
 
 def test_top_k_is_what_is_audited() -> None:
     """Users call `topgap.top_k`; the suite calls it with what they may type."""
-    release = mechanisms._top_k((10**9, 0, 10**6), TWO)
+    release = suite._top_k((10**9, 0, 10**6), TWO)
     assert release.items == top_k([10**9, 0, 10**6], 2, 1, resolution="1/2").items == (0, 2)
     assert release.parameters == TWO
-    assert [index for index, _ in mechanisms._merged((10**9, 0, 10**6), TWO)] == [0, 2]
+    assert [index for index, _ in suite._merged((10**9, 0, 10**6), TWO)] == [0, 2]

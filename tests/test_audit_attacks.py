@@ -11,7 +11,6 @@ import pytest
 
 from checking.mutants import Mutant, mutated
 from topgap import ParameterError, ParameterTypeError
-from topgap.auditing import attack_plot
 from topgap.auditing.attacks import (
     ATTACKS,
     FLOATS,
@@ -22,6 +21,7 @@ from topgap.auditing.attacks import (
     attack,
     game,
     least,
+    plot,
 )
 from topgap.auditing.attacks.game import Attack, play
 
@@ -180,16 +180,16 @@ def result_of(**changes: Any) -> AttackResult:
     return replace(made, **changes)
 
 
-@pytest.mark.parametrize("form", attack_plot.FORMS)
+@pytest.mark.parametrize("form", plot.FORMS)
 def test_the_chart_is_drawn_in_every_form(form: str) -> None:
     beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    assert attack_plot.drawn([result_of()], form).startswith(beginnings[form])
+    assert plot.drawn([result_of()], form).startswith(beginnings[form])
 
 
 def test_the_chart_says_what_happened() -> None:
     broken = result_of(exceeded=True, guesses=200, guesses_right=200, target=FLOATS)
     passed = result_of(guesses=0, guesses_right=0, seen=((0,) * 4, (7, 0, 0, 0)))
-    svg = attack_plot.drawn([broken, passed, result_of(name="another")], "svg").decode()
+    svg = plot.drawn([broken, passed, result_of(name="another")], "svg").decode()
     for said in (
         "floats: broken",
         "100.0% of 200 guesses right; ε allows 73.1%",
@@ -202,4 +202,4 @@ def test_the_chart_says_what_happened() -> None:
 
 def test_nothing_is_no_chart() -> None:
     with pytest.raises(ParameterError, match="no attack to draw"):
-        attack_plot.drawn([], "png")
+        plot.drawn([], "png")

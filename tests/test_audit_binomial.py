@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 from checking.mutants import Mutant, mutated
-from topgap.auditing import binomial
+from topgap.auditing.probability import binomial
 
 PROBABILITIES = [Fraction(1, 1000), Fraction(1, 20), Fraction(3, 10), Fraction(1, 2)]
 PROBABILITIES += [1 - each for each in PROBABILITIES[:-1]] + [Fraction(1, 3)]

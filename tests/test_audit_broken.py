@@ -13,9 +13,9 @@ import pytest
 from checking.broken_law import Answers, Outcome, Wrong, names, outcomes
 from checking.frequencies import misfits
 from topgap import TopK, law
-from topgap.auditing import broken
-from topgap.auditing.binomial import is_more_than, lower, upper
-from topgap.auditing.broken import BROKEN
+from topgap.auditing.mechanisms import broken_mechanisms
+from topgap.auditing.mechanisms.broken_mechanisms import BROKEN
+from topgap.auditing.probability.binomial import is_more_than, lower, upper
 from topgap.law import Bounds, exp_minus
 
 OPTION_1 = Wrong("uniform")
@@ -279,9 +279,9 @@ def _pairs(released: Any) -> Outcome:
 @pytest.mark.parametrize(
     ("run", "answers", "ordered"),
     [
-        (broken.names_with_ties_by_index, (0, 0, 1), (0, 1, 2)),
+        (broken_mechanisms.names_with_ties_by_index, (0, 0, 1), (0, 1, 2)),
         # Sorted by the answers this is (1, 0, 0), in which the last item stands first.
-        (broken.names_with_ties_by_true_order, (0, 0, 1), (2, 0, 1)),
+        (broken_mechanisms.names_with_ties_by_true_order, (0, 0, 1), (2, 0, 1)),
     ],
     ids=["index", "true order"],
 )
@@ -303,9 +303,9 @@ def test_a_fixed_seed_repeats_itself_and_tells_neighbours_apart() -> None:
     for here, there, parameters in next(
         each.shown_on for each in BROKEN if each.name == "a fixed seed"
     ):
-        first = broken.fixed_seed(here, parameters)
-        assert all(broken.fixed_seed(here, parameters) == first for _ in range(10))
-        assert broken.fixed_seed(there, parameters) != first
+        first = broken_mechanisms.fixed_seed(here, parameters)
+        assert all(broken_mechanisms.fixed_seed(here, parameters) == first for _ in range(10))
+        assert broken_mechanisms.fixed_seed(there, parameters) != first
 
 
 # Floats.
@@ -326,8 +326,8 @@ def test_even_noise_shows_in_two_answers_and_rounded_gaps() -> None:
         each.shown_on for each in BROKEN if each.name == "floats, gaps rounded"
     )
     runs, level = 5_000, Fraction(1, 10**4)
-    low = lower(runs, odd(broken.rounded_floats, there, parameters, runs), level)
-    high = upper(runs, odd(broken.rounded_floats, here, parameters, runs), level)
+    low = lower(runs, odd(broken_mechanisms.rounded_floats, there, parameters, runs), level)
+    high = upper(runs, odd(broken_mechanisms.rounded_floats, here, parameters, runs), level)
     assert is_more_than(low, high, Fraction(1, 50))
     assert parameters.epsilon < Fraction(1, 10**16)
 

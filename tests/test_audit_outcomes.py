@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from topgap import Release, ReleaseError, TopK
-from topgap.auditing import features
-from topgap.auditing.grids import Grid, begins, ends, grid
-from topgap.auditing.neighbourhood import FULL
-from topgap.auditing.outcomes import MinusZero, OffGrid, Outcome, impossible, read
+from topgap.auditing.cases.default_cases import FULL
+from topgap.auditing.observing import observables
+from topgap.auditing.observing.gap_bins import Grid, begins, ends, grid
+from topgap.auditing.observing.outcomes import MinusZero, OffGrid, Outcome, impossible, read
 
 TENTHS = TopK(k=2, epsilon=1)
 THIRDS = TopK(k=2, epsilon=1, resolution="1/3")
@@ -125,8 +125,8 @@ def test_labels_are_counted_by_feature() -> None:
         Outcome((1, 0), (40, 3)): 2,
         Outcome((0, 1), (0, OffGrid(7, -4))): 1,
     })  # fmt: skip
-    one = features.tally(outcomes, 3, sorted_so(*range(11), 12, 40, k=2))
-    names = features.names(2, gaps=True)
+    one = observables.tally(outcomes, 3, sorted_so(*range(11), 12, 40, k=2))
+    names = observables.names(2, gaps=True)
     counts = dict(zip(names, one.counts, strict=True))
     assert one.releases == 8
     assert counts["items"] == {(1, 0): 7, (0, 1): 1}
@@ -146,8 +146,8 @@ def test_labels_are_counted_by_feature() -> None:
 def test_minus_zero_is_told_from_zero_and_large_numbers_are_told() -> None:
     outcomes = {Outcome((0,), (0,)): 1, Outcome((0,), (MinusZero(),)): 2,
                 Outcome((10**5000,), (10**5000,)): 4}  # fmt: skip
-    one = features.tally(outcomes, 3, sorted_so(0, 1, 5))
-    counts = dict(zip(features.names(1, gaps=True), one.counts, strict=True))
+    one = observables.tally(outcomes, 3, sorted_so(0, 1, 5))
+    counts = dict(zip(observables.names(1, gaps=True), one.counts, strict=True))
     assert counts["low bits of gap 1"] == {("zero",): 1, ("minus zero",): 2, ("on", 128): 4}
     assert counts["items and size of gap 1"][(0,), 0] == 3
     assert one.impossible == {"an item that does not exist": 4}
@@ -176,7 +176,7 @@ def test_minus_zero_is_told_from_zero_and_large_numbers_are_told() -> None:
     ("last bits of all gaps", [(0, 3)], "gaps that leave 0, 3 when divided by 4 steps"),
 ], ids=range(14))  # fmt: skip
 def test_events_are_said_in_words(feature: str, event: list[Any], said: str) -> None:
-    assert features.in_words(feature, event, sorted_so(0, 1, 2, 3, 5, 9, k=2)) == said
+    assert observables.in_words(feature, event, sorted_so(0, 1, 2, 3, 5, 9, k=2)) == said
 
 
 @pytest.mark.statistical(false_alarm=1e-15)  # it takes 5 of the labels below; all of 800 have one

@@ -34,9 +34,9 @@ from topgap import (
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
 from topgap.law import Bounds, exp_minus
-from topgap.planning import Figure, counts, errors, simulation, zipf
-from topgap.planning.counts import Counts
+from topgap.planning import Figure, count_errors, public_counts, simulation, zipf
 from topgap.planning.plot import drawn
+from topgap.planning.public_counts import Counts
 from topgap.selection.measurement import Shares
 
 # No chance that a test below states as 0 or 1 is as far as this from it.
@@ -71,7 +71,7 @@ def misjudged(module: Any) -> list[str]:
 
 
 def test_lists_are_judged_as_all_possible_truths_judge_them() -> None:
-    assert misjudged(counts) == []
+    assert misjudged(public_counts) == []
 
 
 @pytest.mark.parametrize("mutant", [
@@ -82,7 +82,7 @@ def test_lists_are_judged_as_all_possible_truths_judge_them() -> None:
     Mutant("the wrong end", "[: -parameters.k - 1 : -1]", "[: parameters.k]"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_judging_wrongly_is_found(mutant: Mutant) -> None:
-    assert misjudged(mutated(counts, mutant)) != []
+    assert misjudged(mutated(public_counts, mutant)) != []
 
 
 @pytest.mark.parametrize("given", [
@@ -258,7 +258,7 @@ def wrong_errors(module: Any, k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
 def test_errors_are_those_of_the_estimates_that_a_user_gets(
     k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wrong_errors(errors, k, kind, monkeypatch) == []
+    assert wrong_errors(count_errors, k, kind, monkeypatch) == []
 
 
 @pytest.mark.parametrize("mutant", [
@@ -271,7 +271,7 @@ def test_errors_are_those_of_the_estimates_that_a_user_gets(
     Mutant("not by k", "return alone / k, combined / k", "return alone / k, combined"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_other_errors_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wrong_errors(mutated(errors, mutant), 3, np.int64, monkeypatch) != []
+    assert wrong_errors(mutated(count_errors, mutant), 3, np.int64, monkeypatch) != []
 
 
 def unlikely_noise(module: Any, false_alarm: float) -> list[str]:
@@ -289,7 +289,7 @@ def unlikely_noise(module: Any, false_alarm: float) -> list[str]:
 
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
-    assert unlikely_noise(errors, false_alarm) == []
+    assert unlikely_noise(count_errors, false_alarm) == []
 
 
 @pytest.mark.parametrize("mutant", [
@@ -299,7 +299,7 @@ def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
     # 0 has the chances 0.96, 0.76 and 0.24 in place of 0.46: missed less often than once in 10^20.
-    assert unlikely_noise(mutated(errors, mutant), 1e-9) != []
+    assert unlikely_noise(mutated(count_errors, mutant), 1e-9) != []
 
 
 @pytest.mark.statistical(false_alarm=1e-9)
@@ -326,13 +326,13 @@ def test_of_one_winner_there_is_nothing_to_combine() -> None:
 
 def test_many_winners_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = []
-    real = errors.Errors.squared
+    real = count_errors.Errors.squared
 
     def watched(self: Any, steps: Any, gaps: Any) -> Any:
         shapes.append(steps.shape)
         return real(self, steps, gaps)
 
-    monkeypatch.setattr(errors.Errors, "squared", watched)
+    monkeypatch.setattr(count_errors.Errors, "squared", watched)
     plan(zipf(6_000, 10**6), 5_000, 1, releases=150)
     assert sum(rows for rows, _ in shapes) == 150
     assert max(rows * k for rows, k in shapes) <= 2**19

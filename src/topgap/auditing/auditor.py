@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from topgap.auditing import laws, privacy
-from topgap.auditing.cases import Neighbours, ReleaseFunction, read_cases
-from topgap.auditing.features import Tally
-from topgap.auditing.findings import Audited, Bound, LawCheck
-from topgap.auditing.grids import grid
-from topgap.auditing.mechanisms import Mechanism, broken, ours
-from topgap.auditing.neighbourhood import FULL, QUICK
-from topgap.auditing.result import Audit
-from topgap.auditing.sampling import Task, sample
+from topgap.auditing.cases.default_cases import FULL, QUICK
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction, read_cases
+from topgap.auditing.checks import epsilon_bounds, law_test
+from topgap.auditing.mechanisms.suite import Mechanism, broken, ours
+from topgap.auditing.observing.gap_bins import grid
+from topgap.auditing.observing.observables import Tally
+from topgap.auditing.observing.sampling import Task, sample
+from topgap.auditing.results.audit import Audit
+from topgap.auditing.results.findings import Audited, Bound, LawCheck
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
@@ -180,7 +180,8 @@ def _found(
 def _tails(mechanism: Mechanism) -> int:
     gaps = mechanism.gaps
     return sum(
-        privacy.tails(case, gaps=gaps) + (laws.tails(case, gaps=gaps) if mechanism.law else 0)
+        epsilon_bounds.tails(case, gaps=gaps)
+        + (law_test.tails(case, gaps=gaps) if mechanism.law else 0)
         for case in mechanism.cases
     )
 
@@ -211,9 +212,9 @@ def _judged(
         learnt, measured = ([tallies[number, at, side, part] for side in (0, 1)] for part in (0, 1))
         both = [a + b for a, b in zip(learnt, measured, strict=True)]
         releases += sum(each.releases for each in both)
-        bounds += privacy.bounds(case, learnt, measured, level, gaps=gaps)
+        bounds += epsilon_bounds.bounds(case, learnt, measured, level, gaps=gaps)
         if mechanism.law:
-            checks += laws.check(case, both, level, gaps=gaps)
+            checks += law_test.check(case, both, level, gaps=gaps)
     return Audited(
         name=mechanism.name,
         what=mechanism.what,

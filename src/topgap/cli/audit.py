@@ -14,9 +14,9 @@ from typing import Any, Literal, NamedTuple
 import typer
 
 from topgap import auditing
-from topgap.auditing import plot as drawing
 from topgap.auditing.auditor import LEAST, read_failure
-from topgap.auditing.result import WIDTH
+from topgap.auditing.results import plot as drawing
+from topgap.auditing.results.audit import WIDTH
 from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
@@ -164,7 +164,8 @@ def _audited(request: Request, bar: Bar) -> Shown:
 
 
 def _attacked(request: Request, bar: Bar) -> Shown:
-    from topgap.auditing import attack_plot, attack_report, attacks
+    from topgap.auditing import attacks
+    from topgap.auditing.attacks import plot, report
 
     failure = read_failure(request.failure)
     usual = QUICK_ATTACK if request.quick else ATTACK
@@ -173,10 +174,10 @@ def _attacked(request: Request, bar: Bar) -> Shown:
     results = attacks.attack(number, failure, bar)
     return Shown(
         all(each.as_expected for each in results),
-        attack_report.conclusion(results),
-        attack_report.to_text(results, failure, width=_width(request)),
-        attack_report.to_json(results, failure),
-        lambda form: attack_plot.drawn(results, form),
+        report.conclusion(results),
+        report.to_text(results, failure, width=_width(request)),
+        report.to_json(results, failure),
+        lambda form: plot.drawn(results, form),
     )
 
 

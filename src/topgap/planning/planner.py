@@ -9,7 +9,7 @@ import numpy as np
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_parameter, read_whole
 from topgap.parameters import TopK
-from topgap.planning.counts import Counts
+from topgap.planning.public_counts import Counts
 from topgap.planning.result import Plan
 from topgap.planning.simulation import simulate
 from topgap.selection.answers import Array, check_enough, read

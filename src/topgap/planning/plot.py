@@ -6,8 +6,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from topgap.errors import MissingExtraError
-from topgap.planning.figures import Figure
 from topgap.planning.result import Plan
+from topgap.planning.statistics import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topgap.display import dataframes
 from topgap.display.text_table import format_html, format_text
 from topgap.numbers.format import format_exact, format_rounded
-from topgap.planning.figures import Figure
+from topgap.planning.statistics import Figure
 
 if TYPE_CHECKING:
     import pandas as pd

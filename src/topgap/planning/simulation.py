@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap.parameters import TopK
-from topgap.planning.counts import Counts, Whole, Winners
-from topgap.planning.errors import Errors
-from topgap.planning.figures import Mean, chance, root
+from topgap.planning.count_errors import Errors
+from topgap.planning.public_counts import Counts, Whole, Winners
 from topgap.planning.result import Lists, Row
+from topgap.planning.statistics import Mean, chance, root
 from topgap.selection.measurement import Shares
 
 Told = Callable[[int], None]

@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topgap.auditing.binomial import is_more_than, lower, upper
-from topgap.auditing.broken import floats, rounded_floats
-from topgap.auditing.rounding import not_above, not_below
+from topgap.auditing.mechanisms.broken_mechanisms import floats, rounded_floats
+from topgap.auditing.probability.binomial import is_more_than, lower, upper
+from topgap.auditing.probability.directed_rounding import not_above, not_below
 from topgap.parameters import TopK
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]

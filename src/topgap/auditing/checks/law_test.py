@@ -19,9 +19,9 @@ from itertools import permutations, product
 from math import perm, sqrt
 from typing import NamedTuple
 
-from topgap.auditing.binomial import tail
-from topgap.auditing.cases import Neighbours
-from topgap.auditing.features import (
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.observing.gap_bins import Edges, Grid, begins, ends, first_winners, grid
+from topgap.auditing.observing.observables import (
     ITEMS,
     LAST,
     WHOLE,
@@ -31,10 +31,16 @@ from topgap.auditing.features import (
     said_items,
     said_range,
 )
-from topgap.auditing.findings import LawCheck, Misfit
-from topgap.auditing.grids import Edges, Grid, begins, ends, first_winners, grid
-from topgap.auditing.leading import Range, Winners, is_computed, power_bounds, within
-from topgap.auditing.rounding import not_above, not_below
+from topgap.auditing.probability.binomial import tail
+from topgap.auditing.probability.directed_rounding import not_above, not_below
+from topgap.auditing.probability.event_probability import (
+    Range,
+    Winners,
+    is_computed,
+    power_bounds,
+    within,
+)
+from topgap.auditing.results.findings import LawCheck, Misfit
 from topgap.law import Bounds
 
 MOST_ORDERS = 20_000

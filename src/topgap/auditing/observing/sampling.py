@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
 
-from topgap.auditing.blame import said_of
-from topgap.auditing.cases import ReleaseFunction
-from topgap.auditing.features import Tally, tally
-from topgap.auditing.grids import Grid
-from topgap.auditing.outcomes import Outcome, read
+from topgap.auditing.cases.neighbours import ReleaseFunction
+from topgap.auditing.observing.gap_bins import Grid
+from topgap.auditing.observing.observables import Tally, tally
+from topgap.auditing.observing.outcomes import Outcome, read
+from topgap.auditing.observing.user_errors import said_of
 from topgap.errors import AuditError
 from topgap.parameters import TopK
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from topgap._core import Laplace
-from topgap.auditing.cases import Neighbours, ReleaseFunction
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
 from topgap.parameters import TopK
 from topgap.reference.insecure_floats import gap_top_k_ideal
 from topgap.sampling.sampler import Sampler

@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import inf
 from typing import Any, Literal
 
-from topgap.auditing.cases import Neighbours
-from topgap.auditing.rounding import at_least, at_most
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.probability.directed_rounding import at_least, at_most
 
 ShouldBe = Literal["private", "not private", "of another law"]
 """What a mechanism must turn out to be; what is not private is broken on purpose."""

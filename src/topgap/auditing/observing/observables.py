@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from topgap.auditing.grids import Edges, Grid, begins, ends
-from topgap.auditing.outcomes import Gap, MinusZero, OffGrid, Outcome, impossible
+from topgap.auditing.observing.gap_bins import Edges, Grid, begins, ends
+from topgap.auditing.observing.outcomes import Gap, MinusZero, OffGrid, Outcome, impossible
 
 Labels = Counter[Hashable]
 WHOLE, ITEMS, LAST_OF_ALL = "items and gaps", "items", "last bits of all gaps"

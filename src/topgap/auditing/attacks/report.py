@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from topgap.auditing.result import WIDTH, paragraphs, short
-from topgap.auditing.rounding import percent_at_least, percent_at_most
+from topgap.auditing.probability.directed_rounding import percent_at_least, percent_at_most
+from topgap.auditing.results.audit import WIDTH, paragraphs, short
 from topgap.display.text_table import format_text
 
 if TYPE_CHECKING:

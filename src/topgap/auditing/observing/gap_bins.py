@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.auditing.cases import Neighbours
+from topgap.auditing.cases.neighbours import Neighbours
 
 Edges = tuple[int, ...]
 """Where ranges begin, from 0 up, in steps; each ends where the next one begins."""

@@ -2,7 +2,7 @@
 
 from itertools import cycle, product
 
-from topgap.auditing.cases import Neighbours
+from topgap.auditing.cases.neighbours import Neighbours
 from topgap.parameters import TopK
 
 _SHAPES = ((1, 2), (2, 3), (1, 5), (3, 4), (2, 4), (1, 3), (3, 5))

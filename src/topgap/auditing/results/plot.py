@@ -4,8 +4,8 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from topgap.auditing.findings import Audited, Bound
-from topgap.auditing.result import Audit
+from topgap.auditing.results.audit import Audit
+from topgap.auditing.results.findings import Audited, Bound
 from topgap.planning.plot import FORMS, check_installed
 
 if TYPE_CHECKING:

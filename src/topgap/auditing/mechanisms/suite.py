@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap import reference
-from topgap.auditing.cases import Neighbours, ReleaseFunction
-from topgap.auditing.findings import ShouldBe
-from topgap.auditing.neighbourhood import FULL, QUICK
+from topgap.auditing.cases.default_cases import FULL, QUICK
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
+from topgap.auditing.results.findings import ShouldBe
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.mechanism import top_k
@@ -74,7 +74,9 @@ def ours(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
 
 def broken(releases: int) -> tuple[Mechanism, ...]:
     """What is broken on purpose, each on the cases that show it, with so many releases each."""
-    from topgap.auditing.broken import BROKEN  # which nobody needs who audits a function of theirs
+    from topgap.auditing.mechanisms.broken_mechanisms import (
+        BROKEN,  # which nobody needs who audits a function of theirs
+    )
 
     return tuple(
         Mechanism(

@@ -7,8 +7,8 @@ import numpy as np
 
 from topgap.estimates.intervals import find_errors
 from topgap.estimates.noise import Noise
-from topgap.planning.counts import Whole
-from topgap.planning.figures import root_of_mean
+from topgap.planning.public_counts import Whole
+from topgap.planning.statistics import root_of_mean
 from topgap.selection.measurement import Shares, laplace
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from topgap.auditing.findings import Audited
+from topgap.auditing.results.findings import Audited
 
 
 def verdict(audited: Audited) -> str:

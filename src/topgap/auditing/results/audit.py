@@ -8,9 +8,9 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from topgap.auditing.findings import Audited
-from topgap.auditing.rounding import at_least
-from topgap.auditing.verdicts import conclusion, releases_of_private, verdict
+from topgap.auditing.probability.directed_rounding import at_least
+from topgap.auditing.results.findings import Audited
+from topgap.auditing.results.verdicts import conclusion, releases_of_private, verdict
 from topgap.display.text_table import format_html, format_text
 from topgap.numbers.format import format_exact
 
@@ -76,7 +76,7 @@ class Audit:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """The bounds of ε against the promise; see `topgap.auditing.plot`.
+        """The bounds of ε against the promise; see `topgap.auditing.results.plot`.
 
         Args:
             ax: Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -84,7 +84,7 @@ class Audit:
         Raises:
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.auditing.plot import plot
+        from topgap.auditing.results.plot import plot
 
         return plot(self, ax)
 

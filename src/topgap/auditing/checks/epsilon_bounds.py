@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topgap.auditing.binomial import is_more_than, log_of_ratio, lower, upper
-from topgap.auditing.cases import Neighbours
-from topgap.auditing.features import Labels, Tally, in_words, names
-from topgap.auditing.findings import Bound
-from topgap.auditing.grids import grid
-from topgap.auditing.rounding import not_above, not_below
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.observing.gap_bins import grid
+from topgap.auditing.observing.observables import Labels, Tally, in_words, names
+from topgap.auditing.probability.binomial import is_more_than, log_of_ratio, lower, upper
+from topgap.auditing.probability.directed_rounding import not_above, not_below
+from topgap.auditing.results.findings import Bound
 
 Event = frozenset[Hashable]
 
