@@ -121,7 +121,8 @@ def interval(runs: int, right: int, level: Fraction = LEVEL) -> tuple[float, flo
     [0.692, 1.0]
     """
     side = (1 - level) / 2
-    return float(binomial.lower(runs, right, side)), float(binomial.upper(runs, right, side))
+    low, high = binomial.lower_bound(runs, right, side), binomial.upper_bound(runs, right, side)
+    return float(low), float(high)
 
 
 def peer_error(case: Case) -> float:

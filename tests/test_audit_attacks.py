@@ -20,7 +20,7 @@ from topgap.auditing.attacks import (
     AttackResult,
     attack,
     game,
-    least,
+    least_releases,
     plot,
 )
 from topgap.auditing.attacks.game import Attack, play
@@ -88,9 +88,11 @@ def test_a_bit_that_only_one_of_two_data_sets_can_have() -> None:
 @pytest.mark.statistical(false_alarm=1e-11)
 def test_the_least_number_of_releases_is_enough() -> None:
     failure = Fraction(1, 10**9)
-    result = play(COUNTS, FLOATS, least(failure), failure / 18)
+    result = play(COUNTS, FLOATS, least_releases(failure), failure / 18)
     assert result.as_expected, result
-    assert least(Fraction(1, 2)) == least(failure) < least(failure / 10**30)
+    assert (
+        least_releases(Fraction(1, 2)) == least_releases(failure) < least_releases(failure / 10**30)
+    )
 
 
 @pytest.mark.parametrize("each", ATTACKS, ids=NAMES)
@@ -183,13 +185,13 @@ def result_of(**changes: Any) -> AttackResult:
 @pytest.mark.parametrize("form", plot.FORMS)
 def test_the_chart_is_drawn_in_every_form(form: str) -> None:
     beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    assert plot.drawn([result_of()], form).startswith(beginnings[form])
+    assert plot.render([result_of()], form).startswith(beginnings[form])
 
 
 def test_the_chart_says_what_happened() -> None:
     broken = result_of(exceeded=True, guesses=200, guesses_right=200, target=FLOATS)
     passed = result_of(guesses=0, guesses_right=0, seen=((0,) * 4, (7, 0, 0, 0)))
-    svg = plot.drawn([broken, passed, result_of(name="another")], "svg").decode()
+    svg = plot.render([broken, passed, result_of(name="another")], "svg").decode()
     for said in (
         "floats: broken",
         "100.0% of 200 guesses right; ε allows 73.1%",
@@ -202,4 +204,4 @@ def test_the_chart_says_what_happened() -> None:
 
 def test_nothing_is_no_chart() -> None:
     with pytest.raises(ParameterError, match="no attack to draw"):
-        plot.drawn([], "png")
+        plot.render([], "png")

@@ -11,9 +11,9 @@ from checking.audited import ours
 from checking.mutants import Mutant, mutated
 from topgap import TopK, audit, law
 from topgap.auditing import Neighbours
-from topgap.auditing.cases.default_cases import FULL
+from topgap.auditing.cases.default_cases import FULL_CASES
 from topgap.auditing.checks import law_test
-from topgap.auditing.observing.gap_bins import ends, grid
+from topgap.auditing.observing.gap_bins import bin_end, make_gap_bins
 from topgap.auditing.probability import event_probability
 from topgap.law import Bounds, exp_minus
 
@@ -36,13 +36,13 @@ def is_the_law(module: Any) -> bool:
     """Whether leading and gaps in ranges have the probabilities that `topgap.law` computes."""
     for order in permutations(range(len(ANSWERS)), 2):
         winners, losers = split(order)
-        one = module.leading(winners, losers, (0, 0), TWO.rate)
+        one = module.bound_lead_probability(winners, losers, (0, 0), TWO.rate)
         if not agree(one, law.top_k(ANSWERS, TWO, order)):
             return False
         for gaps in ((0, 0), (1, 0), (0, 2), (4, 3)):
             pairs = [(i, gap * TWO.resolution) for i, gap in zip(order, gaps, strict=True)]
             box = [(gap, gap + 1) for gap in gaps]
-            one = module.within(winners, losers, box, TWO.rate)
+            one = module.bound_probability(winners, losers, box, TWO.rate)
             if not agree(one, law.gap_top_k(ANSWERS, TWO, pairs)):
                 return False
     return True
@@ -67,7 +67,9 @@ def test_wrong_probabilities_are_found(mutant: Mutant) -> None:
 def test_a_range_is_the_sum_of_its_steps() -> None:
     winners, losers = split((1, 2))
     for first, end in ((0, 3), (2, 6)):
-        whole = event_probability.within(winners, losers, [(first, end), (1, 3)], TWO.rate)
+        whole = event_probability.bound_probability(
+            winners, losers, [(first, end), (1, 3)], TWO.rate
+        )
         parts = [
             law.gap_top_k(ANSWERS, TWO, [(1, Fraction(a, 2)), (2, Fraction(b, 2))])
             for a, b in product(range(first, end), range(1, 3))
@@ -79,19 +81,19 @@ def test_a_range_is_the_sum_of_its_steps() -> None:
 def test_distances_and_gaps_may_be_of_any_size() -> None:
     """Of two items, x^|a − b|/2 is the chance that the lower one wins."""
     rate = Fraction(1, 2**54)
-    one = event_probability.leading((0,), (2**54,), (2**54,), rate)
+    one = event_probability.bound_lead_probability((0,), (2**54,), (2**54,), rate)
     half = exp_minus(Fraction(2), 128)
     assert agree(one, Bounds(half.low / 2, half.high / 2))
-    far = event_probability.leading((0,), (10**50,), (0,), Fraction(1))
+    far = event_probability.bound_lead_probability((0,), (10**50,), (0,), Fraction(1))
     assert far.low == 0 < far.high < Fraction(1, 2**90)
 
 
-@pytest.mark.parametrize("case", FULL[::6], ids=lambda case: f"{case.parameters.to_dict()}")
+@pytest.mark.parametrize("case", FULL_CASES[::6], ids=lambda case: f"{case.parameters.to_dict()}")
 def test_the_cells_cover_everything_and_none_has_much(case: Neighbours) -> None:
-    sorted_so = grid(case)
+    sorted_so = make_gap_bins(case)
     for side in case.sides:
         chances: dict[str, list[law_test.Cell]] = {}
-        for cell in law_test.cells(case, side, gaps=True):
+        for cell in law_test.make_cells(case, side, gaps=True):
             chances.setdefault(cell.feature, []).append(cell)
         for feature, some in chances.items():
             if feature.startswith("last bits"):
@@ -107,7 +109,7 @@ def test_the_cells_cover_everything_and_none_has_much(case: Neighbours) -> None:
                     for cell in chances[f"items and size of gap {i + 1}"]
                     if cell.key[1] == (first,)
                 ]
-                if ends(first, edges) != first + 1:
+                if bin_end(first, edges) != first + 1:
                     assert sum(inside) < 0.45
 
 
@@ -117,7 +119,7 @@ def test_large_gaps_fall_by_the_same_factor_from_step_to_step(i: int) -> None:
     x = exp_minus(TWO.rate * (i + 1), 128)
     for order in ((0, 2), (1, 3), (2, 1)):
         here, there = (
-            event_probability.leading(
+            event_probability.bound_lead_probability(
                 *split(order), tuple(t * (j == i) for j in range(2)), TWO.rate
             )
             for t in (6, 7)
@@ -127,7 +129,7 @@ def test_large_gaps_fall_by_the_same_factor_from_step_to_step(i: int) -> None:
 
 def test_the_last_bits_of_large_gaps_have_the_law() -> None:
     case = Neighbours((0, 3), (0, 2), TopK(1, 2, resolution=1, monotonic=True))
-    cells = law_test.cells(case, case.answers, gaps=True)
+    cells = law_test.make_cells(case, case.answers, gaps=True)
     last = [cell.bounds for cell in cells if cell.feature == "last bits of gap 1"]
     for rest, bounds in enumerate(last):
         low = high = Fraction(0)
@@ -186,8 +188,8 @@ def test_what_is_right_is_clean_far_apart_and_with_many_items() -> None:
 
 @pytest.mark.statistical(false_alarm=1e-15)  # every gap of 1,000 is even on one side
 def test_rounded_floats_do_not_have_the_law() -> None:
-    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN
+    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
 
-    (rounded,) = (each for each in BROKEN if each.name == "floats, gaps rounded")
+    (rounded,) = (each for each in BROKEN_MECHANISMS if each.name == "floats, gaps rounded")
     (found,) = audit(rounded.release, cases=rounded.shown_on, releases=4_000).mechanisms
     assert found.law_violated

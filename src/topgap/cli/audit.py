@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import typer
 
 from topgap import auditing
-from topgap.auditing.auditor import LEAST, read_failure
+from topgap.auditing.auditor import LEAST_RELEASES, read_failure
 from topgap.auditing.results import plot as drawing
 from topgap.auditing.results.audit import WIDTH
 from topgap.cli import files, standard_output
@@ -134,11 +134,11 @@ def _check_numbers(request: Request) -> None:
     if request.processes is not None:
         read_whole(request.processes, "processes", least=1)
     if request.releases is not None:
-        least = LEAST
+        least = LEAST_RELEASES
         if request.attack:
             from topgap.auditing import attacks
 
-            least = attacks.least(failure)
+            least = attacks.least_releases(failure)
         read_whole(request.releases, "releases", least=least)
 
 
@@ -159,7 +159,7 @@ def _audited(request: Request, bar: Bar) -> Shown:
         made.conclusion,
         made.to_text(width=_width(request)),
         made.to_json(indent=2),
-        lambda form: drawing.drawn(made, form),
+        lambda form: drawing.render(made, form),
     )
 
 
@@ -169,7 +169,7 @@ def _attacked(request: Request, bar: Bar) -> Shown:
 
     failure = read_failure(request.failure)
     usual = QUICK_ATTACK if request.quick else ATTACK
-    least = attacks.least(failure)
+    least = attacks.least_releases(failure)
     number = max(usual, least) if request.releases is None else request.releases
     results = attacks.attack(number, failure, bar)
     return Shown(
@@ -177,7 +177,7 @@ def _attacked(request: Request, bar: Bar) -> Shown:
         report.conclusion(results),
         report.to_text(results, failure, width=_width(request)),
         report.to_json(results, failure),
-        lambda form: plot.drawn(results, form),
+        lambda form: plot.render(results, form),
     )
 
 

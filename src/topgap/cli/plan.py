@@ -149,7 +149,7 @@ def _publish(request: Request, made: Plan) -> None:
     if request.output is not None:
         contents[request.output] = content
     if request.plot is not None:
-        contents[request.plot] = drawing.drawn(made, request.drawn_as)
+        contents[request.plot] = drawing.render(made, request.drawn_as)
     files.write(contents, overwrite=request.overwrite)
     remarks = [*map(files.written, contents)]
     if request.written_as == "csv":  # which has no place for it

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMS = ("png", "svg", "pdf")
-"""What `drawn` can write."""
+"""What `render` can write."""
 
 # Told apart by colour, by the line and by the mark.
 _BLUE, _BROWN = "#0b5c8f", "#9c3a10"
@@ -55,10 +55,10 @@ def plot(plan: Plan, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Ax
         return axes
     from matplotlib import pyplot as plt
 
-    return _drawn_on(plt.figure(**_NEW), plan)
+    return _draw_new(plt.figure(**_NEW), plan)
 
 
-def drawn(plan: Plan, form: str) -> bytes:
+def render(plan: Plan, form: str) -> bytes:
     """The chart as a file holds it, made without pyplot and without a display.
 
     Args:
@@ -72,7 +72,7 @@ def drawn(plan: Plan, form: str) -> bytes:
     from matplotlib.figure import Figure
 
     figure = Figure(**_NEW)
-    _drawn_on(figure, plan)
+    _draw_new(figure, plan)
     file = io.BytesIO()
     figure.savefig(file, format=form, dpi=150)
     return file.getvalue()
@@ -92,7 +92,7 @@ def check_installed() -> None:
         raise MissingExtraError("plot needs matplotlib: pip install matplotlib.")
 
 
-def _drawn_on(figure: Any, plan: Plan) -> "tuple[Axes, Axes]":
+def _draw_new(figure: Any, plan: Plan) -> "tuple[Axes, Axes]":
     """On a new figure there is room for the legends beside the axes."""
     above, below = figure.subplots(2, 1, sharex=True)
     _draw(plan, above, below)

@@ -11,7 +11,7 @@ from topgap.planning.plot import FORMS, check_installed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FORMS", "drawn"]
+__all__ = ["FORMS", "render"]
 
 # Told apart by colour, and by being filled or not.
 _BLUE, _BROWN = "#0b5c8f", "#9c3a10"
@@ -19,7 +19,7 @@ _WIDTH = 0.42
 _MOST_TICKS = 10
 
 
-def drawn(results: Sequence[AttackResult], form: str) -> bytes:
+def render(results: Sequence[AttackResult], form: str) -> bytes:
     """The chart as a file holds it, made without pyplot and without a display.
 
     Each attack is a row and each target a column. A panel shows how many releases of D, and of D′,
@@ -50,9 +50,9 @@ def drawn(results: Sequence[AttackResult], form: str) -> bytes:
         row, column = rows.index(each.name), columns.index(each.target)
         ax = axes[row, column]
         ax.set_visible(True)
-        _draw(ax, each, _last([other for other in results if other.name == each.name]))
+        _draw(ax, each, _largest_count([other for other in results if other.name == each.name]))
         if column == 0:
-            ax.set_ylabel(f"{each.name}, ε = {_short(each)}\nshare of the releases")
+            ax.set_ylabel(f"{each.name}, ε = {_format_epsilon(each)}\nshare of the releases")
     handles, labels = axes[0, columns.index(results[0].target)].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
     file = io.BytesIO()
@@ -60,7 +60,7 @@ def drawn(results: Sequence[AttackResult], form: str) -> bytes:
     return file.getvalue()
 
 
-def _last(results: Sequence[AttackResult]) -> int:
+def _largest_count(results: Sequence[AttackResult]) -> int:
     """The largest number of telling gaps that any of them saw."""
     sides = [side for each in results for side in each.seen]
     return max([1] + [count for side in sides for count, times in enumerate(side) if times])
@@ -82,13 +82,13 @@ def _draw(ax: "Axes", result: AttackResult, last: int) -> None:
     ax.set_ylim(0, 1.03)
     ax.set_xticks(range(0, last + 1, 1 + last // _MOST_TICKS))
     ax.set_xlabel(result.looks_at)
-    ax.set_title(_said(result), loc="left", fontsize=9)
+    ax.set_title(_title(result), loc="left", fontsize=9)
     ax.grid(axis="y", color="#d5dbe1", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _said(result: AttackResult) -> str:
+def _title(result: AttackResult) -> str:
     """What is attacked, and how often a guess is right."""
     share = result.share
     right = "no guess" if share is None else f"{share:.1%} of {result.guesses:,} guesses right"
@@ -96,6 +96,6 @@ def _said(result: AttackResult) -> str:
     return f"{result.target}: {verdict}\n{right}; ε allows {result.allowed:.1%}"
 
 
-def _short(result: AttackResult) -> str:
+def _format_epsilon(result: AttackResult) -> str:
     epsilon = result.epsilon
     return str(epsilon) if epsilon.denominator <= 10**6 else f"{float(epsilon):.1e}"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from topgap.auditing.probability.directed_rounding import percent_at_least, percent_at_most
-from topgap.auditing.results.audit import WIDTH, paragraphs, short
+from topgap.auditing.probability.directed_rounding import format_share_down, format_share_up
+from topgap.auditing.results.audit import WIDTH, format_epsilon, wrap_notes
 from topgap.display.text_table import format_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def to_text(results: "Sequence[AttackResult]", failure: Fraction, *, width: int 
         conclusion(results),
     ]
     table = format_text(_HEAD, [*map(_row, results)], left=(0, 1, 8))
-    return "\n".join([table, "", *paragraphs(notes, width)])
+    return "\n".join([table, "", *wrap_notes(notes, width)])
 
 
 def conclusion(results: "Sequence[AttackResult]") -> str:
@@ -60,11 +60,11 @@ def _row(result: "AttackResult") -> list[str]:
     return [
         result.name,
         result.target,
-        short(result.epsilon),
+        format_epsilon(result.epsilon),
         f"{result.releases:,}",
         f"{result.guesses:,}",
         "–" if share is None else f"{share:.2%}",
-        f"{percent_at_least(result.lower)} to {percent_at_most(result.upper)}",
+        f"{format_share_down(result.lower)} to {format_share_up(result.upper)}",
         f"{result.allowed:.2%}",
         _verdict(result),
     ]

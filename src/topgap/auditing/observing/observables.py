@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from topgap.auditing.observing.gap_bins import Edges, Grid, begins, ends
-from topgap.auditing.observing.outcomes import Gap, MinusZero, OffGrid, Outcome, impossible
+from topgap.auditing.observing.gap_bins import Edges, GapBins, bin_end, bin_start
+from topgap.auditing.observing.outcomes import Gap, MinusZero, OffGrid, Outcome, explain_impossible
 
 Labels = Counter[Hashable]
-WHOLE, ITEMS, LAST_OF_ALL = "items and gaps", "items", "last bits of all gaps"
-LAST = 8
+ITEMS_AND_GAPS, ITEMS, ALL_LAST_BITS = "items and gaps", "items", "last bits of all gaps"
+MODULUS = 8
 """Whole steps are told apart by what is left of them when they are divided by this."""
-_LAST_OF_ALL = 4
+_JOINT_MODULUS = 4
 _FARTHEST = 128
 _LISTED = 3
 _READABLE = 10**15
@@ -42,54 +42,54 @@ class Tally(NamedTuple):
         )
 
 
-def names(k: int, *, gaps: bool) -> tuple[str, ...]:
+def list_observables(k: int, *, gaps: bool) -> tuple[str, ...]:
     """The features of an outcome, by name.
 
-    >>> names(1, gaps=True)[:3]
+    >>> list_observables(1, gaps=True)[:3]
     ('items and gaps', 'items', 'items and size of gap 1')
-    >>> names(1, gaps=True)[3:]
+    >>> list_observables(1, gaps=True)[3:]
     ('low bits of gap 1', 'last bits of gap 1')
     """
     if not gaps:
         return (ITEMS,)
     each = ("items and size of gap", "low bits of gap", "last bits of gap")
     of_gaps = [f"{name} {i + 1}" for name in each for i in range(k)]
-    return (WHOLE, ITEMS, *of_gaps, *[LAST_OF_ALL] * (k > 1))
+    return (ITEMS_AND_GAPS, ITEMS, *of_gaps, *[ALL_LAST_BITS] * (k > 1))
 
 
-def tally(outcomes: Mapping[Outcome, int], items: int, grid: Grid) -> Tally:
+def tally_outcomes(outcomes: Mapping[Outcome, int], items: int, bins: GapBins) -> Tally:
     """Count the labels of these outcomes.
 
     Args:
         outcomes: How often each came.
         items: How many items there are.
-        grid: The ranges that sizes of gaps are sorted into.
+        bins: The ranges that sizes of gaps are sorted into.
     """
     counts: list[Labels] = []
     wrong: Counter[str] = Counter()
     for outcome, times in outcomes.items():
-        labels = _labels(outcome, grid)
+        labels = _labels(outcome, bins)
         counts = counts or [Counter() for _ in labels]
         for count, label in zip(counts, labels, strict=True):
             count[label] += times
-        why = impossible(outcome, items)
+        why = explain_impossible(outcome, items)
         if why is not None:
             wrong[why] += times
     return Tally(sum(outcomes.values()), tuple(counts), wrong)
 
 
-def _labels(outcome: Outcome, grid: Grid) -> list[Hashable]:
+def _labels(outcome: Outcome, bins: GapBins) -> list[Hashable]:
     indices, gaps = outcome
     if gaps is None:
         return [indices]
     steps = [gap if type(gap) is int else _below(gap) for gap in gaps]
-    whole = tuple([begins(each, edges) for each, edges in zip(steps, grid.joint, strict=True)])
-    sizes = [begins(each, edges) for each, edges in zip(steps, grid.fine, strict=True)]
+    whole = tuple([bin_start(each, edges) for each, edges in zip(steps, bins.joint, strict=True)])
+    sizes = [bin_start(each, edges) for each, edges in zip(steps, bins.fine, strict=True)]
     labels: list[Hashable] = [(indices, whole), indices, *[(indices, size) for size in sizes]]
     labels += map(_low_bits, gaps)
-    labels += [(_binary_digits(each), each % LAST) for each in steps]
+    labels += [(_binary_digits(each), each % MODULUS) for each in steps]
     if len(steps) > 1:
-        labels.append(tuple([each % _LAST_OF_ALL for each in steps]))
+        labels.append(tuple([each % _JOINT_MODULUS for each in steps]))
     return labels
 
 
@@ -114,37 +114,39 @@ def _low_bits(gap: Gap) -> Hashable:
     return ("on", min((gap & -gap).bit_length() - 1, _FARTHEST))
 
 
-def in_words(feature: str, event: Iterable[Hashable], grid: Grid) -> str:
+def describe_event(feature: str, event: Iterable[Hashable], bins: GapBins) -> str:
     """An event, which is a set of labels, as a person would say it.
 
-    >>> edges = ((0, 1, 2, 5),)
-    >>> in_words("items and size of gap 1", [((2, 0), 1), ((2, 0), 2)], Grid(*[edges] * 3, 1, 1))
+    >>> bins = GapBins(*[((0, 1, 2, 5),)] * 3, 1, 1)
+    >>> describe_event("items and size of gap 1", [((2, 0), 1), ((2, 0), 2)], bins)
     'items 2, 0 with gap 1 of 1 to 4 steps'
     """
     labels = list(event)
     if feature == ITEMS:
         said = sorted(_items(each) for each in labels)
-    elif feature == WHOLE:
-        said = [said_whole(each, grid.joint) for each in sorted(labels)]  # type: ignore[type-var]
+    elif feature == ITEMS_AND_GAPS:
+        said = [describe_items_and_gaps(each, bins.joint) for each in sorted(labels)]  # type: ignore[type-var]
     elif feature.startswith("low bits"):
-        said = sorted(_said_bits(each) for each in labels)
+        said = sorted(_describe_low_bits(each) for each in labels)
         said[0] = f"{feature.removeprefix('low bits of ')} being {said[0]}"
-    elif feature == LAST_OF_ALL:
-        said = [_said_last_of_all(each) for each in sorted(labels)]  # type: ignore[type-var]
+    elif feature == ALL_LAST_BITS:
+        said = [_describe_all_last_bits(each) for each in sorted(labels)]  # type: ignore[type-var]
     elif feature.startswith("last bits"):
-        said = _said_last_bits(feature.removeprefix("last bits of "), labels)
+        said = _describe_last_bits(feature.removeprefix("last bits of "), labels)
     else:
         gap = feature.rpartition("of ")[2]
-        said = _said_sizes(gap, labels, grid.fine[int(gap.split()[1]) - 1])
+        said = _describe_sizes(gap, labels, bins.fine[int(gap.split()[1]) - 1])
     more = len(said) - _LISTED
     return " or ".join(said[:_LISTED]) + (f" or {more} more" if more > 0 else "")
 
 
-def said_items(first: tuple[int, ...], *, more: bool) -> str:
+def describe_items(first: tuple[int, ...], *, more: bool) -> str:
     """Winners, perhaps the first of more.
 
-    >>> said_items((3, 1), more=False), said_items((3, 1), more=True), said_items((), more=True)
-    ('items 3, 1', 'items 3, 1, …', 'any items')
+    >>> describe_items((3, 1), more=False), describe_items((3, 1), more=True)
+    ('items 3, 1', 'items 3, 1, …')
+    >>> describe_items((), more=True)
+    'any items'
     """
     return f"{_items(first)}{', …' * more}" if first else "any items"
 
@@ -161,19 +163,19 @@ def _number(index: int) -> str:
     return f"{'-' * (index < 0)}2^{abs(index).bit_length() - 1} or more"
 
 
-def said_whole(label: object, joint: tuple[Edges, ...]) -> str:
+def describe_items_and_gaps(label: object, joint: tuple[Edges, ...]) -> str:
     """Winners, and the range of each gap."""
     assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
     indices, firsts = label
-    ranges = [said_range(a, ends(a, edges)) for a, edges in zip(firsts, joint, strict=True)]
+    ranges = [format_range(a, bin_end(a, edges)) for a, edges in zip(firsts, joint, strict=True)]
     steps = ", ".join(ranges)
     return f"{_items(indices)} with gap{'s' * (len(ranges) > 1)} of {steps} {_unit(steps)}"
 
 
-def said_range(first: int, end: int | None) -> str:
+def format_range(first: int, end: int | None) -> str:
     """From where it begins to the last before its end.
 
-    >>> said_range(3, 4), said_range(3, 9), said_range(3, None), said_range(-1, 0)
+    >>> format_range(3, 4), format_range(3, 9), format_range(3, None), format_range(-1, 0)
     ('3', '3 to 8', '3 or more', 'less than 0')
     """
     if first < 0:
@@ -183,40 +185,40 @@ def said_range(first: int, end: int | None) -> str:
     return str(first) if end == first + 1 else f"{first} to {end - 1}"
 
 
-def in_steps(first: int, end: int | None) -> str:
+def format_steps(first: int, end: int | None) -> str:
     """The same with its unit.
 
-    >>> in_steps(1, 2), in_steps(3, 9)
+    >>> format_steps(1, 2), format_steps(3, 9)
     ('1 step', '3 to 8 steps')
     """
-    said = said_range(first, end)
+    said = format_range(first, end)
     return f"{said} {_unit(said)}"
 
 
-def _said_last_of_all(label: object) -> str:
+def _describe_all_last_bits(label: object) -> str:
     assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
-    return f"gaps that leave {', '.join(map(str, label))} when divided by {_LAST_OF_ALL} steps"
+    return f"gaps that leave {', '.join(map(str, label))} when divided by {_JOINT_MODULUS} steps"
 
 
-def _said_last_bits(gap: str, labels: list[Hashable]) -> list[str]:
+def _describe_last_bits(gap: str, labels: list[Hashable]) -> list[str]:
     by_size: dict[int, list[int]] = {}
     for label in labels:
         assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
         by_size.setdefault(label[0], []).append(label[1])
     return [
-        f"{gap} of {_said_digits(digits)} steps that leave "
-        f"{', '.join(map(str, sorted(left)))} when divided by {LAST}"
+        f"{gap} of {_describe_digits(digits)} steps that leave "
+        f"{', '.join(map(str, sorted(left)))} when divided by {MODULUS}"
         for digits, left in sorted(by_size.items())
     ]
 
 
-def _said_digits(digits: int) -> str:
+def _describe_digits(digits: int) -> str:
     if digits <= 0:
         return "less than 0" if digits else "0"
-    return said_range(1 << (digits - 1), None if digits == _FARTHEST else 1 << digits)
+    return format_range(1 << (digits - 1), None if digits == _FARTHEST else 1 << digits)
 
 
-def _said_bits(label: object) -> str:
+def _describe_low_bits(label: object) -> str:
     match label:
         case ("zero",):
             return "0"
@@ -231,7 +233,7 @@ def _said_bits(label: object) -> str:
             return f"an odd multiple of 2^{label[1]}"
 
 
-def _said_sizes(gap: str, labels: list[Hashable], edges: Edges) -> list[str]:
+def _describe_sizes(gap: str, labels: list[Hashable], edges: Edges) -> list[str]:
     """Sizes that follow each other are said as one range."""
     by_items: dict[object, list[int]] = {}
     for label in labels:
@@ -241,12 +243,12 @@ def _said_sizes(gap: str, labels: list[Hashable], edges: Edges) -> list[str]:
     for indices, sizes in sorted(by_items.items(), key=_by_items):
         ranges: list[tuple[int, int | None]] = []
         for size in sorted(sizes):
-            end = 0 if size < 0 else ends(size, edges)
+            end = 0 if size < 0 else bin_end(size, edges)
             if ranges and ranges[-1][1] == size:
                 ranges[-1] = ranges[-1][0], end
             else:
                 ranges.append((size, end))
-        each = ", ".join(said_range(*one) for one in ranges[:_LISTED])
+        each = ", ".join(format_range(*one) for one in ranges[:_LISTED])
         others = f" and {len(ranges) - _LISTED} ranges more" * (len(ranges) > _LISTED)
         said.append(f"{_items(indices)} with {gap} of {each}{others} {_unit(each)}")
     return said

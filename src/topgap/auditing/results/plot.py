@@ -11,7 +11,7 @@ from topgap.planning.plot import FORMS, check_installed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FORMS", "check_installed", "drawn", "plot"]
+__all__ = ["FORMS", "check_installed", "plot", "render"]
 
 # Told apart by colour and by the mark.
 _STYLES: dict[str, dict[str, Any]] = {
@@ -59,7 +59,7 @@ def plot(audit: Audit, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def drawn(audit: Audit, form: str) -> bytes:
+def render(audit: Audit, form: str) -> bytes:
     """The chart as a file holds it, made without pyplot and without a display.
 
     Args:
@@ -96,7 +96,7 @@ def _draw(audit: Audit, ax: "Axes") -> None:
     ax.set_xscale("log")
     ax.set_xlim(_LEAST * 0.8, _MOST * 1.25)
     ax.set_xticks(*zip(*_TICKS.items(), strict=True))
-    ax.set_yticks(range(len(audit.mechanisms)), [_said(each) for each in audit.mechanisms])
+    ax.set_yticks(range(len(audit.mechanisms)), [_label(each) for each in audit.mechanisms])
     ax.invert_yaxis()
     ax.set_xlabel("ε shown, as a multiple of the ε promised")
     ax.set_title(f"Audit of {audit.releases:,} releases")
@@ -118,7 +118,7 @@ def _marks(audited: Audited) -> Iterator[tuple[dict[str, Any], list[Bound]]]:
             yield style, bounds
 
 
-def _said(audited: Audited) -> str:
+def _label(audited: Audited) -> str:
     """The name, with what the marks do not show."""
     name = audited.name.replace("$", r"\$")  # which Matplotlib would read as a formula
     return f"{name} (law violated)" if audited.law_violated else name
