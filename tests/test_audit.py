@@ -42,7 +42,8 @@ from topgap.auditing.observing import sampling
 from topgap.auditing.probability import binomial
 from topgap.auditing.probability.directed_rounding import format_lower_bound
 from topgap.auditing.results.audit import Audit
-from topgap.auditing.results.plot import FORMS, render
+from topgap.auditing.results.plot import render
+from topgap.display.figure import FORMS
 
 ONE = TopK(1, 1, resolution=1, monotonic=True)
 TWO = TopK(2, 1, resolution="1/2")
@@ -596,7 +597,7 @@ def test_json_holds_everything(both: Audit) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_plot_is_drawn_in_each_form(both: Audit, form: str, tmp_path: Path) -> None:
-    content = render(both, form)
+    content = render(both.mechanisms, form)
     assert content[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
     (tmp_path / "file").write_bytes(content)
 

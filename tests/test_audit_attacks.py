@@ -24,6 +24,7 @@ from topgap.auditing.attacks import (
     plot,
 )
 from topgap.auditing.attacks.game import Attack, play
+from topgap.display.figure import FORMS
 
 EVEN, BALANCES, COUNTS = ATTACKS
 LEVEL = Fraction(1, 10**9)
@@ -182,7 +183,7 @@ def result_of(**changes: Any) -> AttackResult:
     return replace(made, **changes)
 
 
-@pytest.mark.parametrize("form", plot.FORMS)
+@pytest.mark.parametrize("form", FORMS)
 def test_the_chart_is_drawn_in_every_form(form: str) -> None:
     beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     assert plot.render([result_of()], form).startswith(beginnings[form])

@@ -10,7 +10,7 @@ import pytest
 
 from topgap import Release, ReleaseError, TopK
 from topgap.auditing.cases.default_cases import FULL_CASES
-from topgap.auditing.observing import observables
+from topgap.auditing.observing import event_text, observables
 from topgap.auditing.observing.gap_bins import GapBins, bin_end, bin_start, make_gap_bins
 from topgap.auditing.observing.outcomes import (
     MinusZero,
@@ -182,7 +182,7 @@ def test_minus_zero_is_told_from_zero_and_large_numbers_are_told() -> None:
     ("last bits of all gaps", [(0, 3)], "gaps that leave 0, 3 when divided by 4 steps"),
 ], ids=range(14))  # fmt: skip
 def test_events_are_said_in_words(feature: str, event: list[Any], said: str) -> None:
-    assert observables.describe_event(feature, event, sorted_so(0, 1, 2, 3, 5, 9, k=2)) == said
+    assert event_text.describe_event(feature, event, sorted_so(0, 1, 2, 3, 5, 9, k=2)) == said
 
 
 @pytest.mark.statistical(false_alarm=1e-15)  # it takes 5 of the labels below; all of 800 have one

@@ -451,7 +451,7 @@ def test_what_no_float_holds_is_none_in_json() -> None:
     assert made.rows[0].measured_error.value == math.inf
     assert made.to_dict()["rows"][0]["measured_error"] == [None, None]
     assert "inf" in str(made)
-    assert render(made, "png").startswith(b"\x89PNG")
+    assert render(made.rows, made.k, made.title, "png").startswith(b"\x89PNG")
 
 
 def test_a_plan_is_frozen_and_where_it_is_looked_for(made: Plan) -> None:
@@ -524,7 +524,7 @@ def test_it_draws_on_given_axes_and_changes_nothing_else(made: Plan) -> None:
     ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"),
 ])  # fmt: skip
 def test_it_is_drawn_to_files_without_pyplot(made: Plan, form: str, start: bytes) -> None:
-    assert render(made, form).startswith(start)
+    assert render(made.rows, made.k, made.title, form).startswith(start)
     assert plt.get_fignums() == []
 
 

@@ -21,6 +21,7 @@ from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
+from topgap.display.figure import FORMS, require_matplotlib
 from topgap.display.text import to_line
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import read_whole
@@ -85,7 +86,7 @@ def audit(request: Request) -> None:
     _check(request)
     files.check(request.targets, _read(request), overwrite=request.overwrite, or_else=_OR_ELSE)
     if request.plot is not None:
-        drawing.check_installed()
+        require_matplotlib()
     with Bar(shown=not request.quiet) as bar:
         shown = _attacked(request, bar) if request.attack else _audited(request, bar)
     _publish(request, shown)
@@ -115,7 +116,7 @@ def _check(request: Request) -> None:
         raise typer.BadParameter("--output and --plot name the same file.")
     if request.written_as not in ("table", "json"):
         raise typer.BadParameter("an audit is written as table or json; say which by --format.")
-    if request.plot is not None and request.drawn_as not in drawing.FORMS:
+    if request.plot is not None and request.drawn_as not in FORMS:
         raise typer.BadParameter("the name of --plot must end in .png, .svg or .pdf.")
     try:
         _check_numbers(request)
@@ -159,7 +160,7 @@ def _audited(request: Request, bar: Bar) -> Shown:
         made.conclusion,
         made.to_text(width=_width(request)),
         made.to_json(indent=2),
-        lambda form: drawing.render(made, form),
+        lambda form: drawing.render(made.mechanisms, form),
     )
 
 

@@ -8,7 +8,8 @@ for the data of people. It stands beside the way from answers to a release and l
 """
 
 from topgap.planning.planner import EPSILONS, plan
-from topgap.planning.result import Lists, Plan, Row
+from topgap.planning.result import Plan
+from topgap.planning.rows import Lists, Row
 from topgap.planning.statistics import Figure
 from topgap.planning.synthetic_counts import zipf
 

@@ -8,7 +8,7 @@ import numpy as np
 from topgap.parameters import TopK
 from topgap.planning.count_errors import CountErrors
 from topgap.planning.public_counts import PublicCounts, Whole, Winners
-from topgap.planning.result import Lists, Row
+from topgap.planning.rows import Lists, Row
 from topgap.planning.statistics import Mean, estimate_probability, root_mean_square
 from topgap.selection.measurement import Shares
 

@@ -3,21 +3,18 @@
 import json
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from topgap.auditing.attacks.game import AttackResult
 from topgap.auditing.probability.directed_rounding import format_share_down, format_share_up
 from topgap.auditing.results.audit import WIDTH, format_epsilon, wrap_notes
 from topgap.display.text_table import format_text
-
-if TYPE_CHECKING:
-    from topgap.auditing.attacks import AttackResult
 
 FORMAT = "topgap.attack/1"
 _RANGE = "confidence range"
 _HEAD = ["attack", "on", "ε", "releases", "guesses", "right", _RANGE, "allowed", "verdict"]
 
 
-def to_text(results: "Sequence[AttackResult]", failure: Fraction, *, width: int = WIDTH) -> str:
+def to_text(results: Sequence[AttackResult], failure: Fraction, *, width: int = WIDTH) -> str:
     """A table with a line for each attack on each target, and what it means.
 
     Args:
@@ -38,13 +35,13 @@ def to_text(results: "Sequence[AttackResult]", failure: Fraction, *, width: int 
     return "\n".join([table, "", *wrap_notes(notes, width)])
 
 
-def conclusion(results: "Sequence[AttackResult]") -> str:
+def conclusion(results: Sequence[AttackResult]) -> str:
     """Whether all of it went as it should."""
     expected = all(each.as_expected for each in results)
     return "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE."
 
 
-def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:
+def to_json(results: Sequence[AttackResult], failure: Fraction) -> str:
     """The same as JSON, with all that was counted."""
     content = {
         "format": FORMAT,
@@ -55,7 +52,7 @@ def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2)
 
 
-def _row(result: "AttackResult") -> list[str]:
+def _row(result: AttackResult) -> list[str]:
     share = result.share
     return [
         result.name,
@@ -70,6 +67,6 @@ def _row(result: "AttackResult") -> list[str]:
     ]
 
 
-def _verdict(result: "AttackResult") -> str:
+def _verdict(result: AttackResult) -> str:
     said = "gives people away" if result.exceeded else "no more than allowed"
     return said if result.as_expected else f"{said}: NOT AS EXPECTED"

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.observing.event_text import describe_event
 from topgap.auditing.observing.gap_bins import make_gap_bins
-from topgap.auditing.observing.observables import Labels, Tally, describe_event, list_observables
+from topgap.auditing.observing.observables import Labels, Tally, list_observables
 from topgap.auditing.probability.binomial import exceeds, log_ratio_bound, lower_bound, upper_bound
 from topgap.auditing.probability.directed_rounding import round_down, round_up
 from topgap.auditing.results.findings import Bound

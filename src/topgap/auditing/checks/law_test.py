@@ -20,6 +20,7 @@ from math import perm, sqrt
 from typing import NamedTuple
 
 from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.observing.event_text import describe_items, format_range, format_steps
 from topgap.auditing.observing.gap_bins import (
     Edges,
     GapBins,
@@ -33,9 +34,6 @@ from topgap.auditing.observing.observables import (
     ITEMS_AND_GAPS,
     MODULUS,
     Tally,
-    describe_items,
-    format_range,
-    format_steps,
     list_observables,
 )
 from topgap.auditing.probability.binomial import tail_bound

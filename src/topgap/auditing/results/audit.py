@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from topgap.auditing.probability.directed_rounding import format_lower_bound
 from topgap.auditing.results.findings import Audited
+from topgap.auditing.results.plot import plot
 from topgap.auditing.results.verdicts import conclude, count_private_releases, describe_verdict
 from topgap.display.text_table import format_html, format_text
 from topgap.numbers.format import format_exact
@@ -84,9 +85,7 @@ class Audit:
         Raises:
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.auditing.results.plot import plot
-
-        return plot(self, ax)
+        return plot(self.mechanisms, ax)
 
     def __str__(self) -> str:
         return self.to_text()
