@@ -87,7 +87,7 @@ def test_ours_is_clean(gaps: bool, false_alarm: float) -> None:
     assert made.as_expected, made
     (found,) = made.mechanisms
     assert (found.releases, found.name) == (20_000, release.__name__)
-    assert 0 < found.most_telling.share < 1
+    assert 0 < found.strongest_bound.share < 1
     assert made.failure == Fraction(1, 10**11)
 
 
@@ -108,7 +108,7 @@ def test_less_and_more_noise_are_found(factor: Any, private: bool | None) -> Non
 def test_most_of_what_is_promised_is_shown() -> None:
     """That item 0 leads by 1 and more is e^ε times as likely, and that item 1 wins as rare."""
     (found,) = audit(ours, cases=[PAIR], releases=40_000).mechanisms
-    best = found.most_telling
+    best = found.strongest_bound
     assert 0.8 < best.epsilon < 1
     assert (best.case, best.promised) == (PAIR, Fraction(1))
     assert abs(best.count / best.releases - 0.5) < 0.1
@@ -145,7 +145,7 @@ def test_low_bits_of_floats_are_looked_at() -> None:
         return [(0, generator.randrange(9) + (0.25 if answers[0] else 0.5))]
 
     (found,) = audit(worse, cases=[PAIR], releases=2_000, law=False).mechanisms
-    assert found.most_telling.feature == "low bits of gap 1"
+    assert found.strongest_bound.feature == "low bits of gap 1"
     assert found.privacy_violated
 
 
@@ -423,13 +423,17 @@ def test_cases_too_large_for_the_law_are_audited_without_it() -> None:
     made = audit(ours, cases=[many], releases=1_000)
     assert [each.cells for each in made.mechanisms[0].laws] == [0, 0]
     assert made.tails == epsilon_bounds.count_tails(PAIR, gaps=True)
-    assert made.mechanisms[0].law_said == made.to_dict()["mechanisms"][0]["law"] == "not looked at"
+    assert (
+        made.mechanisms[0].law_status == made.to_dict()["mechanisms"][0]["law"] == "not looked at"
+    )
     assert str(made).splitlines()[1].split()[2:5] == ["not", "looked", "at"]
     assert "it was not looked at" in str(made)
     made = audit(ours, cases=[many, PAIR], releases=1_000)
-    assert made.mechanisms[0].law_said == made.to_dict()["mechanisms"][0]["law"] == "kept in 2 of 4"
+    assert (
+        made.mechanisms[0].law_status == made.to_dict()["mechanisms"][0]["law"] == "kept in 2 of 4"
+    )
     impossible = audit(lambda *_: [(0, -1)], cases=[many], releases=1_000)
-    assert impossible.mechanisms[0].law_said == "violated"
+    assert impossible.mechanisms[0].law_status == "violated"
 
 
 # --- Processes
@@ -662,8 +666,8 @@ def test_without_gaps_nothing_is_said_of_them() -> None:
 @pytest.mark.statistical(false_alarm=1e-12)
 def test_what_was_found_of_one_is_shown_in_a_line(both: Audit) -> None:
     assert repr(both.mechanisms[1]) == (
-        "<Audited noise$less: 4,000 releases, law violated, ε at least "
-        f"{format_lower_bound(both.mechanisms[1].most_telling.epsilon)} of 1>"
+        "<MechanismAudit noise$less: 4,000 releases, law violated, ε at least "
+        f"{format_lower_bound(both.mechanisms[1].strongest_bound.epsilon)} of 1>"
     )
     assert both.to_dict()["releases_of_what_must_be_private"] == 4_000
     assert both.to_dict()["releases"] == 8_000

@@ -166,14 +166,14 @@ def with_a_parity(answers: Sequence[int], parameters: TopK) -> list[tuple[int, F
 def test_what_is_wrong_with_large_gaps_is_found() -> None:
     far = Neighbours((1000, 0), (999, 0), ONE)
     (found,) = audit(lambda *_: [(0, 5)], cases=[far], releases=1_000).mechanisms
-    assert found.law_said == "violated"
+    assert found.law_status == "violated"
     tenths = Neighbours((0, 0), (1, 0), TopK(1, "1/10", monotonic=True))
     (found,) = audit(clipped, cases=[tenths], releases=2_000).mechanisms
     assert found.law_violated
     (found,) = audit(with_a_parity, cases=[tenths], releases=2_000).mechanisms
     assert found.law_violated
     assert found.privacy_violated
-    assert found.most_telling.feature == "last bits of gap 1"
+    assert found.strongest_bound.feature == "last bits of gap 1"
 
 
 @pytest.mark.statistical(false_alarm=1e-11)
@@ -183,7 +183,7 @@ def test_what_is_right_is_clean_far_apart_and_with_many_items() -> None:
     huge = Neighbours((10**30, 0), (10**30, 1), TopK(1, Fraction(1, 10**28), resolution=1))
     made = audit(ours, cases=[far, many, huge], releases=3_000, failure="1e-11")
     assert made.as_expected
-    assert made.mechanisms[0].law_said == "kept"
+    assert made.mechanisms[0].law_status == "kept"
 
 
 @pytest.mark.statistical(false_alarm=1e-15)  # every gap of 1,000 is even on one side

@@ -12,7 +12,7 @@ from topgap.auditing.observing.gap_bins import make_gap_bins
 from topgap.auditing.observing.observables import Tally
 from topgap.auditing.observing.sampling import Task, sample
 from topgap.auditing.results.audit import Audit
-from topgap.auditing.results.findings import Audited, Bound, LawCheck
+from topgap.auditing.results.findings import Bound, LawCheck, MechanismAudit
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
@@ -160,7 +160,7 @@ def _rounds(mechanism: Mechanism) -> Sequence[int]:
 
 def _audit_once(
     mechanisms: Sequence[Mechanism], level: Fraction, processes: int, progress: Progress | None
-) -> list[Audited]:
+) -> list[MechanismAudit]:
     tasks = [task for number, each in enumerate(mechanisms) for task in _make_tasks(number, each)]
     done, all_of = 0, sum(task.releases for task in tasks)
 
@@ -205,7 +205,7 @@ def _make_tasks(number: int, mechanism: Mechanism) -> list[Task]:
 
 def _evaluate(
     number: int, mechanism: Mechanism, tallies: dict[tuple[int, ...], Tally], level: Fraction
-) -> Audited:
+) -> MechanismAudit:
     checks: list[LawCheck] = []
     bounds: list[Bound] = []
     releases = 0
@@ -217,7 +217,7 @@ def _evaluate(
         bounds += epsilon_bounds.bound_epsilon(case, learnt, measured, level, gaps=gaps)
         if mechanism.law:
             checks += law_test.check_law(case, both, level, gaps=gaps)
-    return Audited(
+    return MechanismAudit(
         name=mechanism.name,
         what=mechanism.what,
         should_be=mechanism.should_be,

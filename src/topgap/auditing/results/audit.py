@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from topgap.auditing.probability.directed_rounding import format_lower_bound
-from topgap.auditing.results.findings import Audited
+from topgap.auditing.results.findings import MechanismAudit
 from topgap.auditing.results.plot import plot
 from topgap.auditing.results.verdicts import conclude, count_private_releases, describe_verdict
 from topgap.display.text_table import format_html, format_text
@@ -36,7 +36,7 @@ class Audit:
             that was looked at, for a probability of the law or for a bound of ε.
     """
 
-    mechanisms: tuple[Audited, ...]
+    mechanisms: tuple[MechanismAudit, ...]
     failure: Fraction
     tails: int
 
@@ -145,17 +145,17 @@ class Audit:
         return f"<Audit of {self.releases:,} releases: {verdict}>"
 
 
-def _row(audited: Audited) -> list[str]:
-    least, most = map(format_epsilon, audited.promised)
-    best = audited.most_telling
+def _row(found: MechanismAudit) -> list[str]:
+    least, most = map(format_epsilon, found.promised)
+    best = found.strongest_bound
     return [
-        audited.name,
-        f"{audited.releases:,}",
-        audited.law_said,
+        found.name,
+        f"{found.releases:,}",
+        found.law_status,
         least if least == most else f"{least} to {most}",
         f"≥ {format_lower_bound(best.epsilon)} of {format_epsilon(best.promised)}",
         format_share(best.share),
-        describe_verdict(audited),
+        describe_verdict(found),
     ]
 
 

@@ -129,7 +129,7 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Audited:
+class MechanismAudit:
     """What was found of one mechanism.
 
     Attributes:
@@ -164,7 +164,7 @@ class Audited:
         return compared, len(self.laws) - compared
 
     @property
-    def law_said(self) -> str:
+    def law_status(self) -> str:
         """What became of the law, in a few words."""
         compared, not_compared = self.law_compared
         if self.law_violated:
@@ -186,7 +186,7 @@ class Audited:
     @property
     def shows_anything(self) -> bool:
         """Whether a frequency was compared with the law, or some ε above 0 was shown."""
-        return self.law_compared[0] > 0 or self.most_telling.epsilon > 0
+        return self.law_compared[0] > 0 or self.strongest_bound.epsilon > 0
 
     @property
     def as_expected(self) -> bool:
@@ -200,7 +200,7 @@ class Audited:
                 return self.law_violated
 
     @property
-    def most_telling(self) -> Bound:
+    def strongest_bound(self) -> Bound:
         """The bound that is the largest part of its promise."""
         return max(self.bounds, key=lambda each: each.share)
 
@@ -211,9 +211,9 @@ class Audited:
         return min(all_promised), max(all_promised)
 
     def __repr__(self) -> str:
-        best = self.most_telling
+        best = self.strongest_bound
         return (
-            f"<Audited {self.name}: {self.releases:,} releases, law {self.law_said}, "
+            f"<MechanismAudit {self.name}: {self.releases:,} releases, law {self.law_status}, "
             f"ε at least {format_lower_bound(best.epsilon)} of {best.promised}>"
         )
 
@@ -224,7 +224,7 @@ class Audited:
         if misfits:
             said.append(_describe_misfit(*misfits[0]))
         if self.privacy_violated:
-            said.append(_describe_bound(self.most_telling))
+            said.append(_describe_bound(self.strongest_bound))
         return said
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,7 +234,7 @@ class Audited:
             "what": self.what,
             "should_be": self.should_be,
             "releases": self.releases,
-            "law": self.law_said,
+            "law": self.law_status,
             "data_sets_compared_with_the_law": self.law_compared[0],
             "privacy": "violated" if self.privacy_violated else "no violation shown",
             "as_expected": self.as_expected,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from topgap.auditing.results.findings import Audited, Bound
+from topgap.auditing.results.findings import Bound, MechanismAudit
 from topgap.display.figure import (
     BLUE,
     BROWN,
@@ -37,7 +37,7 @@ _LEAST, _MOST = 0.003, 100.0  # what is beyond is drawn there: a logarithmic axi
 _TICKS = {_LEAST: "none", 0.01: "0.01", 0.1: "0.1", 1: "1", 10: "10", _MOST: "100 or more"}
 
 
-def plot(mechanisms: Sequence[Audited], ax: "Axes | None" = None) -> "Axes":
+def plot(mechanisms: Sequence[MechanismAudit], ax: "Axes | None" = None) -> "Axes":
     """Draw a mark for each lower bound of ε, as a multiple of the ε that was promised.
 
     A bound left of the line at 1 is within the promise; a bound right of it is a violation. A
@@ -61,7 +61,7 @@ def plot(mechanisms: Sequence[Audited], ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def render(mechanisms: Sequence[Audited], form: str) -> bytes:
+def render(mechanisms: Sequence[MechanismAudit], form: str) -> bytes:
     """Draw the same chart as the contents of a file, without pyplot and without a display.
 
     Args:
@@ -76,11 +76,11 @@ def render(mechanisms: Sequence[Audited], form: str) -> bytes:
     return to_bytes(figure, form)
 
 
-def _size(mechanisms: Sequence[Audited]) -> tuple[float, float]:
+def _size(mechanisms: Sequence[MechanismAudit]) -> tuple[float, float]:
     return 9, 1.6 + 0.36 * len(mechanisms)
 
 
-def _draw(mechanisms: Sequence[Audited], ax: "Axes") -> None:
+def _draw(mechanisms: Sequence[MechanismAudit], ax: "Axes") -> None:
     named: set[str] = set()
     for row, each in enumerate(mechanisms):
         for style, bounds in _marks(each):
@@ -101,19 +101,19 @@ def _draw(mechanisms: Sequence[Audited], ax: "Axes") -> None:
     place_legend_beside(ax)
 
 
-def _marks(audited: Audited) -> Iterator[tuple[dict[str, Any], list[Bound]]]:
+def _marks(found: MechanismAudit) -> Iterator[tuple[dict[str, Any], list[Bound]]]:
     """The bounds of a mechanism by the way they are drawn."""
-    usual = _STYLES[audited.should_be]
-    if audited.should_be != "private":
-        yield usual, [*audited.bounds]
+    usual = _STYLES[found.should_be]
+    if found.should_be != "private":
+        yield usual, [*found.bounds]
         return
     for violated, style in ((False, usual), (True, _VIOLATED)):
-        bounds = [each for each in audited.bounds if each.violated is violated]
+        bounds = [each for each in found.bounds if each.violated is violated]
         if bounds:
             yield style, bounds
 
 
-def _label(audited: Audited) -> str:
+def _label(found: MechanismAudit) -> str:
     """The name, with what the marks do not show."""
-    name = audited.name.replace("$", r"\$")  # which Matplotlib would read as a formula
-    return f"{name} (law violated)" if audited.law_violated else name
+    name = found.name.replace("$", r"\$")  # which Matplotlib would read as a formula
+    return f"{name} (law violated)" if found.law_violated else name

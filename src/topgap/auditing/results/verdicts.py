@@ -2,27 +2,27 @@
 
 from collections.abc import Sequence
 
-from topgap.auditing.results.findings import Audited
+from topgap.auditing.results.findings import MechanismAudit
 
 
-def describe_verdict(audited: Audited) -> str:
+def describe_verdict(found: MechanismAudit) -> str:
     """What was found, in a few words.
 
     Of ours more is known than an audit can show, so that they are called clean; of a function of a
     user's it is said that nothing was found, or that nothing could be.
     """
-    if audited.should_be != "private":
-        return "broken, and found" if audited.as_expected else "BROKEN, NOT FOUND"
-    if audited.privacy_violated:
+    if found.should_be != "private":
+        return "broken, and found" if found.as_expected else "BROKEN, NOT FOUND"
+    if found.privacy_violated:
         return "ε BROKEN"
-    if audited.law_violated:
+    if found.law_violated:
         return "ANOTHER LAW"
-    if not audited.yours:
+    if not found.yours:
         return "clean"
-    return "nothing found" if audited.shows_anything else "too few releases to show anything"
+    return "nothing found" if found.shows_anything else "too few releases to show anything"
 
 
-def conclude(mechanisms: Sequence[Audited]) -> list[str]:
+def conclude(mechanisms: Sequence[MechanismAudit]) -> list[str]:
     """What all of it comes to; more than one sentence only if there is more than one thing wrong.
 
     Args:
@@ -51,12 +51,12 @@ def conclude(mechanisms: Sequence[Audited]) -> list[str]:
     return [f"All is as it should be: no violation in {releases}{found}."]
 
 
-def count_private_releases(mechanisms: Sequence[Audited]) -> int:
+def count_private_releases(mechanisms: Sequence[MechanismAudit]) -> int:
     """How many releases were made of what must be private."""
     return sum(each.releases for each in mechanisms if each.should_be == "private")
 
 
-def _explain_law(found: Sequence[Audited]) -> str:
+def _explain_law(found: Sequence[MechanismAudit]) -> str:
     """What another law means for a function that need not have ours."""
     if not all(each.yours for each in found):
         return ""
@@ -66,5 +66,5 @@ def _explain_law(found: Sequence[Audited]) -> str:
     )
 
 
-def _join_names(found: Sequence[Audited]) -> str:
+def _join_names(found: Sequence[MechanismAudit]) -> str:
     return ", ".join(each.name for each in found)
