@@ -10,9 +10,9 @@ import numpy as np
 import topgap
 from data import Counts, load
 from topgap import select
-from topgap.planning.counts import Counts as Truth
-from topgap.planning.counts import Winners
-from topgap.planning.figures import Mean, root
+from topgap.planning.public_counts import PublicCounts as Truth
+from topgap.planning.public_counts import Winners
+from topgap.planning.statistics import Mean, root_mean_square
 from utility_figures import MEASURED, SIMULATED, Case, Chance, Error, Figures, Small, interval
 from utility_laws import chance_at_once, chance_by_peeling, right_lists, simulate
 from utility_peers import LISTS, MEASURES, WAYS
@@ -96,7 +96,7 @@ def peer_errors(data: str, k: int, peer: str, epsilons: Sequence[str], seconds: 
     for epsilon, squares in _in_time(prepared, epsilons, seconds):
         mean = Mean()
         mean.add(np.array(squares))
-        error = root(mean, Fraction(1))
+        error = root_mean_square(mean, Fraction(1))
         found.errors.append(Error(Case(label, k, epsilon), peer, len(squares), *error))
     return found
 
@@ -126,7 +126,7 @@ def few_items(runs: int) -> Figures:
 def _judged(case: Case, counts: Counts, who: str, kind: str, winners: Winners) -> Chance:
     """Ties are decided in favour of a list."""
     truth = Truth.of(counts, topgap.TopK(case.k, 1))
-    judged, runs = truth.judge(winners), len(winners)
+    judged, runs = truth.compare(winners), len(winners)
     right = int(judged.right.sum())
     ends = interval(runs, right)
     return Chance(case, who, kind, runs, right / runs, *ends, float(judged.overlap.mean()))

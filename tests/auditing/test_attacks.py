@@ -11,7 +11,6 @@ import pytest
 
 from tests.checking.mutants import Mutant, mutated
 from topgap import ParameterError, ParameterTypeError
-from topgap.auditing import attack_plot
 from topgap.auditing.attacks import (
     ATTACKS,
     FLOATS,
@@ -21,9 +20,11 @@ from topgap.auditing.attacks import (
     AttackResult,
     attack,
     game,
-    least,
+    least_releases,
+    plot,
 )
 from topgap.auditing.attacks.game import Attack, play
+from topgap.display.figure import FORMS
 
 EVEN, BALANCES, COUNTS = ATTACKS
 LEVEL = Fraction(1, 10**9)
@@ -88,9 +89,11 @@ def test_a_bit_that_only_one_of_two_data_sets_can_have() -> None:
 @pytest.mark.statistical(false_alarm=1e-11)
 def test_the_least_number_of_releases_is_enough() -> None:
     failure = Fraction(1, 10**9)
-    result = play(COUNTS, FLOATS, least(failure), failure / 18)
+    result = play(COUNTS, FLOATS, least_releases(failure), failure / 18)
     assert result.as_expected, result
-    assert least(Fraction(1, 2)) == least(failure) < least(failure / 10**30)
+    assert (
+        least_releases(Fraction(1, 2)) == least_releases(failure) < least_releases(failure / 10**30)
+    )
 
 
 @pytest.mark.parametrize("each", ATTACKS, ids=NAMES)
@@ -180,16 +183,16 @@ def result_of(**changes: Any) -> AttackResult:
     return replace(made, **changes)
 
 
-@pytest.mark.parametrize("form", attack_plot.FORMS)
+@pytest.mark.parametrize("form", FORMS)
 def test_the_chart_is_drawn_in_every_form(form: str) -> None:
     beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    assert attack_plot.drawn([result_of()], form).startswith(beginnings[form])
+    assert plot.render([result_of()], form).startswith(beginnings[form])
 
 
 def test_the_chart_says_what_happened() -> None:
     broken = result_of(exceeded=True, guesses=200, guesses_right=200, target=FLOATS)
     passed = result_of(guesses=0, guesses_right=0, seen=((0,) * 4, (7, 0, 0, 0)))
-    svg = attack_plot.drawn([broken, passed, result_of(name="another")], "svg").decode()
+    svg = plot.render([broken, passed, result_of(name="another")], "svg").decode()
     for said in (
         "floats: broken",
         "100.0% of 200 guesses right; ε allows 73.1%",
@@ -202,4 +205,4 @@ def test_the_chart_says_what_happened() -> None:
 
 def test_nothing_is_no_chart() -> None:
     with pytest.raises(ParameterError, match="no attack to draw"):
-        attack_plot.drawn([], "png")
+        plot.render([], "png")

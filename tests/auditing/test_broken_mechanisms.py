@@ -13,9 +13,9 @@ import pytest
 from tests.auditing.broken_law import Answers, Outcome, Wrong, names, outcomes
 from tests.checking.frequencies import misfits
 from topgap import TopK, law
-from topgap.auditing import broken
-from topgap.auditing.binomial import is_more_than, lower, upper
-from topgap.auditing.broken import BROKEN
+from topgap.auditing.mechanisms import broken_mechanisms
+from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
+from topgap.auditing.probability.binomial import exceeds, lower_bound, upper_bound
 from topgap.law import Bounds, exp_minus
 
 OPTION_1 = Wrong("uniform")
@@ -208,7 +208,7 @@ def test_rounding_to_nearest_is_a_law_of_its_own() -> None:
 )
 def test_too_little_noise_loses_twice_epsilon(name: str, outcome: Outcome) -> None:
     """Noise of half the mean is that of twice ε: its law has a ratio of e^2, and ε is 1."""
-    (pair,) = next(each.shown_on for each in BROKEN if each.name == name)
+    (pair,) = next(each.shown_on for each in BROKEN_MECHANISMS if each.name == name)
     twice = TopK(pair.parameters.k, 2, resolution=1, monotonic=pair.parameters.monotonic)
     likely = true_law(pair.answers, twice, outcome).low
     other = true_law(pair.neighbour, twice, outcome).high
@@ -266,7 +266,7 @@ def test_it_has_the_law_that_is_said(
     name: str, answers: Answers, parameters: TopK, chance: Chance, false_alarm: float
 ) -> None:
     # Union bound over the cells, see `misfits`.
-    release = next(each.release for each in BROKEN if each.name == name)
+    release = next(each.release for each in BROKEN_MECHANISMS if each.name == name)
     seen = Counter(_pairs(release(answers, parameters)) for _ in range(RUNS))
     cells = cells_of(answers, parameters)
     assert misfits(seen, cells, lambda cell: within(chance(cell)), false_alarm) == []
@@ -279,9 +279,9 @@ def _pairs(released: Any) -> Outcome:
 @pytest.mark.parametrize(
     ("run", "answers", "ordered"),
     [
-        (broken.names_with_ties_by_index, (0, 0, 1), (0, 1, 2)),
+        (broken_mechanisms.names_with_ties_by_index, (0, 0, 1), (0, 1, 2)),
         # Sorted by the answers this is (1, 0, 0), in which the last item stands first.
-        (broken.names_with_ties_by_true_order, (0, 0, 1), (2, 0, 1)),
+        (broken_mechanisms.names_with_ties_by_true_order, (0, 0, 1), (2, 0, 1)),
     ],
     ids=["index", "true order"],
 )
@@ -301,11 +301,11 @@ def test_names_have_the_law_that_is_said(
 
 def test_a_fixed_seed_repeats_itself_and_tells_neighbours_apart() -> None:
     for here, there, parameters in next(
-        each.shown_on for each in BROKEN if each.name == "a fixed seed"
+        each.shown_on for each in BROKEN_MECHANISMS if each.name == "a fixed seed"
     ):
-        first = broken.fixed_seed(here, parameters)
-        assert all(broken.fixed_seed(here, parameters) == first for _ in range(10))
-        assert broken.fixed_seed(there, parameters) != first
+        first = broken_mechanisms.fixed_seed(here, parameters)
+        assert all(broken_mechanisms.fixed_seed(here, parameters) == first for _ in range(10))
+        assert broken_mechanisms.fixed_seed(there, parameters) != first
 
 
 # Floats.
@@ -323,19 +323,19 @@ def test_even_noise_shows_in_two_answers_and_rounded_gaps() -> None:
     # more. At this level the bounds of 5,000 lie 0.026 and 0.025 from the shares, so it fails only
     # if the difference of the shares is 0.08 off, by Hoeffding with a chance below e^−32.
     ((here, there, parameters),) = next(
-        each.shown_on for each in BROKEN if each.name == "floats, gaps rounded"
+        each.shown_on for each in BROKEN_MECHANISMS if each.name == "floats, gaps rounded"
     )
     runs, level = 5_000, Fraction(1, 10**4)
-    low = lower(runs, odd(broken.rounded_floats, there, parameters, runs), level)
-    high = upper(runs, odd(broken.rounded_floats, here, parameters, runs), level)
-    assert is_more_than(low, high, Fraction(1, 50))
+    low = lower_bound(runs, odd(broken_mechanisms.rounded_floats, there, parameters, runs), level)
+    high = upper_bound(runs, odd(broken_mechanisms.rounded_floats, here, parameters, runs), level)
+    assert exceeds(low, high, Fraction(1, 50))
     assert parameters.epsilon < Fraction(1, 10**16)
 
 
 def test_all_that_is_broken_is_named_once_and_said() -> None:
-    assert len({each.name for each in BROKEN}) == len(BROKEN)
-    assert all(each.what.endswith(".") and each.shown_on for each in BROKEN)
-    for each in BROKEN:
+    assert len({each.name for each in BROKEN_MECHANISMS}) == len(BROKEN_MECHANISMS)
+    assert all(each.what.endswith(".") and each.shown_on for each in BROKEN_MECHANISMS)
+    for each in BROKEN_MECHANISMS:
         for here, there, parameters in each.shown_on:
             for answers in (here, there):
                 released = each.release(answers, parameters)

@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 from tests.checking.systems import posix_only
 from tests.cli.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
 from topgap import select
-from topgap.auditing import attacks, mechanisms
-from topgap.auditing.neighbourhood import QUICK
+from topgap.auditing import attacks
+from topgap.auditing.cases.default_cases import QUICK_CASES
+from topgap.auditing.mechanisms import suite
 from topgap.cli.commands import app
 
 # What the audit promises, with the failure that is asked for below; see `SMALL`.
@@ -157,18 +158,22 @@ def test_privacy_alone_may_be_asked_for(mine: Path, monkeypatch: pytest.MonkeyPa
 def test_without_a_function_topgap_is_audited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from topgap.auditing.broken import BROKEN
+    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
 
-    two = [each for each in BROKEN if each.name in ("half the noise", "a fixed seed")]
-    monkeypatch.setattr("topgap.auditing.broken.BROKEN", tuple(two))
-    monkeypatch.setattr(mechanisms, "_FEWEST", 300)
-    monkeypatch.setattr(mechanisms, "QUICK", QUICK[:1])
+    two = [each for each in BROKEN_MECHANISMS if each.name in ("half the noise", "a fixed seed")]
+    monkeypatch.setattr(
+        "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", tuple(two)
+    )
+    monkeypatch.setattr(suite, "_FEWEST", 300)
+    monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:1])
     ended = called(monkeypatch, tmp_path, *SMALL)
     assert ended.code == 0, ended
     assert ended.out.splitlines()[-1].endswith("2 of 2 broken on purpose were found.")
     # And with one that nobody can find:
     harmless = two[0]._replace(name="harmless", release=lambda a, p: select(p, a), gaps=True)
-    monkeypatch.setattr("topgap.auditing.broken.BROKEN", (harmless,))
+    monkeypatch.setattr(
+        "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", (harmless,)
+    )
     monkeypatch.setattr("topgap.auditing.auditor._RELEASES_OF_BROKEN", 100)
     ended = called(monkeypatch, tmp_path, *SMALL)
     assert ended.code == 1

@@ -34,9 +34,9 @@ from topgap import (
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
 from topgap.law import Bounds, exp_minus
-from topgap.planning import Figure, counts, errors, simulation, zipf
-from topgap.planning.counts import Counts
-from topgap.planning.plot import drawn
+from topgap.planning import Figure, count_errors, public_counts, simulation, zipf
+from topgap.planning.plot import render
+from topgap.planning.public_counts import PublicCounts
 from topgap.selection.measurement import Shares
 
 # No chance that a test below states as 0 or 1 is as far as this from it.
@@ -62,7 +62,7 @@ def misjudged(module: Any) -> list[str]:
     for n in (2, 3, 4):
         for given, k in product(product(range(3), repeat=n), range(1, n)):
             lists = [*permutations(range(n), k)]
-            judged = module.Counts.of([*given], TopK(k, 1)).judge(np.array(lists))
+            judged = module.PublicCounts.of([*given], TopK(k, 1)).compare(np.array(lists))
             rows = zip(*(each.tolist() for each in judged), strict=True)
             for named, row in zip(lists, rows, strict=True):
                 if row != judged_by_hand(given, named):
@@ -71,18 +71,18 @@ def misjudged(module: Any) -> list[str]:
 
 
 def test_lists_are_judged_as_all_possible_truths_judge_them() -> None:
-    assert misjudged(counts) == []
+    assert misjudged(public_counts) == []
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("ties count as the wrong order", "(named == self.best).all", "(winners == np.argsort(-self.standings)[:len(self.best)]).all"),  # noqa: E501
-    Mutant("ties are not capped", "len(self.best) - above)", "len(self.best))"),
+    Mutant("ties count as the wrong order", "(named == self.top_ranks).all", "(winners == np.argsort(-self.ranks)[:len(self.top_ranks)]).all"),  # noqa: E501
+    Mutant("ties are not capped", "len(self.top_ranks) - above)", "len(self.top_ranks))"),
     Mutant("overlap off by one", "overlap = (named > last)", "overlap = 1 + (named > last)"),
     Mutant("the last place does not belong", "(named == last).sum", "(named < last).sum"),
     Mutant("the wrong end", "[: -parameters.k - 1 : -1]", "[: parameters.k]"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_judging_wrongly_is_found(mutant: Mutant) -> None:
-    assert misjudged(mutated(counts, mutant)) != []
+    assert misjudged(mutated(public_counts, mutant)) != []
 
 
 @pytest.mark.parametrize("given", [
@@ -92,9 +92,9 @@ def test_judging_wrongly_is_found(mutant: Mutant) -> None:
     [True + 1, 2**62, -(2**62)],
 ])  # fmt: skip
 def test_who_is_largest_is_seen_however_numbers_are_stored_and_rounded(given: Any) -> None:
-    public = Counts.of(given, TopK(2, 1, resolution=1))
-    assert public.standings.tolist() == [1, 2, 0]
-    assert public.best.tolist() == [2, 1]
+    public = PublicCounts.of(given, TopK(2, 1, resolution=1))
+    assert public.ranks.tolist() == [1, 2, 0]
+    assert public.top_ranks.tolist() == [2, 1]
 
 
 # --- The chances, where they are known
@@ -157,9 +157,9 @@ def test_chances_are_those_of_the_law(
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("all of ε selects twice", "_drawn(counts, shares.selection,", "_drawn(counts, parameters,"),  # noqa: E501
-    Mutant("a share of ε selects twice", "in _drawn(counts, parameters,", "in _drawn(counts, shares.selection,"),  # noqa: E501
-    Mutant("right and in order exchanged", "chance(right), chance(in_order)", "chance(in_order), chance(right)"),  # noqa: E501
+    Mutant("all of ε selects twice", "_simulate_releases(counts, shares.selection,", "_simulate_releases(counts, parameters,"),  # noqa: E501
+    Mutant("a share of ε selects twice", "in _simulate_releases(counts, parameters,", "in _simulate_releases(counts, shares.selection,"),  # noqa: E501
+    Mutant("right and in order exchanged", "estimate_probability(right), estimate_probability(in_order)", "estimate_probability(in_order), estimate_probability(right)"),  # noqa: E501
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_other_chances_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     # The chances differ by 0.1 and more: 20,000 releases miss that less often than once in 10^20.
@@ -231,11 +231,11 @@ def wrong_errors(module: Any, k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
     shares = Shares.of(TopK(k, 3, resolution="1/2", monotonic=True), "2/3")
     noise = np.random.default_rng(7).integers(-50, 50, (k, 5))
     monkeypatch.setattr(
-        module.Errors, "_noise", lambda self, _: np.ravel(noise) * float(self._step)
+        module.CountErrors, "_noise", lambda self, _: np.ravel(noise) * float(self._step)
     )
     steps, gaps = released(k, seed=k)
-    ours = module.Errors(shares)
-    alone, combined = ours.squared(steps.astype(kind), gaps.astype(kind))
+    ours = module.CountErrors(shares)
+    alone, combined = ours.simulate_squared(steps.astype(kind), gaps.astype(kind))
     law = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
     found = []
     for run in range(5):
@@ -258,7 +258,7 @@ def wrong_errors(module: Any, k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
 def test_errors_are_those_of_the_estimates_that_a_user_gets(
     k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wrong_errors(errors, k, kind, monkeypatch) == []
+    assert wrong_errors(count_errors, k, kind, monkeypatch) == []
 
 
 @pytest.mark.parametrize("mutant", [
@@ -271,12 +271,12 @@ def test_errors_are_those_of_the_estimates_that_a_user_gets(
     Mutant("not by k", "return alone / k, combined / k", "return alone / k, combined"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_other_errors_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wrong_errors(mutated(errors, mutant), 3, np.int64, monkeypatch) != []
+    assert wrong_errors(mutated(count_errors, mutant), 3, np.int64, monkeypatch) != []
 
 
 def unlikely_noise(module: Any, false_alarm: float) -> list[str]:
     """Whether measurements have noise of the rate 1, which is theirs where ε = 4 and k = 2."""
-    ours = module.Errors(Shares.of(TopK(2, 4, resolution=1), "1/2"))
+    ours = module.CountErrors(Shares.of(TopK(2, 4, resolution=1), "1/2"))
     drawn = [round(each * float(ours.unit)) for each in ours._noise(20_000).tolist()]
     once = exp_minus(1, 100)
 
@@ -289,7 +289,7 @@ def unlikely_noise(module: Any, false_alarm: float) -> list[str]:
 
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
-    assert unlikely_noise(errors, false_alarm) == []
+    assert unlikely_noise(count_errors, false_alarm) == []
 
 
 @pytest.mark.parametrize("mutant", [
@@ -299,7 +299,7 @@ def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
     # 0 has the chances 0.96, 0.76 and 0.24 in place of 0.46: missed less often than once in 10^20.
-    assert unlikely_noise(mutated(errors, mutant), 1e-9) != []
+    assert unlikely_noise(mutated(count_errors, mutant), 1e-9) != []
 
 
 @pytest.mark.statistical(false_alarm=1e-9)
@@ -326,13 +326,13 @@ def test_of_one_winner_there_is_nothing_to_combine() -> None:
 
 def test_many_winners_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = []
-    real = errors.Errors.squared
+    real = count_errors.CountErrors.simulate_squared
 
     def watched(self: Any, steps: Any, gaps: Any) -> Any:
         shapes.append(steps.shape)
         return real(self, steps, gaps)
 
-    monkeypatch.setattr(errors.Errors, "squared", watched)
+    monkeypatch.setattr(count_errors.CountErrors, "simulate_squared", watched)
     plan(zipf(6_000, 10**6), 5_000, 1, releases=150)
     assert sum(rows for rows, _ in shapes) == 150
     assert max(rows * k for rows, k in shapes) <= 2**19
@@ -451,7 +451,7 @@ def test_what_no_float_holds_is_none_in_json() -> None:
     assert made.rows[0].measured_error.value == math.inf
     assert made.to_dict()["rows"][0]["measured_error"] == [None, None]
     assert "inf" in str(made)
-    assert drawn(made, "png").startswith(b"\x89PNG")
+    assert render(made.rows, made.k, made.title, "png").startswith(b"\x89PNG")
 
 
 def test_a_plan_is_frozen_and_where_it_is_looked_for(made: Plan) -> None:
@@ -524,7 +524,7 @@ def test_it_draws_on_given_axes_and_changes_nothing_else(made: Plan) -> None:
     ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"),
 ])  # fmt: skip
 def test_it_is_drawn_to_files_without_pyplot(made: Plan, form: str, start: bytes) -> None:
-    assert drawn(made, form).startswith(start)
+    assert render(made.rows, made.k, made.title, form).startswith(start)
     assert plt.get_fignums() == []
 
 

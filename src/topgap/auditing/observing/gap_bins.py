@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.auditing.cases import Neighbours
+from topgap.auditing.cases.neighbours import Neighbours
 
 Edges = tuple[int, ...]
 """Where ranges begin, from 0 up, in steps; each ends where the next one begins."""
@@ -24,66 +24,67 @@ _SAMPLES = 2_048
 _FARTHEST = 1e300
 
 
-class Grid(NamedTuple):
+class GapBins(NamedTuple):
     """The ranges of all gaps of a case.
 
     Attributes:
         law: For each gap, those whose exact probability is computed.
         fine: The same and more, for what an observer may look at.
         joint: Few for each gap, for all gaps together.
-        group: Orders are told apart by so many of their first winners, with the size of a gap.
-        joint_group: The same with all gaps together.
+        prefix: Orders are told apart by so many of their first winners, with the size of a gap.
+        joint_prefix: The same with all gaps together.
     """
 
     law: tuple[Edges, ...]
     fine: tuple[Edges, ...]
     joint: tuple[Edges, ...]
-    group: int
-    joint_group: int
+    prefix: int
+    joint_prefix: int
 
 
 @lru_cache(maxsize=1024)
-def grid(case: Neighbours) -> Grid:
+def make_gap_bins(case: Neighbours) -> GapBins:
     """The ranges for a case: small gaps one by one, others by their quantiles, as far as known.
 
     >>> from topgap.parameters import TopK
-    >>> grid(Neighbours((0, 0), (1, 0), TopK(1, 1, resolution=1, monotonic=True))).law[0][:5]
+    >>> pair = Neighbours((0, 0), (1, 0), TopK(1, 1, resolution=1, monotonic=True))
+    >>> make_gap_bins(pair).law[0][:5]
     (0, 1, 2, 3, 4)
     """
     k, n = case.parameters.k, len(case.answers)
     gaps = _gaps(case)
-    group, joint_group = first_winners(n, k, _FEWEST_RANGES), first_winners(n, k, 2**k)
-    ranges = min(_MOST_RANGES, MOST_CELLS // perm(n, group))
-    together = int((MOST_CELLS / perm(n, joint_group) + 1e-9) ** (1 / k))
+    prefix, joint_prefix = prefix_length(n, k, _FEWEST_RANGES), prefix_length(n, k, 2**k)
+    ranges = min(_MOST_RANGES, MOST_CELLS // perm(n, prefix))
+    together = int((MOST_CELLS / perm(n, joint_prefix) + 1e-9) ** (1 / k))
     law = tuple(_edges(each, ranges) for each in gaps)
-    return Grid(
+    return GapBins(
         law,
         tuple(tuple(sorted({*each, *_SIZES})) for each in law),
         tuple(_edges(each, max(2, min(together, _MOST_JOINT))) for each in gaps),
-        group,
-        joint_group,
+        prefix,
+        joint_prefix,
     )
 
 
-def first_winners(n: int, k: int, ranges: int) -> int:
+def prefix_length(n: int, k: int, ranges: int) -> int:
     """How many first winners can be told apart, if each time so many ranges are.
 
-    >>> first_winners(5, 3, 4), first_winners(9, 5, 4), first_winners(1000, 2, 4)
+    >>> prefix_length(5, 3, 4), prefix_length(9, 5, 4), prefix_length(1000, 2, 4)
     (3, 2, 0)
     """
     return max(m for m in range(k + 1) if m == 0 or perm(n, m) * ranges <= MOST_CELLS)
 
 
-def begins(steps: int, edges: Edges) -> int:
+def bin_start(steps: int, edges: Edges) -> int:
     """Where the range of a gap begins; −1 for what is below 0.
 
-    >>> begins(7, (0, 1, 5, 9)), begins(10**30, (0, 1, 5, 9)), begins(-3, (0, 1))
+    >>> bin_start(7, (0, 1, 5, 9)), bin_start(10**30, (0, 1, 5, 9)), bin_start(-3, (0, 1))
     (5, 9, -1)
     """
     return edges[bisect_right(edges, steps) - 1] if steps >= 0 else -1
 
 
-def ends(first: int, edges: Edges) -> int | None:
+def bin_end(first: int, edges: Edges) -> int | None:
     """Where the range that begins there ends; None if it has no end."""
     after = bisect_right(edges, first)
     return edges[after] if after < len(edges) else None

@@ -12,19 +12,19 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
 
-from topgap.auditing.blame import said_of
-from topgap.auditing.cases import ReleaseFunction
-from topgap.auditing.features import Tally, tally
-from topgap.auditing.grids import Grid
-from topgap.auditing.outcomes import Outcome, read
+from topgap.auditing.cases.neighbours import ReleaseFunction
+from topgap.auditing.observing.gap_bins import GapBins
+from topgap.auditing.observing.observables import Tally, tally_outcomes
+from topgap.auditing.observing.outcomes import Outcome, read_outcome
+from topgap.auditing.observing.user_errors import describe_error
 from topgap.errors import AuditError
 from topgap.parameters import TopK
 
-AT_ONCE = 10_000
+BATCH = 10_000
 """So many releases are made between two looks at what else is to be done."""
 _OPENING = 32  # releases by which processes are told apart; alike, they cost time and no more
 
-Told = Callable[[int], None]
+Report = Callable[[int], None]
 
 
 class Task(NamedTuple):
@@ -36,7 +36,7 @@ class Task(NamedTuple):
         answers: The data set.
         parameters: What it is called with.
         gaps: Whether it gives gaps.
-        grid: See `features.tally`.
+        bins: See `observables.tally_outcomes`.
         releases: How many.
     """
 
@@ -45,18 +45,18 @@ class Task(NamedTuple):
     answers: tuple[int, ...]
     parameters: TopK
     gaps: bool
-    grid: Grid
+    bins: GapBins
     releases: int
 
 
-def run(task: Task) -> Tally:
+def run_task(task: Task) -> Tally:
     """Make the releases and count what they show.
 
     Raises:
         AuditError: The function raised an error.
         ReleaseError: It returned what cannot be read.
     """
-    return tally(Counter(_outcomes(task)), len(task.answers), task.grid)
+    return tally_outcomes(Counter(_outcomes(task)), len(task.answers), task.bins)
 
 
 def _outcomes(task: Task) -> Iterator[Outcome]:
@@ -67,29 +67,29 @@ def _outcomes(task: Task) -> Iterator[Outcome]:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit must not end the audit as if it were done
-            raise AuditError(said_of(error)) from error
-        yield read(returned, parameters, gaps=gaps)
+            raise AuditError(describe_error(error)) from error
+        yield read_outcome(returned, parameters, gaps=gaps)
 
 
-class Ran(NamedTuple):
+class TaskResult(NamedTuple):
     """What another process made: a tally, and its first outcomes if it met the function anew."""
 
     tally: Tally
     opening: tuple[Outcome, ...] | None
 
 
-_MET: set[object] = set()
+_FUNCTIONS_SEEN: set[object] = set()
 
 
-def _run_elsewhere(task: Task, opening: Task) -> Ran:
-    if task.release in _MET:
-        return Ran(run(task), None)
-    _MET.add(task.release)
+def _run_in_worker(task: Task, opening: Task) -> TaskResult:
+    if task.release in _FUNCTIONS_SEEN:
+        return TaskResult(run_task(task), None)
+    _FUNCTIONS_SEEN.add(task.release)
     first = tuple(_outcomes(opening))
-    return Ran(run(task), first)
+    return TaskResult(run_task(task), first)
 
 
-def sample(tasks: Sequence[Task], processes: int, told: Told) -> dict[tuple[int, ...], Tally]:
+def sample(tasks: Sequence[Task], processes: int, report: Report) -> dict[tuple[int, ...], Tally]:
     """Run all tasks and add up what came, by place.
 
     Functions that cannot be handed to other processes run in this one. So do, in the end, those
@@ -99,22 +99,24 @@ def sample(tasks: Sequence[Task], processes: int, told: Told) -> dict[tuple[int,
     Args:
         tasks: What is to be done.
         processes: How many processes do it; 1 for this one alone.
-        told: Is told how many releases have been made since it was told last, less those that are
+        report: Is called with the number of releases made since the last call, less those that are
             not counted.
     """
     tallies: dict[tuple[int, ...], Tally] = {}
-    movable = {id(task.release): processes > 1 and _is_movable(task.release) for task in tasks}
-    elsewhere = _parts(task for task in tasks if movable[id(task.release)])
-    here = _parts(task for task in tasks if not movable[id(task.release)])
+    importable = {
+        id(task.release): processes > 1 and _is_importable(task.release) for task in tasks
+    }
+    elsewhere = _split(task for task in tasks if importable[id(task.release)])
+    here = _split(task for task in tasks if not importable[id(task.release)])
     openings = {id(task.release): task._replace(releases=_OPENING) for task in reversed(tasks)}
     begun: set[tuple[int, tuple[Outcome, ...]]] = set()
     repeated: set[int] = set()
 
     def take(task: Task, one: Tally) -> None:
         tallies[task.place] = tallies[task.place] + one if task.place in tallies else one
-        told(task.releases)
+        report(task.releases)
 
-    def take_from_elsewhere(task: Task, ran: Ran) -> None:
+    def take_from_elsewhere(task: Task, ran: TaskResult) -> None:
         which = id(task.release)
         if ran.opening is not None:
             if (which, ran.opening) in begun:
@@ -122,8 +124,8 @@ def sample(tasks: Sequence[Task], processes: int, told: Told) -> dict[tuple[int,
             begun.add((which, ran.opening))
         take(task, ran.tally)
 
-    with _pool(processes if any(movable.values()) else 0) as submit:
-        under_way: dict[Future[Ran], Task] = {}
+    with _pool(processes if any(importable.values()) else 0) as submit:
+        under_way: dict[Future[TaskResult], Task] = {}
 
         def hand_out(number: int) -> None:
             for part in islice(elsewhere, number):
@@ -138,7 +140,7 @@ def sample(tasks: Sequence[Task], processes: int, told: Told) -> dict[tuple[int,
 
         hand_out(4 * processes)
         for part in here:
-            take(part, run(part))
+            take(part, run_task(part))
             collect(0)
         while under_way:
             collect(1)
@@ -146,20 +148,20 @@ def sample(tasks: Sequence[Task], processes: int, told: Told) -> dict[tuple[int,
     again = [task for task in tasks if id(task.release) in repeated]
     for task in again:
         if task.place in tallies:
-            told(-tallies.pop(task.place).releases)
-    for part in _parts(again):
-        take(part, run(part))
+            report(-tallies.pop(task.place).releases)
+    for part in _split(again):
+        take(part, run_task(part))
     return tallies
 
 
-def _parts(tasks: Iterable[Task]) -> Iterator[Task]:
+def _split(tasks: Iterable[Task]) -> Iterator[Task]:
     """The same in parts, none of which takes long."""
     for task in tasks:
-        for start in range(0, task.releases, AT_ONCE):
-            yield task._replace(releases=min(AT_ONCE, task.releases - start))
+        for start in range(0, task.releases, BATCH):
+            yield task._replace(releases=min(BATCH, task.releases - start))
 
 
-def _is_movable(release: ReleaseFunction) -> bool:
+def _is_importable(release: ReleaseFunction) -> bool:
     """Whether another process finds it by its name, as it finds no object with a state of its own.
 
     Such an object would be sent as it is now, with each part of the work, and would make the same
@@ -174,23 +176,23 @@ def _is_movable(release: ReleaseFunction) -> bool:
 
 
 @contextmanager
-def _pool(processes: int) -> Iterator[Callable[[Task, Task], "Future[Ran]"]]:
+def _pool(processes: int) -> Iterator[Callable[[Task, Task], "Future[TaskResult]"]]:
     """Processes that end with the block, at once if it ends early.
 
     They ignore Ctrl-C, which a terminal sends to all processes of a command, from their first
     moment on: this one hears it, and ends them.
     """
     if processes < 1:
-        yield _nothing
+        yield _submit_nothing
         return
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(
-        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
+        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_prepare_worker
     )
 
-    def submit(task: Task, opening: Task) -> "Future[Ran]":
-        with _interrupts_kept():
-            return executor.submit(_run_elsewhere, task, opening)
+    def submit(task: Task, opening: Task) -> "Future[TaskResult]":
+        with _block_interrupts():
+            return executor.submit(_run_in_worker, task, opening)
 
     try:
         yield submit
@@ -202,18 +204,18 @@ def _pool(processes: int) -> Iterator[Callable[[Task, Task], "Future[Ran]"]]:
         executor.shutdown(cancel_futures=True)  # which waits until they have ended
 
 
-def _nothing(task: Task, opening: Task) -> "Future[Ran]":
+def _submit_nothing(task: Task, opening: Task) -> "Future[TaskResult]":
     raise AssertionError(task, opening)
 
 
-def _result(future: "Future[Ran]") -> Ran:
+def _result(future: "Future[TaskResult]") -> TaskResult:
     try:
         return future.result()
     except BrokenProcessPool:
         raise AuditError("A process ended in the midst of the audited function.") from None
 
 
-def _begin() -> None:
+def _prepare_worker() -> None:
     """What another process does first: whatever it prints must not get between our own lines."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):  # there may be no standard error
@@ -221,7 +223,7 @@ def _begin() -> None:
 
 
 @contextmanager
-def _interrupts_kept() -> Iterator[None]:
+def _block_interrupts() -> Iterator[None]:
     """Interruptions wait until the end of the block; what is started in it hears of none."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap import reference
-from topgap.auditing.cases import Neighbours, ReleaseFunction
-from topgap.auditing.findings import ShouldBe
-from topgap.auditing.neighbourhood import FULL, QUICK
+from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
+from topgap.auditing.results.findings import ShouldBe
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.mechanism import top_k
@@ -43,7 +43,7 @@ class Mechanism(NamedTuple):
     yours: bool = False
 
 
-class Own(NamedTuple):
+class OwnMechanism(NamedTuple):
     """One of our own: with the part of all releases that is made by it, and every how many cases.
 
     The slow ones get little, and nearly all goes to what users call. The steps from case to case
@@ -59,11 +59,11 @@ class Own(NamedTuple):
     k: int | None = None
 
 
-def ours(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
+def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
     """Our own mechanisms, with so many releases in all, and a few more of the reference."""
-    cases = QUICK if quick else FULL
+    cases = QUICK_CASES if quick else FULL_CASES
     made = []
-    for own in OWN:
+    for own in OWN_MECHANISMS:
         fitting = [each for each in cases if own.k in (None, each.parameters.k)]
         step = 1 if quick and own.share != _SLOW else own.every
         chosen = tuple(fitting[min(step // 2, len(fitting) - 1) :: step])
@@ -72,9 +72,11 @@ def ours(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
     return tuple(made)
 
 
-def broken(releases: int) -> tuple[Mechanism, ...]:
+def make_broken(releases: int) -> tuple[Mechanism, ...]:
     """What is broken on purpose, each on the cases that show it, with so many releases each."""
-    from topgap.auditing.broken import BROKEN  # which nobody needs who audits a function of theirs
+    from topgap.auditing.mechanisms.broken_mechanisms import (
+        BROKEN_MECHANISMS,  # which nobody needs who audits a function of theirs
+    )
 
     return tuple(
         Mechanism(
@@ -86,7 +88,7 @@ def broken(releases: int) -> tuple[Mechanism, ...]:
             releases,
             "not private" if each.breaks == "privacy" else "of another law",
         )
-        for each in BROKEN
+        for each in BROKEN_MECHANISMS
     )
 
 
@@ -96,32 +98,32 @@ def _array(answers: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.array(answers, dtype=np.int64)
 
 
-_AS_TYPED: dict[int, tuple[TopK, dict[str, Any]]] = {}
+_KEYWORDS: dict[int, tuple[TopK, dict[str, Any]]] = {}
 
 
-def _typed(parameters: TopK) -> dict[str, Any]:
+def _to_keywords(parameters: TopK) -> dict[str, Any]:
     """The parameters as a user may type them: as text, which is exact.
 
     They are looked up by their identity, because hashing fractions takes longer than a release.
     """
-    known = _AS_TYPED.get(id(parameters))
+    known = _KEYWORDS.get(id(parameters))
     if known is None:  # and kept, so that no other one can have the same identity
-        known = _AS_TYPED[id(parameters)] = parameters, parameters.to_dict()
+        known = _KEYWORDS[id(parameters)] = parameters, parameters.to_dict()
     return known[1]
 
 
 def _top_k(answers: Sequence[int], parameters: TopK) -> Release:
-    made: Release = top_k(_array(answers), **_typed(parameters))
+    made: Release = top_k(_array(answers), **_to_keywords(parameters))
     return made
 
 
 def _top_k_without_gaps(answers: Sequence[int], parameters: TopK) -> Release:
-    made: Release = top_k(_array(answers), gaps=False, **_typed(parameters))
+    made: Release = top_k(_array(answers), gaps=False, **_to_keywords(parameters))
     return made
 
 
 def _constant_work(answers: Sequence[int], parameters: TopK) -> Release:
-    made: Release = top_k(_array(answers), constant_work=True, **_typed(parameters))
+    made: Release = top_k(_array(answers), constant_work=True, **_to_keywords(parameters))
     return made
 
 
@@ -157,17 +159,18 @@ _FEWEST = 6_000
 
 # A further way to release is one more line here, with a function above. The shares of what is not
 # _SLOW add up to 1.
-OWN = (
-    Own("topgap.top_k", "What users call.", _top_k, Fraction(63, 100)),
-    Own("topgap.top_k, gaps=False", "The winners alone.", _top_k_without_gaps,
+OWN_MECHANISMS = (
+    OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(63, 100)),
+    OwnMechanism("topgap.top_k, gaps=False", "The winners alone.", _top_k_without_gaps,
         Fraction(25, 100), every=5, gaps=False),
-    Own("topgap.top_k, constant_work", "The same work for any answers.", _constant_work,
+    OwnMechanism("topgap.top_k, constant_work", "The same work for any answers.", _constant_work,
         Fraction(10, 100), every=5),
-    Own("Selector", "Two parts, merged.", _merged, Fraction(2, 100), every=5),
-    Own("reference.gap_top_k", "Algorithm 4 of the paper.", _reference, _SLOW, every=7),
-    Own("reference.gap_top_k_pruned", "The same with pruning.", _reference_pruned, _SLOW, every=7),
-    Own("reference.top_k", "Winners alone, by the paper.", _reference_without_gaps, _SLOW,
+    OwnMechanism("Selector", "Two parts, merged.", _merged, Fraction(2, 100), every=5),
+    OwnMechanism("reference.gap_top_k", "Algorithm 4 of the paper.", _reference, _SLOW, every=7),
+    OwnMechanism("reference.gap_top_k_pruned", "The same with pruning.", _reference_pruned,
+        _SLOW, every=7),
+    OwnMechanism("reference.top_k", "Winners alone, by the paper.", _reference_without_gaps, _SLOW,
         every=7, gaps=False),
-    Own("reference.noisy_max", "One winner, by the paper.", _reference_max, _SLOW,
+    OwnMechanism("reference.noisy_max", "One winner, by the paper.", _reference_max, _SLOW,
         every=5, gaps=False, k=1),
 )  # fmt: skip

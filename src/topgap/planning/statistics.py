@@ -49,7 +49,7 @@ class Mean:
         return Figure(mean, sqrt(spread / (self.count - 1)))
 
 
-def chance(happened: Mean) -> Figure:
+def estimate_probability(happened: Mean) -> Figure:
     """A chance, from a mean of what is 1 where it happened and 0 where not.
 
     Its standard error is that of two releases more, one of each kind: so it is not 0 where all came
@@ -57,7 +57,7 @@ def chance(happened: Mean) -> Figure:
 
     >>> happened = Mean()
     >>> happened.add(np.array([True] * 98))
-    >>> [round(each, 4) for each in chance(happened)]
+    >>> [round(each, 4) for each in estimate_probability(happened)]
     [1.0, 0.0099]
     """
     count, total = happened.count + 2, happened.total + 1
@@ -65,32 +65,32 @@ def chance(happened: Mean) -> Figure:
     return Figure(value, sqrt(total * (count - total) / count) / count)
 
 
-def root(squares: Mean, unit: Fraction) -> Figure:
+def root_mean_square(squares: Mean, unit: Fraction) -> Figure:
     """A root mean square, from a mean of squares in squared units of this size.
 
     >>> squares = Mean()
     >>> squares.add(np.array([3.0, 5.0]))
-    >>> root(squares, Fraction(10))
+    >>> root_mean_square(squares, Fraction(10))
     Figure(value=20.0, standard_error=2.5)
     """
     mean, error = squares.figure()
     value = sqrt(mean)
-    return Figure(times(value, unit), times(error / (2 * value) if value else 0.0, unit))
+    return Figure(scale(value, unit), scale(error / (2 * value) if value else 0.0, unit))
 
 
-def root_of_mean(squares: Sequence[float], unit: Fraction) -> float:
+def root_mean_square_of(squares: Sequence[float], unit: Fraction) -> float:
     """The same of plain numbers.
 
-    >>> root_of_mean([1.0, 49.0], Fraction(2))
+    >>> root_mean_square_of([1.0, 49.0], Fraction(2))
     10.0
     """
-    return times(sqrt(fmean(squares)), unit)
+    return scale(sqrt(fmean(squares)), unit)
 
 
-def times(number: float, unit: Fraction) -> float:
+def scale(number: float, unit: Fraction) -> float:
     """The product, infinite where no float is so large.
 
-    >>> times(0.5, Fraction(3)), times(0.5, Fraction(10**400))
+    >>> scale(0.5, Fraction(3)), scale(0.5, Fraction(10**400))
     (1.5, inf)
     """
     try:

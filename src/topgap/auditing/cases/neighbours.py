@@ -16,7 +16,7 @@ Fractions, floats or Decimals; or k indices alone.
 """
 
 
-MOST = 10**100
+LARGEST_ANSWER = 10**100
 """Answers of a case must lie below it."""
 
 
@@ -56,10 +56,10 @@ def read_cases(cases: Iterable[Neighbours]) -> tuple[Neighbours, ...]:
         ) from None
     if not given:
         raise ParameterError("cases must have at least one pair of neighbours.")
-    return tuple(_checked(each, f"Case {number}") for number, each in enumerate(given, 1))
+    return tuple(_check_case(each, f"Case {number}") for number, each in enumerate(given, 1))
 
 
-def _checked(given: Neighbours, which: str) -> Neighbours:
+def _check_case(given: Neighbours, which: str) -> Neighbours:
     try:
         case = Neighbours(*given)
     except TypeError:
@@ -75,7 +75,7 @@ def _checked(given: Neighbours, which: str) -> Neighbours:
     if not all(is_whole(each) for side in sides for each in side):
         raise ParameterTypeError(f"{which}: its answers must be ints.")
     here, there = (tuple(map(int, side)) for side in sides)
-    if any(abs(each) >= MOST for each in (*here, *there)):
+    if any(abs(each) >= LARGEST_ANSWER for each in (*here, *there)):
         raise ParameterError(f"{which}: its answers must lie between -10^100 and 10^100.")
     if len(here) != len(there) or len(here) <= case.parameters.k:
         raise ParameterError(f"{which}: both sides must have as many answers, and more than k.")

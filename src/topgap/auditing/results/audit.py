@@ -8,9 +8,10 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from topgap.auditing.findings import Audited
-from topgap.auditing.rounding import at_least
-from topgap.auditing.verdicts import conclusion, releases_of_private, verdict
+from topgap.auditing.probability.directed_rounding import format_lower_bound
+from topgap.auditing.results.findings import MechanismAudit
+from topgap.auditing.results.plot import plot
+from topgap.auditing.results.verdicts import conclude, count_private_releases, describe_verdict
 from topgap.display.text_table import format_html, format_text
 from topgap.numbers.format import format_exact
 
@@ -35,7 +36,7 @@ class Audit:
             that was looked at, for a probability of the law or for a bound of ε.
     """
 
-    mechanisms: tuple[Audited, ...]
+    mechanisms: tuple[MechanismAudit, ...]
     failure: Fraction
     tails: int
 
@@ -52,7 +53,7 @@ class Audit:
     @property
     def conclusion(self) -> str:
         """What it comes to, in a sentence or two."""
-        return " ".join(conclusion(self.mechanisms))
+        return " ".join(conclude(self.mechanisms))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: all bounds and events, exact numbers as text."""
@@ -61,7 +62,7 @@ class Audit:
             "as_expected": self.as_expected,
             "conclusion": self.conclusion,
             "releases": self.releases,
-            "releases_of_what_must_be_private": releases_of_private(self.mechanisms),
+            "releases_of_what_must_be_private": count_private_releases(self.mechanisms),
             "failure": str(self.failure),
             "tails": self.tails,
             "mechanisms": [each.to_dict() for each in self.mechanisms],
@@ -76,7 +77,7 @@ class Audit:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """The bounds of ε against the promise; see `topgap.auditing.plot`.
+        """The bounds of ε against the promise; see `topgap.auditing.results.plot`.
 
         Args:
             ax: Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -84,9 +85,7 @@ class Audit:
         Raises:
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.auditing.plot import plot
-
-        return plot(self, ax)
+        return plot(self.mechanisms, ax)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -98,7 +97,7 @@ class Audit:
             width: How long a line below the table may be.
         """
         table = format_text(_HEAD, self._rows(), left=(0, 2, 6))
-        return "\n".join([table, "", *paragraphs(self._notes(), width)])
+        return "\n".join([table, "", *wrap_notes(self._notes(), width)])
 
     def _repr_html_(self) -> str:
         notes = "<br>".join(map(escape, self._notes()))
@@ -138,7 +137,7 @@ class Audit:
             f"{float(self.failure):.2g}, for which {self.tails:,} tails have "
             f"{float(self.failure / self.tails):.2g} each.",
             *against,
-            *conclusion(self.mechanisms),
+            *conclude(self.mechanisms),
         ]
 
     def __repr__(self) -> str:
@@ -146,21 +145,21 @@ class Audit:
         return f"<Audit of {self.releases:,} releases: {verdict}>"
 
 
-def _row(audited: Audited) -> list[str]:
-    least, most = map(short, audited.promised)
-    best = audited.most_telling
+def _row(found: MechanismAudit) -> list[str]:
+    least, most = map(format_epsilon, found.promised)
+    best = found.strongest_bound
     return [
-        audited.name,
-        f"{audited.releases:,}",
-        audited.law_said,
+        found.name,
+        f"{found.releases:,}",
+        found.law_status,
         least if least == most else f"{least} to {most}",
-        f"≥ {at_least(best.epsilon)} of {short(best.promised)}",
-        percent(best.share),
-        verdict(audited),
+        f"≥ {format_lower_bound(best.epsilon)} of {format_epsilon(best.promised)}",
+        format_share(best.share),
+        describe_verdict(found),
     ]
 
 
-def paragraphs(notes: Iterable[str], width: int = WIDTH) -> list[str]:
+def wrap_notes(notes: Iterable[str], width: int = WIDTH) -> list[str]:
     """The notes in lines that are not too long to read."""
     return [line for note in notes for line in _lines(note, width)]
 
@@ -169,21 +168,22 @@ def _lines(note: str, width: int) -> list[str]:
     return wrap(note, max(width, _NARROWEST), subsequent_indent="  ", break_on_hyphens=False)
 
 
-def short(number: Fraction) -> str:
+def format_epsilon(number: Fraction) -> str:
     """An ε in few characters.
 
-    >>> short(Fraction(1, 10)), short(Fraction(1, 3)), short(Fraction(10**30 + 1, 10**30))
-    ('0.1', '1/3', '1')
+    >>> numbers = Fraction(1, 10), Fraction(1, 3), Fraction(10**30 + 1, 10**30)
+    >>> [format_epsilon(number) for number in numbers]
+    ['0.1', '1/3', '1']
     """
     exactly = format_exact(number)
     return exactly if len(exactly) <= 8 else f"{float(number):.4g}"
 
 
-def percent(share: float) -> str:
+def format_share(share: float) -> str:
     """A share of what was promised, rounded down; what is above 100% looks like more.
 
-    >>> percent(0.9999), percent(1.001), percent(1.019), percent(31.25), percent(1e7)
-    ('99%', '>100%', '101%', '3,125%', '>9,999%')
+    >>> [format_share(share) for share in (0.9999, 1.001, 1.019, 31.25, 1e7)]
+    ['99%', '>100%', '101%', '3,125%', '>9,999%']
     """
     if share >= 100:
         return ">9,999%"

@@ -3,18 +3,19 @@
 import os
 import sysconfig
 import traceback
+from pathlib import Path
 
 from topgap.display.text import to_line
 
-_OURS = os.path.dirname(os.path.dirname(__file__))
+_OURS = str(Path(__file__).parents[2])
 _INSTALLED = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
 _NOT_THEIRS = ("<frozen ", *(os.path.join(each, "") for each in (_OURS, *_INSTALLED)))
 
 
-def said_of(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """What was raised, with the last line on the way to it that is the user's own.
 
-    >>> print(said_of(KeyError("b")))
+    >>> print(describe_error(KeyError("b")))
     The audited function raised KeyError: 'b'.
     """
     try:

@@ -33,25 +33,25 @@ _ONE = 1 << _BITS
 _STEPS = 64
 
 
-def tail(n: int, x: int, p: Fraction) -> float:
+def tail_bound(n: int, x: int, p: Fraction) -> float:
     """An upper bound of P[X ≥ x] for X Binomial(n, p); 1 where x is not above the mean.
 
-    >>> tail(10, 10, Fraction(1, 2)) >= 2**-10
+    >>> tail_bound(10, 10, Fraction(1, 2)) >= 2**-10
     True
-    >>> round(tail(100, 80, Fraction(1, 2)) * 10**10)    # exactly, 5.58e-10
+    >>> round(tail_bound(100, 80, Fraction(1, 2)) * 10**10)    # exactly, 5.58e-10
     6
     """
     return _tail(n, x, min(-((-p.numerator << _BITS) // p.denominator), _ONE))
 
 
-def lower(n: int, x: int, level: Fraction) -> Fraction:
+def lower_bound(n: int, x: int, level: Fraction) -> Fraction:
     """The Clopper–Pearson lower bound: it exceeds p with probability at most `level`.
 
     If it did exceed p for a count of x, take the smallest such x: at the bound, and even more at
     p, so many have a probability of at most `level`.
 
-    >>> float(lower(10, 0, Fraction(1, 100))), round(float(lower(10, 10, Fraction(1, 100))), 3)
-    (0.0, 0.631)
+    >>> [round(float(lower_bound(10, x, Fraction(1, 100))), 3) for x in (0, 10)]
+    [0.0, 0.631]
     """
     holds, fails = 0, x * _ONE // n + 1
     for _ in range(_STEPS):
@@ -63,21 +63,21 @@ def lower(n: int, x: int, level: Fraction) -> Fraction:
     return Fraction(holds, _ONE)
 
 
-def upper(n: int, x: int, level: Fraction) -> Fraction:
+def upper_bound(n: int, x: int, level: Fraction) -> Fraction:
     """The Clopper–Pearson upper bound: it is below p with probability at most `level`.
 
-    >>> round(float(upper(10, 0, Fraction(1, 100))), 3)
+    >>> round(float(upper_bound(10, 0, Fraction(1, 100))), 3)
     0.369
     """
-    return 1 - lower(n, n - x, level)
+    return 1 - lower_bound(n, n - x, level)
 
 
-def is_more_than(high: Fraction, low: Fraction, epsilon: Fraction) -> bool:
+def exceeds(high: Fraction, low: Fraction, epsilon: Fraction) -> bool:
     """Whether high > e^ε·low, for certain.
 
-    >>> is_more_than(Fraction(272, 1000), Fraction(1, 10), Fraction(1))
+    >>> exceeds(Fraction(272, 1000), Fraction(1, 10), Fraction(1))
     True
-    >>> is_more_than(Fraction(271, 1000), Fraction(1, 10), Fraction(1))
+    >>> exceeds(Fraction(271, 1000), Fraction(1, 10), Fraction(1))
     False
     """
     if epsilon > _BITS:  # probabilities here are multiples of 2^−256
@@ -85,10 +85,10 @@ def is_more_than(high: Fraction, low: Fraction, epsilon: Fraction) -> bool:
     return high * exp_minus(epsilon, 128 + 2 * int(epsilon)).low > low
 
 
-def log_of_ratio(high: Fraction, low: Fraction) -> float:
+def log_ratio_bound(high: Fraction, low: Fraction) -> float:
     """A lower bound of ln(high/low), or 0 where it is negative.
 
-    >>> 0.69 < log_of_ratio(Fraction(1), Fraction(1, 2)) < 0.6931471805599453
+    >>> 0.69 < log_ratio_bound(Fraction(1), Fraction(1, 2)) < 0.6931471805599453
     True
     """
     if high <= low:

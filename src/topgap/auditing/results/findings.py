@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import inf
 from typing import Any, Literal
 
-from topgap.auditing.cases import Neighbours
-from topgap.auditing.rounding import at_least, at_most
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.probability.directed_rounding import format_lower_bound, format_upper_bound
 
 ShouldBe = Literal["private", "not private", "of another law"]
 """What a mechanism must turn out to be; what is not private is broken on purpose."""
@@ -129,7 +129,7 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Audited:
+class MechanismAudit:
     """What was found of one mechanism.
 
     Attributes:
@@ -164,7 +164,7 @@ class Audited:
         return compared, len(self.laws) - compared
 
     @property
-    def law_said(self) -> str:
+    def law_status(self) -> str:
         """What became of the law, in a few words."""
         compared, not_compared = self.law_compared
         if self.law_violated:
@@ -186,7 +186,7 @@ class Audited:
     @property
     def shows_anything(self) -> bool:
         """Whether a frequency was compared with the law, or some ε above 0 was shown."""
-        return self.law_compared[0] > 0 or self.most_telling.epsilon > 0
+        return self.law_compared[0] > 0 or self.strongest_bound.epsilon > 0
 
     @property
     def as_expected(self) -> bool:
@@ -200,7 +200,7 @@ class Audited:
                 return self.law_violated
 
     @property
-    def most_telling(self) -> Bound:
+    def strongest_bound(self) -> Bound:
         """The bound that is the largest part of its promise."""
         return max(self.bounds, key=lambda each: each.share)
 
@@ -211,10 +211,10 @@ class Audited:
         return min(all_promised), max(all_promised)
 
     def __repr__(self) -> str:
-        best = self.most_telling
+        best = self.strongest_bound
         return (
-            f"<Audited {self.name}: {self.releases:,} releases, law {self.law_said}, "
-            f"ε at least {at_least(best.epsilon)} of {best.promised}>"
+            f"<MechanismAudit {self.name}: {self.releases:,} releases, law {self.law_status}, "
+            f"ε at least {format_lower_bound(best.epsilon)} of {best.promised}>"
         )
 
     def evidence(self) -> Sequence[str]:
@@ -222,9 +222,9 @@ class Audited:
         said = []
         misfits = [(law, misfit) for law in self.laws for misfit in law.misfits]
         if misfits:
-            said.append(_said_misfit(*misfits[0]))
+            said.append(_describe_misfit(*misfits[0]))
         if self.privacy_violated:
-            said.append(_said_bound(self.most_telling))
+            said.append(_describe_bound(self.strongest_bound))
         return said
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,7 +234,7 @@ class Audited:
             "what": self.what,
             "should_be": self.should_be,
             "releases": self.releases,
-            "law": self.law_said,
+            "law": self.law_status,
             "data_sets_compared_with_the_law": self.law_compared[0],
             "privacy": "violated" if self.privacy_violated else "no violation shown",
             "as_expected": self.as_expected,
@@ -244,33 +244,33 @@ class Audited:
         }
 
 
-def _said_misfit(law: LawCheck, misfit: Misfit) -> str:
+def _describe_misfit(law: LawCheck, misfit: Misfit) -> str:
     return (
-        f"Law: on {_said_answers(law.answers)} with {_said_parameters(law.case)}, "
+        f"Law: on {_describe_answers(law.answers)} with {_describe_parameters(law.case)}, "
         f"{misfit.outcome} came {misfit.count:,} times in {law.releases:,}; "
-        f"its probability is {_said_probability(misfit, law.releases)}."
+        f"its probability is {_describe_probability(misfit, law.releases)}."
     )
 
 
-def _said_probability(misfit: Misfit, releases: int) -> str:
+def _describe_probability(misfit: Misfit, releases: int) -> str:
     if misfit.high == 0:
         return "0"
     if misfit.count > misfit.high * releases:
-        return f"at most {at_most(misfit.high, 4)}"
-    return f"at least {at_least(misfit.low, 4)}"
+        return f"at most {format_upper_bound(misfit.high, 4)}"
+    return f"at least {format_lower_bound(misfit.low, 4)}"
 
 
-def _said_bound(bound: Bound) -> str:
+def _describe_bound(bound: Bound) -> str:
     here, there = bound.case.sides[:: -1 if bound.likelier_on else 1]
     return (
-        f"Privacy: with {_said_parameters(bound.case)}, {bound.event} came "
-        f"{bound.count:,} times in {bound.releases:,} on {_said_answers(here)} and "
+        f"Privacy: with {_describe_parameters(bound.case)}, {bound.event} came "
+        f"{bound.count:,} times in {bound.releases:,} on {_describe_answers(here)} and "
         f"{bound.other_count:,} times in {bound.other_releases:,} on its neighbour "
-        f"{_said_answers(there)}: ε is at least {at_least(bound.epsilon, 4)}."
+        f"{_describe_answers(there)}: ε is at least {format_lower_bound(bound.epsilon, 4)}."
     )
 
 
-def _said_parameters(case: Neighbours) -> str:
+def _describe_parameters(case: Neighbours) -> str:
     p = case.parameters
     monotonic = ", monotonic" * p.monotonic
     return (
@@ -279,6 +279,6 @@ def _said_parameters(case: Neighbours) -> str:
     )
 
 
-def _said_answers(answers: Sequence[int]) -> str:
+def _describe_answers(answers: Sequence[int]) -> str:
     said = ", ".join(map(str, answers[:8]))
     return f"({said}{', …' * (len(answers) > 8)})"

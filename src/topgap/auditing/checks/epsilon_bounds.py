@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topgap.auditing.binomial import is_more_than, log_of_ratio, lower, upper
-from topgap.auditing.cases import Neighbours
-from topgap.auditing.features import Labels, Tally, in_words, names
-from topgap.auditing.findings import Bound
-from topgap.auditing.grids import grid
-from topgap.auditing.rounding import not_above, not_below
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.observing.event_text import describe_event
+from topgap.auditing.observing.gap_bins import make_gap_bins
+from topgap.auditing.observing.observables import Labels, Tally, list_observables
+from topgap.auditing.probability.binomial import exceeds, log_ratio_bound, lower_bound, upper_bound
+from topgap.auditing.probability.directed_rounding import round_down, round_up
+from topgap.auditing.results.findings import Bound
 
 Event = frozenset[Hashable]
 
@@ -29,12 +30,12 @@ class Sides(NamedTuple):
     there: Tally
 
 
-def tails(case: Neighbours, *, gaps: bool) -> int:
+def count_tails(case: Neighbours, *, gaps: bool) -> int:
     """How many one-sided bounds of a probability are made: two for each feature and direction."""
-    return 4 * len(names(case.parameters.k, gaps=gaps))
+    return 4 * len(list_observables(case.parameters.k, gaps=gaps))
 
 
-def bounds(
+def bound_epsilon(
     case: Neighbours,
     learnt: Sequence[Tally],
     measured: Sequence[Tally],
@@ -52,16 +53,16 @@ def bounds(
         gaps: Whether there are gaps.
     """
     made = []
-    for number, feature in enumerate(names(case.parameters.k, gaps=gaps)):
+    for number, feature in enumerate(list_observables(case.parameters.k, gaps=gaps)):
         for likelier_on in (0, 1):
             step = -1 if likelier_on else 1
             first, second = Sides(*learnt[::step]), Sides(*measured[::step])
-            event = most_telling(first, number, second, level)
-            made.append(_measured(case, likelier_on, feature, number, event, second, level))
+            event = choose_event(first, number, second, level)
+            made.append(_measure(case, likelier_on, feature, number, event, second, level))
     return tuple(made)
 
 
-def most_telling(learnt: Sides, feature: int, measured: Sides, level: Fraction) -> Event:
+def choose_event(learnt: Sides, feature: int, measured: Sides, level: Fraction) -> Event:
     """The event that promises the largest bound: the labels that came more often here than there.
 
     Labels are taken from the most telling ratio down, as many as make the bound that is expected
@@ -86,7 +87,7 @@ def _ratio(label: Hashable, here: Labels, there: Labels) -> float:
     return (here[label] + 0.5) / (there[label] + 0.5)
 
 
-def _measured(
+def _measure(
     case: Neighbours,
     likelier_on: int,
     feature: str,
@@ -98,18 +99,18 @@ def _measured(
     n, other_n = sides.here.releases, sides.there.releases
     count = sum(sides.here.counts[number][label] for label in event)
     other = sum(sides.there.counts[number][label] for label in event)
-    p, other_p = lower(n, count, level), upper(other_n, other, level)
+    p, other_p = lower_bound(n, count, level), upper_bound(other_n, other, level)
     return Bound(
         case=case,
         likelier_on=likelier_on,
         feature=feature,
-        event=in_words(feature, event, grid(case)),
+        event=describe_event(feature, event, make_gap_bins(case)),
         count=count,
         releases=n,
         other_count=other,
         other_releases=other_n,
-        probability_at_least=not_above(p),
-        other_at_most=not_below(other_p),
-        epsilon=log_of_ratio(p, other_p),
-        violated=is_more_than(p, other_p, case.parameters.epsilon),
+        probability_at_least=round_down(p),
+        other_at_most=round_up(other_p),
+        epsilon=log_ratio_bound(p, other_p),
+        violated=exceeds(p, other_p, case.parameters.epsilon),
     )

@@ -7,14 +7,14 @@ import numpy as np
 
 from topgap.estimates.intervals import find_errors
 from topgap.estimates.noise import Noise
-from topgap.planning.counts import Whole
-from topgap.planning.figures import root_of_mean
+from topgap.planning.public_counts import Whole
+from topgap.planning.statistics import root_mean_square_of
 from topgap.selection.measurement import Shares, laplace
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-class Errors:
+class CountErrors:
     """The errors of measurements with these shares of ε, and of estimates from them.
 
     Attributes:
@@ -23,7 +23,7 @@ class Errors:
             measurement, and of an estimate.
 
     >>> from topgap import TopK
-    >>> errors = Errors(Shares.of(TopK(k=2, epsilon=1, monotonic=True), "1/2"))
+    >>> errors = CountErrors(Shares.of(TopK(k=2, epsilon=1, monotonic=True), "1/2"))
     >>> [round(each, 2) for each in errors.expected]   # √2·4, and two thirds of its square
     [5.66, 4.62]
     """
@@ -33,14 +33,14 @@ class Errors:
         errors = find_errors(shares.selection, noise)
         self.unit = errors.unit
         self.expected = (
-            root_of_mean(errors.variances, errors.unit),
-            root_of_mean(errors.combination.variances, errors.unit),
+            root_mean_square_of(errors.variances, errors.unit),
+            root_mean_square_of(errors.combination.variances, errors.unit),
         )
         self._shares = shares
         self._combination = errors.combination
         self._step = shares.selection.resolution / self.unit
 
-    def squared(self, steps: Whole, gaps: Whole) -> tuple[Floats, Floats]:
+    def simulate_squared(self, steps: Whole, gaps: Whole) -> tuple[Floats, Floats]:
         """Measure the winners of many releases, and combine the measurements with the gaps.
 
         Args:

@@ -2,27 +2,27 @@
 
 from collections.abc import Sequence
 
-from topgap.auditing.findings import Audited
+from topgap.auditing.results.findings import MechanismAudit
 
 
-def verdict(audited: Audited) -> str:
+def describe_verdict(found: MechanismAudit) -> str:
     """What was found, in a few words.
 
     Of ours more is known than an audit can show, so that they are called clean; of a function of a
     user's it is said that nothing was found, or that nothing could be.
     """
-    if audited.should_be != "private":
-        return "broken, and found" if audited.as_expected else "BROKEN, NOT FOUND"
-    if audited.privacy_violated:
+    if found.should_be != "private":
+        return "broken, and found" if found.as_expected else "BROKEN, NOT FOUND"
+    if found.privacy_violated:
         return "ε BROKEN"
-    if audited.law_violated:
+    if found.law_violated:
         return "ANOTHER LAW"
-    if not audited.yours:
+    if not found.yours:
         return "clean"
-    return "nothing found" if audited.shows_anything else "too few releases to show anything"
+    return "nothing found" if found.shows_anything else "too few releases to show anything"
 
 
-def conclusion(mechanisms: Sequence[Audited]) -> list[str]:
+def conclude(mechanisms: Sequence[MechanismAudit]) -> list[str]:
     """What all of it comes to; more than one sentence only if there is more than one thing wrong.
 
     Args:
@@ -35,14 +35,14 @@ def conclusion(mechanisms: Sequence[Audited]) -> list[str]:
     missed = [each for each in broken if not each.as_expected]
     said = []
     if leaking:
-        said.append(f"ε BROKEN: {_names(leaking)}.")
+        said.append(f"ε BROKEN: {_join_names(leaking)}.")
     if of_another_law:
-        said.append(f"ANOTHER LAW: {_names(of_another_law)}.{_on_the_law(of_another_law)}")
+        said.append(f"ANOTHER LAW: {_join_names(of_another_law)}.{_explain_law(of_another_law)}")
     if missed:
-        said.append(f"BROKEN BUT NOT FOUND: {_names(missed)}.")
+        said.append(f"BROKEN BUT NOT FOUND: {_join_names(missed)}.")
     if said:
         return said
-    releases = f"{releases_of_private(mechanisms):,} releases"
+    releases = f"{count_private_releases(mechanisms):,} releases"
     if any(each.yours for each in private):
         if all(each.shows_anything for each in private):
             return [f"Nothing speaks against it in {releases}, which is no proof."]
@@ -51,12 +51,12 @@ def conclusion(mechanisms: Sequence[Audited]) -> list[str]:
     return [f"All is as it should be: no violation in {releases}{found}."]
 
 
-def releases_of_private(mechanisms: Sequence[Audited]) -> int:
+def count_private_releases(mechanisms: Sequence[MechanismAudit]) -> int:
     """How many releases were made of what must be private."""
     return sum(each.releases for each in mechanisms if each.should_be == "private")
 
 
-def _on_the_law(found: Sequence[Audited]) -> str:
+def _explain_law(found: Sequence[MechanismAudit]) -> str:
     """What another law means for a function that need not have ours."""
     if not all(each.yours for each in found):
         return ""
@@ -66,5 +66,5 @@ def _on_the_law(found: Sequence[Audited]) -> str:
     )
 
 
-def _names(found: Sequence[Audited]) -> str:
+def _join_names(found: Sequence[MechanismAudit]) -> str:
     return ", ".join(each.name for each in found)

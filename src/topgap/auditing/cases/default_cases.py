@@ -2,7 +2,7 @@
 
 from itertools import cycle, product
 
-from topgap.auditing.cases import Neighbours
+from topgap.auditing.cases.neighbours import Neighbours
 from topgap.parameters import TopK
 
 _SHAPES = ((1, 2), (2, 3), (1, 5), (3, 4), (2, 4), (1, 3), (3, 5))
@@ -12,7 +12,7 @@ _RESOLUTIONS = ("1", "1/2", "1/10")
 _SENSITIVITIES = (1, 1, 2, 1, 2)
 
 
-def _case(k: int, n: int, parameters: TopK, *, tight: bool) -> Neighbours:
+def _make_case(k: int, n: int, parameters: TopK, *, tight: bool) -> Neighbours:
     """Neighbours with n answers.
 
     Where it is tight, answers are equal and a person moves the first k of them up, and all others
@@ -28,7 +28,7 @@ def _case(k: int, n: int, parameters: TopK, *, tight: bool) -> Neighbours:
     return Neighbours(answers, tuple(moved), parameters)
 
 
-def _grid() -> tuple[Neighbours, ...]:
+def _make_cases() -> tuple[Neighbours, ...]:
     """Every shape with every ε, both ways; the rest takes turns, with periods 3, 5 and 2."""
     turns = zip(cycle(_RESOLUTIONS), cycle(_SENSITIVITIES), cycle((True, True, False, True)))
     made = []
@@ -38,16 +38,16 @@ def _grid() -> tuple[Neighbours, ...]:
         parameters = TopK(
             k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
         )
-        made.append(_case(k, n, parameters, tight=tight))
+        made.append(_make_case(k, n, parameters, tight=tight))
     return tuple(made)
 
 
-FULL = (
-    *_grid(),
-    _case(2, 12, TopK(2, 1, resolution=1, monotonic=True), tight=True),
-    _case(5, 9, TopK(5, 2, resolution="1/2"), tight=True),
+FULL_CASES = (
+    *_make_cases(),
+    _make_case(2, 12, TopK(2, 1, resolution=1, monotonic=True), tight=True),
+    _make_case(5, 9, TopK(5, 2, resolution="1/2"), tight=True),
 )
 """The cases of a full audit; the last two are too large for the law."""
 
-QUICK = FULL[1:-2:7]
+QUICK_CASES = FULL_CASES[1:-2:7]
 """The cases of a quick one: every ε, both ways."""

@@ -31,12 +31,14 @@ _BITS = 96
 _MOST_TERMS = 256
 
 
-def is_computed(answers: Sequence[int]) -> bool:
+def is_computable(answers: Sequence[int]) -> bool:
     """Whether the polynomials stay short: all products of the losers' powers are terms of them."""
     return prod(times + 1 for times in Counter(answers).values()) <= _MOST_TERMS
 
 
-def within(winners: Winners, losers: Winners, ranges: Sequence[Range], rate: Fraction) -> Bounds:
+def bound_probability(
+    winners: Winners, losers: Winners, ranges: Sequence[Range], rate: Fraction
+) -> Bounds:
     """Bound the probability that these win in this order, with each gap in its range.
 
     Args:
@@ -45,7 +47,7 @@ def within(winners: Winners, losers: Winners, ranges: Sequence[Range], rate: Fra
         ranges: For each gap, in steps.
         rate: ρ, the rate of the noise per step.
 
-    >>> bounds = within((4,), (4,), [(0, 1)], Fraction(1))   # half of 1 − 1/e
+    >>> bounds = bound_probability((4,), (4,), [(0, 1)], Fraction(1))   # half of 1 − 1/e
     >>> round(float(bounds.low), 6), round(float(bounds.high), 6)
     (0.31606, 0.31606)
     """
@@ -54,7 +56,7 @@ def within(winners: Winners, losers: Winners, ranges: Sequence[Range], rate: Fra
         [(first, 1)] if end is None else [(first, 1), (end, -1)] for first, end in ranges
     ]
     for chosen in product(*ends):
-        one = leading(winners, losers, tuple(steps for steps, _ in chosen), rate)
+        one = bound_lead_probability(winners, losers, tuple(steps for steps, _ in chosen), rate)
         if prod(sign for _, sign in chosen) > 0:
             low, high = low + one.low, high + one.high
         else:
@@ -62,14 +64,16 @@ def within(winners: Winners, losers: Winners, ranges: Sequence[Range], rate: Fra
     return Bounds(max(low, Fraction(0)), min(max(high, Fraction(0)), Fraction(1)))
 
 
-def leading(winners: Winners, losers: Winners, gaps: Winners, rate: Fraction) -> Bounds:
+def bound_lead_probability(
+    winners: Winners, losers: Winners, gaps: Winners, rate: Fraction
+) -> Bounds:
     """The same with each gap at least so many steps."""
     lowered, by = [], 0
     for winner, gap in zip(reversed(winners), reversed(gaps), strict=True):
         by += gap
         lowered.append(winner - by)
     least = min(*lowered, *losers)  # only differences matter, and many cases have the same
-    return _winning(
+    return _bound_order_probability(
         tuple(each - least for each in reversed(lowered)),
         tuple(sorted(each - least for each in losers)),
         rate,
@@ -77,7 +81,7 @@ def leading(winners: Winners, losers: Winners, gaps: Winners, rate: Fraction) ->
 
 
 @lru_cache(maxsize=100_000)
-def _winning(winners: Winners, losers: Winners, rate: Fraction) -> Bounds:
+def _bound_order_probability(winners: Winners, losers: Winners, rate: Fraction) -> Bounds:
     first = max(losers)
     corners = sorted({first, *(each for each in winners if each > first)})
     last = len(corners) - 1

@@ -3,21 +3,18 @@
 import json
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from topgap.auditing.result import WIDTH, paragraphs, short
-from topgap.auditing.rounding import percent_at_least, percent_at_most
+from topgap.auditing.attacks.game import AttackResult
+from topgap.auditing.probability.directed_rounding import format_share_down, format_share_up
+from topgap.auditing.results.audit import WIDTH, format_epsilon, wrap_notes
 from topgap.display.text_table import format_text
-
-if TYPE_CHECKING:
-    from topgap.auditing.attacks import AttackResult
 
 FORMAT = "topgap.attack/1"
 _RANGE = "confidence range"
 _HEAD = ["attack", "on", "ε", "releases", "guesses", "right", _RANGE, "allowed", "verdict"]
 
 
-def to_text(results: "Sequence[AttackResult]", failure: Fraction, *, width: int = WIDTH) -> str:
+def to_text(results: Sequence[AttackResult], failure: Fraction, *, width: int = WIDTH) -> str:
     """A table with a line for each attack on each target, and what it means.
 
     Args:
@@ -35,16 +32,16 @@ def to_text(results: "Sequence[AttackResult]", failure: Fraction, *, width: int 
         conclusion(results),
     ]
     table = format_text(_HEAD, [*map(_row, results)], left=(0, 1, 8))
-    return "\n".join([table, "", *paragraphs(notes, width)])
+    return "\n".join([table, "", *wrap_notes(notes, width)])
 
 
-def conclusion(results: "Sequence[AttackResult]") -> str:
+def conclusion(results: Sequence[AttackResult]) -> str:
     """Whether all of it went as it should."""
     expected = all(each.as_expected for each in results)
     return "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE."
 
 
-def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:
+def to_json(results: Sequence[AttackResult], failure: Fraction) -> str:
     """The same as JSON, with all that was counted."""
     content = {
         "format": FORMAT,
@@ -55,21 +52,21 @@ def to_json(results: "Sequence[AttackResult]", failure: Fraction) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2)
 
 
-def _row(result: "AttackResult") -> list[str]:
+def _row(result: AttackResult) -> list[str]:
     share = result.share
     return [
         result.name,
         result.target,
-        short(result.epsilon),
+        format_epsilon(result.epsilon),
         f"{result.releases:,}",
         f"{result.guesses:,}",
         "–" if share is None else f"{share:.2%}",
-        f"{percent_at_least(result.lower)} to {percent_at_most(result.upper)}",
+        f"{format_share_down(result.lower)} to {format_share_up(result.upper)}",
         f"{result.allowed:.2%}",
         _verdict(result),
     ]
 
 
-def _verdict(result: "AttackResult") -> str:
+def _verdict(result: AttackResult) -> str:
     said = "gives people away" if result.exceeded else "no more than allowed"
     return said if result.as_expected else f"{said}: NOT AS EXPECTED"

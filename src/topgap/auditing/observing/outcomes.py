@@ -12,7 +12,9 @@ from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
 from topgap.release import Release
 
-FORMS = "return a topgap.Release, k pairs (index, gap) or, with --no-gaps (gaps=False), k indices"
+ACCEPTED = (
+    "return a topgap.Release, k pairs (index, gap) or, with --no-gaps (gaps=False), k indices"
+)
 
 
 class OffGrid(NamedTuple):
@@ -46,7 +48,7 @@ class Outcome(NamedTuple):
     gaps: tuple[Gap, ...] | None
 
 
-def read(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
+def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     """Read what an audited function returned.
 
     A float is taken for the multiple of the resolution that it is the nearest float to, if there is
@@ -62,9 +64,9 @@ def read(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     Raises:
         ReleaseError: It is something else.
 
-    >>> read([(2, 0.3), (0, 0.25)], TopK(k=2, epsilon=1), gaps=True)
+    >>> read_outcome([(2, 0.3), (0, 0.25)], TopK(k=2, epsilon=1), gaps=True)
     Outcome(indices=(2, 0), gaps=(3, OffGrid(steps=2, lowest_bit=-2)))
-    >>> read([2, 0], TopK(k=2, epsilon=1), gaps=False)
+    >>> read_outcome([2, 0], TopK(k=2, epsilon=1), gaps=False)
     Outcome(indices=(2, 0), gaps=None)
     """
     if isinstance(returned, Release):
@@ -72,21 +74,21 @@ def read(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     if isinstance(returned, np.ndarray):
         returned = returned.tolist()
     if not isinstance(returned, list | tuple):
-        raise ReleaseError(f"The function returned {type(returned).__name__}; {FORMS}.")
+        raise ReleaseError(f"The function returned {type(returned).__name__}; {ACCEPTED}.")
     if len(returned) != parameters.k:
-        raise ReleaseError(f"{_said_number(len(returned), parameters)}; {FORMS}.")
+        raise ReleaseError(f"{_describe_number(len(returned), parameters)}; {ACCEPTED}.")
     if not gaps:
         return Outcome(tuple(map(_index, returned)), None)
     if not all(isinstance(each, list | tuple) and len(each) == 2 for each in returned):
-        raise ReleaseError(f"The function did not return pairs; {FORMS}.")
+        raise ReleaseError(f"The function did not return pairs; {ACCEPTED}.")
     indices = tuple(_index(index) for index, _ in returned)
     return Outcome(indices, tuple(_gap(gap, parameters.resolution) for _, gap in returned))
 
 
-def impossible(outcome: Outcome, items: int) -> str | None:
+def explain_impossible(outcome: Outcome, items: int) -> str | None:
     """Why this has probability 0 whatever the answers are; None if it has not.
 
-    >>> impossible(Outcome((1, 1), (3, 0)), 4)
+    >>> explain_impossible(Outcome((1, 1), (3, 0)), 4)
     'an item named twice'
     """
     if not all(0 <= index < items for index in outcome.indices):
@@ -104,7 +106,7 @@ def impossible(outcome: Outcome, items: int) -> str | None:
 def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
     indices, units = tuple(release.indices.tolist()), release.gap_units
     if len(indices) != parameters.k:
-        raise ReleaseError(f"{_said_number(len(indices), parameters)}.")
+        raise ReleaseError(f"{_describe_number(len(indices), parameters)}.")
     if gaps and units is None:
         raise ReleaseError(
             "The function returned a release without gaps; give --no-gaps (gaps=False)."
@@ -121,14 +123,14 @@ def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
     return Outcome(indices, tuple(_gap(u * finer, parameters.resolution) for u in units.tolist()))
 
 
-def _said_number(winners: int, parameters: TopK) -> str:
+def _describe_number(winners: int, parameters: TopK) -> str:
     named = f"{winners} winner{'s' * (winners != 1)}"
     return f"The function returned {named} where k = {parameters.k}"
 
 
 def _index(index: Any) -> int:
     if not is_whole(index):
-        raise ReleaseError(f"An index is a whole number, not {type(index).__name__}; {FORMS}.")
+        raise ReleaseError(f"An index is a whole number, not {type(index).__name__}; {ACCEPTED}.")
     return int(index)
 
 

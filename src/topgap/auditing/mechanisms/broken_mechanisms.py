@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from topgap._core import Laplace
-from topgap.auditing.cases import Neighbours, ReleaseFunction
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
 from topgap.parameters import TopK
 from topgap.reference.insecure_floats import gap_top_k_ideal
 from topgap.sampling.sampler import Sampler
@@ -24,7 +24,7 @@ Pairs = list[tuple[int, Fraction]]
 Rank = Callable[[int], tuple[int, int]]
 
 
-class Broken(NamedTuple):
+class BrokenMechanism(NamedTuple):
     """A mechanism with a fault.
 
     Attributes:
@@ -57,60 +57,60 @@ def rounded_floats(answers: Answers, parameters: TopK) -> Pairs:
 
 def ties_by_index(answers: Answers, parameters: TopK) -> Pairs:
     """Geometric noise; of equals the one that stands first wins; gaps are plain differences."""
-    noisy = _noisy(answers, parameters)
-    return _plain_gaps(noisy, _ranked(noisy, lambda i: (noisy[i], -i), parameters), parameters)
+    noisy = _add_noise(answers, parameters)
+    return _plain_gaps(noisy, _rank(noisy, lambda i: (noisy[i], -i), parameters), parameters)
 
 
 def names_with_ties_by_index(answers: Answers, parameters: TopK) -> list[int]:
     """The same without gaps."""
-    noisy = _noisy(answers, parameters)
-    return _ranked(noisy, lambda i: (noisy[i], -i), parameters)[: parameters.k]
+    noisy = _add_noise(answers, parameters)
+    return _rank(noisy, lambda i: (noisy[i], -i), parameters)[: parameters.k]
 
 
 def names_with_ties_by_true_order(answers: Answers, parameters: TopK) -> list[int]:
     """The same on a list that is sorted by the true answers, the largest first."""
-    noisy = _noisy(answers, parameters)
-    rank = _ranked(noisy, lambda i: (noisy[i], answers[i]), parameters)
+    noisy = _add_noise(answers, parameters)
+    rank = _rank(noisy, lambda i: (noisy[i], answers[i]), parameters)
     return rank[: parameters.k]
 
 
 def uniform_ties(answers: Answers, parameters: TopK) -> Pairs:
     """The paper's Option 1: geometric noise, a uniform order of equals, plain differences."""
-    noisy, order = _noisy(answers, parameters), Sampler().shuffle(len(answers))
-    rank = _ranked(noisy, lambda i: (noisy[i], order[i]), parameters)
+    noisy, order = _add_noise(answers, parameters), Sampler().shuffle(len(answers))
+    rank = _rank(noisy, lambda i: (noisy[i], order[i]), parameters)
     return _plain_gaps(noisy, rank, parameters)
 
 
 def two_orders(answers: Answers, parameters: TopK) -> Pairs:
     """Ties refined among the tied alone, and then a new uniform order of all for the gaps."""
     sampler = Sampler()
-    noisy, order = _noisy(answers, parameters), sampler.shuffle(len(answers))
-    rank = _ranked(noisy, lambda i: (noisy[i], order[i]), parameters)
+    noisy, order = _add_noise(answers, parameters), sampler.shuffle(len(answers))
+    rank = _rank(noisy, lambda i: (noisy[i], order[i]), parameters)
     another = sampler.shuffle(len(answers))
     return [
-        (i, (noisy[i] - noisy[j] - _lowered(noisy, another, i, j)) * parameters.resolution)
+        (i, (noisy[i] - noisy[j] - _is_lowered(noisy, another, i, j)) * parameters.resolution)
         for i, j in pairwise(rank)
     ]
 
 
 def half_the_noise(answers: Answers, parameters: TopK) -> Pairs:
     """Exact in everything, but with noise of half the mean."""
-    return _of(_with(parameters, 2 * parameters.epsilon), answers)
+    return _release(_change_parameters(parameters, 2 * parameters.epsilon), answers)
 
 
 def noise_without_k(answers: Answers, parameters: TopK) -> Pairs:
     """Exact in everything, but with the noise for one winner."""
-    return _of(_with(parameters, parameters.k * parameters.epsilon), answers)
+    return _release(_change_parameters(parameters, parameters.k * parameters.epsilon), answers)
 
 
 def one_sided_scale(answers: Answers, parameters: TopK) -> Pairs:
     """Exact in everything, but with the noise for monotonic answers, whatever they are."""
-    return _of(_with(parameters, parameters.epsilon, monotonic=True), answers)
+    return _release(_change_parameters(parameters, parameters.epsilon, monotonic=True), answers)
 
 
 def rounded_to_nearest(answers: Answers, parameters: TopK) -> Pairs:
     """Gaps rounded to the nearest step: half steps rounded down, plus a half, rounded down."""
-    halves = _of(_with(parameters, parameters.epsilon, parts=2), answers)
+    halves = _release(_change_parameters(parameters, parameters.epsilon, parts=2), answers)
     unit = parameters.resolution
     return [(i, (gap + unit / 2) // unit * unit) for i, gap in halves]
 
@@ -122,28 +122,28 @@ def fixed_seed(answers: Answers, parameters: TopK) -> Pairs:
     # NumPy's geometric numbers begin at 1, and the order of the answers does not change by it.
     chance = -np.expm1(-float(parameters.rate))
     noise = generator.geometric(chance, len(answers)).tolist()
-    noisy = [q + n for q, n in zip(_in_steps(answers, parameters), noise, strict=True)]
-    rank = _ranked(noisy, lambda i: (noisy[i], order[i]), parameters)
+    noisy = [q + n for q, n in zip(_to_steps(answers, parameters), noise, strict=True)]
+    rank = _rank(noisy, lambda i: (noisy[i], order[i]), parameters)
     return [
         (i, (noisy[i] - noisy[j] - (order[i] < order[j])) * parameters.resolution)
         for i, j in pairwise(rank)
     ]
 
 
-def _noisy(answers: Answers, parameters: TopK) -> list[int]:
+def _add_noise(answers: Answers, parameters: TopK) -> list[int]:
     """The answers in steps with geometric noise: that is Laplace noise, if it is not negative."""
     drawn: list[int] = []
     while len(drawn) < len(answers):
         drawn += [x for x in _laplace(parameters.rate).draw(3 * len(answers)) if x >= 0]
-    steps = _in_steps(answers, parameters)
+    steps = _to_steps(answers, parameters)
     return [q + noise for q, noise in zip(steps, drawn, strict=False)]
 
 
-def _in_steps(answers: Answers, parameters: TopK) -> list[int]:
+def _to_steps(answers: Answers, parameters: TopK) -> list[int]:
     return [answer * parameters.resolution.denominator for answer in answers]
 
 
-def _ranked(noisy: list[int], rank: Rank, parameters: TopK) -> list[int]:
+def _rank(noisy: list[int], rank: Rank, parameters: TopK) -> list[int]:
     """The winners and the runner-up, from the largest down."""
     return sorted(range(len(noisy)), key=rank, reverse=True)[: parameters.k + 1]
 
@@ -152,11 +152,11 @@ def _plain_gaps(noisy: list[int], rank: list[int], parameters: TopK) -> Pairs:
     return [(i, (noisy[i] - noisy[j]) * parameters.resolution) for i, j in pairwise(rank)]
 
 
-def _lowered(noisy: list[int], order: list[int], i: int, j: int) -> bool:
+def _is_lowered(noisy: list[int], order: list[int], i: int, j: int) -> bool:
     return noisy[i] > noisy[j] and order[i] < order[j]
 
 
-def _of(parameters: TopK, answers: Answers) -> Pairs:
+def _release(parameters: TopK, answers: Answers) -> Pairs:
     release = select(parameters, answers)
     return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
 
@@ -167,7 +167,7 @@ def _laplace(rate: Fraction) -> Laplace:
 
 
 @lru_cache
-def _with(
+def _change_parameters(
     parameters: TopK, epsilon: Fraction, *, monotonic: bool | None = None, parts: int = 1
 ) -> TopK:
     return TopK(
@@ -197,29 +197,29 @@ _EVEN = Neighbours(
     TopK(1, Fraction(1, 2**54), resolution=1, monotonic=True),
 )
 
-BROKEN: tuple[Broken, ...] = (
-    Broken(
+BROKEN_MECHANISMS: tuple[BrokenMechanism, ...] = (
+    BrokenMechanism(
         "floats",
         "Algorithm 1 with floats for real numbers: the last bits of a gap tell where it was made.",
         floats,
         (_DIAGNOSES,),
         "privacy",
     ),
-    Broken(
+    BrokenMechanism(
         "floats, gaps rounded",
         "The same with gaps rounded down: large noise comes in even numbers only.",
         rounded_floats,
         (_EVEN,),
         "privacy",
     ),
-    Broken(
+    BrokenMechanism(
         "ties by index",
         "Geometric noise, ties to whoever stands first, plain differences for gaps.",
         ties_by_index,
         (Neighbours((0, 1, 1), (0, 0, 0), _ONE),),
         "privacy",
     ),
-    Broken(
+    BrokenMechanism(
         "ties by true order, no gaps",
         "Geometric noise, ties to whoever stands first in a list sorted by the true answers.",
         names_with_ties_by_true_order,
@@ -227,7 +227,7 @@ BROKEN: tuple[Broken, ...] = (
         "privacy",
         gaps=False,
     ),
-    Broken(
+    BrokenMechanism(
         "ties by index, no gaps",
         "Geometric noise, ties to whoever stands first in a public list: who stands first wins "
         "too often.",
@@ -236,7 +236,7 @@ BROKEN: tuple[Broken, ...] = (
         "law",
         gaps=False,
     ),
-    Broken(
+    BrokenMechanism(
         "uniform ties, plain gaps",
         "The paper's Option 1: geometric noise, ties broken uniformly, plain differences for gaps, "
         "which are too large.",
@@ -244,42 +244,42 @@ BROKEN: tuple[Broken, ...] = (
         (_PAIR, _TRIPLE),
         "law",
     ),
-    Broken(
+    BrokenMechanism(
         "one order for ties, one for gaps",
         "Ties refined among the tied alone, and a new uniform order for the gaps.",
         two_orders,
         (_FIVE,),
         "law",
     ),
-    Broken(
+    BrokenMechanism(
         "gaps rounded to nearest",
         "Gaps rounded to the nearest step in place of down.",
         rounded_to_nearest,
         (_PAIR,),
         "law",
     ),
-    Broken(
+    BrokenMechanism(
         "half the noise",
         "Noise of half the mean that ε asks for.",
         half_the_noise,
         (_PAIR,),
         "privacy",
     ),
-    Broken(
+    BrokenMechanism(
         "noise without k",
         "The noise for one winner, however many are named.",
         noise_without_k,
         (Neighbours((0, 0, 0), (0, 0, 1), _TWO),),
         "privacy",
     ),
-    Broken(
+    BrokenMechanism(
         "one-sided scale",
         "The noise for monotonic answers where some go up and some down.",
         one_sided_scale,
         (Neighbours((0, 0), (-1, 1), _BOTH_WAYS),),
         "privacy",
     ),
-    Broken(
+    BrokenMechanism(
         "a fixed seed",
         "The same random numbers at each call.",
         fixed_seed,
