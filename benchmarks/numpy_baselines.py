@@ -6,7 +6,7 @@ Never release what these return.
 
 import numpy as np
 
-from data import Counts
+from benchmarks.data import Counts
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 

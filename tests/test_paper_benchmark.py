@@ -16,21 +16,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-import data
-import paper
-import paper_chances
-import paper_datasets
-import paper_figures
-import paper_runs
+from benchmarks import data
+from benchmarks.pages import DOCS
+from benchmarks.paper import command, probabilities, published, records, runs
+from benchmarks.paper.plots import draw_parts
+from benchmarks.paper.probabilities import as_written, calls_of_a_geometric, pools
+from benchmarks.paper.published import (
+    CALLS,
+    DATASETS,
+    KS,
+    PARTS,
+    PUBLISHED_CALLS,
+    TIMES,
+    implied_rounds,
+)
+from benchmarks.paper.runs import Measured, Source, measure
+from benchmarks.paper.tables import ratio, shown, signed
 from checking.mutants import Mutant, mutated
-from paper_chances import as_written, calls_of_a_geometric, pools
-from paper_figures import CALLS, DATASETS, KS, PARTS, PUBLISHED_CALLS, TIMES, implied_rounds
-from paper_plots import draw_parts
-from paper_runs import Measured, Source, measure
-from paper_tables import ratio, shown, signed
 from topgap import TopK, datasets
 from topgap.reference import Sampler, secure
-from written import DOCS
 
 PAPER = Path(__file__).parents[2] / "shared" / "paper.tex"
 SPREAD = np.arange(0, 16_400, 20)  # 820 answers, of which 800 may win
@@ -109,7 +113,7 @@ def tied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_three_parts_are_told_apart_and_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     tied(monkeypatch)
-    assert parts_are_right(paper_runs, Clocked(monkeypatch))
+    assert parts_are_right(runs, Clocked(monkeypatch))
 
 
 @pytest.mark.parametrize(
@@ -129,12 +133,12 @@ def test_parts_told_apart_elsewhere_are_found(
     mutant: Mutant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tied(monkeypatch)
-    assert not parts_are_right(mutated(paper_runs, mutant), Clocked(monkeypatch))
+    assert not parts_are_right(mutated(runs, mutant), Clocked(monkeypatch))
 
 
 def test_the_reference_is_left_as_it_was() -> None:
     before = secure._tie
-    paper_runs.pruned([5, 3, 1], TopK(1, 1))
+    runs.pruned([5, 3, 1], TopK(1, 1))
     assert secure._tie is before
 
 
@@ -192,7 +196,7 @@ def moments_agree(module: Any, t: int, divisor: Callable[[int], int]) -> bool:
 @pytest.mark.parametrize("divisor", DIVISORS, ids=["k", "k!"])
 @pytest.mark.parametrize("t", [1, 2, 5])
 def test_means_and_variances_are_those_of_the_law(t: int, divisor: Callable[[int], int]) -> None:
-    assert moments_agree(paper_chances, t, divisor)
+    assert moments_agree(probabilities, t, divisor)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +211,7 @@ def test_means_and_variances_are_those_of_the_law(t: int, divisor: Callable[[int
     ids=lambda mutant: mutant.name,
 )  # fmt: skip
 def test_wrong_moments_are_found(mutant: Mutant) -> None:
-    assert not moments_agree(mutated(paper_chances, mutant), 2, as_written)
+    assert not moments_agree(mutated(probabilities, mutant), 2, as_written)
 
 
 class Undecided(Exception):  # noqa: N818
@@ -343,7 +347,7 @@ def law_of_noise(
 def test_coins_as_written_make_the_geometric_law(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.exp(-np.arange(5) / 5)
     expected = [*(weights / sum(weights)), 1 - 1 / math.e]
-    found = law_of_noise(paper_chances, as_written, 5, monkeypatch)
+    found = law_of_noise(probabilities, as_written, 5, monkeypatch)
     assert found == pytest.approx(expected, abs=1e-4)
 
 
@@ -353,7 +357,7 @@ def test_coins_of_the_script_make_another(monkeypatch: pytest.MonkeyPatch) -> No
     signs = [1, -1, 1 / 2, -1 / 12, 1 / 288, -1 / 34_560]
     yes, at_half = (sum(map(math.prod, zip(signs, x, strict=True))) for x in (one, half))
     expected = [1 / (1 + at_half), at_half / (1 + at_half), 1 - yes]
-    found = law_of_noise(paper_chances, math.factorial, 2, monkeypatch)
+    found = law_of_noise(probabilities, math.factorial, 2, monkeypatch)
     assert found == pytest.approx(expected, abs=1e-4)
 
 
@@ -367,8 +371,8 @@ def test_coins_of_the_script_make_another(monkeypatch: pytest.MonkeyPatch) -> No
     ids=lambda mutant: mutant.name,
 )
 def test_wrong_noise_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = law_of_noise(paper_chances, math.factorial, 2, monkeypatch)
-    wrong = law_of_noise(mutated(paper_chances, mutant), math.factorial, 2, monkeypatch)
+    right = law_of_noise(probabilities, math.factorial, 2, monkeypatch)
+    wrong = law_of_noise(mutated(probabilities, mutant), math.factorial, 2, monkeypatch)
     assert wrong != pytest.approx(right, abs=1e-2)
 
 
@@ -387,22 +391,22 @@ def found() -> list[Measured]:
 
 def places(found: list[Measured]) -> dict[str, str]:
     return {
-        "how": paper.how(found, 4, 0.5, quick=True),
+        "how": command.how(found, 4, 0.5, quick=True),
         "datasets": "as known",
-        **paper.texts(found),
+        **command.texts(found),
     }
 
 
 def test_every_way_is_measured_for_every_k(found: list[Measured]) -> None:
     ways = {"Secure", "Opt. Secure", "Baseline", "Kernel"}
     assert {(way, k) for way in ways for k in KS} == found[0].times.keys()
-    calls = {way: paper_runs.KERNEL_CALLS if way == "Kernel" else 1 for way in ways}
+    calls = {way: runs.KERNEL_CALLS if way == "Kernel" else 1 for way in ways}
     assert all(len(times) == 2 * calls[way] for (way, _), times in found[0].times.items())
     for k in KS:
-        runs = [sum(run.parts) for run in found[0].runs[k]]
+        sums = [sum(run.parts) for run in found[0].runs[k]]
         whole = found[0].times["Opt. Secure", k]
         # The whole is timed from outside, and nothing much is outside of the parts.
-        assert all(0 < part < all_of_it for part, all_of_it in zip(runs, whole, strict=True))
+        assert all(0 < part < all_of_it for part, all_of_it in zip(sums, whole, strict=True))
 
 
 def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
@@ -413,21 +417,21 @@ def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
 
 
 def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> None:
-    assert paper.rounds_in_words(found) == "None of the data measured here are the paper's."
+    assert command.rounds_in_words(found) == "None of the data measured here are the paper's."
     same = replace(
         found[-1],
         source=found[-1].source._replace(label="Kosarak"),
         pools={k: [[], [802]] for k in KS},  # half a round
         script_rounds={k: [0, 0] for k in KS},
     )
-    said = paper.rounds_in_words([*found, same])
+    said = command.rounds_in_words([*found, same])
     assert "law is between −0.51 (Kosarak, k = 25) and +1.16 (Kosarak, k = 800)" in said
     assert "coins it is between −0.01 (Kosarak, k = 25) and +1.66 (Kosarak, k = 800)" in said
     assert "up to 0.02 by chance" in said
 
 
 def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path) -> None:
-    paper.publish(tmp_path, places(found), found[:1])  # plots of one panel take less time
+    command.publish(tmp_path, places(found), found[:1])  # plots of one panel take less time
     page = (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     empty = re.findall(r"<!-- measured: (.*) -->\n<!-- /measured -->", page)
     assert empty == []
@@ -446,7 +450,7 @@ def test_the_same_figures_make_the_same_plot(found: list[Measured], tmp_path: Pa
 
 def test_a_page_without_a_place_leaves_all_as_it_was(found: list[Measured], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no place for weather"):
-        paper.publish(tmp_path, {"weather": "fair"}, found)
+        command.publish(tmp_path, {"weather": "fair"}, found)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -471,18 +475,18 @@ def test_records_are_counted_where_transactions_are(tmp_path: Path) -> None:
     file.write_text("1 2\n2\n\n2 3\n", encoding="ascii")
     dataset = datasets.read(file)
     there = Source("Kosarak", "some", np.array([1, 3, 1]))
-    assert paper_datasets.counted(there, dataset) == f"{dataset.records}, counted"
+    assert records.counted(there, dataset) == f"{dataset.records}, counted"
     with pytest.raises(ValueError, match=r"What some\.dat holds does not have the counts"):
-        paper_datasets.counted(there._replace(counts=np.array([1, 3, 2])), dataset)
+        records.counted(there._replace(counts=np.array([1, 3, 2])), dataset)
 
 
 def test_a_part_is_never_called_the_whole() -> None:
     part = Source("BMS-POS", "part of BMS-POS", np.arange(1_515))
     made_up = Source("BMS-POS", "Zipf like BMS-POS", np.arange(1_657))
-    assert paper_datasets.records(part).startswith("275,000 of 515,597")
-    assert paper_datasets.records(made_up) == "none: made up"
+    assert records.records(part).startswith("275,000 of 515,597")
+    assert records.records(made_up) == "none: made up"
     assert (part.real, made_up.real) == (True, False)
-    assert paper_figures.DATASETS["BMS-POS"] == (515_597, 1_657)
+    assert published.DATASETS["BMS-POS"] == (515_597, 1_657)
 
 
 @pytest.fixture
@@ -511,12 +515,12 @@ def test_docs_never_get_what_is_made_up(
     output: list[str], bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.argv", ["paper.py", *output])
-    monkeypatch.setattr(paper, "measure", lambda *_: pytest.fail("It was measured."))
+    monkeypatch.setattr(command, "measure", lambda *_: pytest.fail("It was measured."))
     with pytest.raises(SystemExit, match=r"only T40I10D100K-like by Quest, Zipf .*; load the data"):
-        paper.main()
-    paper.refuse_made_up(bare, [Source.load("Kosarak")])
-    paper.refuse_made_up(None, [Source.load("Kosarak")])
-    paper.refuse_made_up(DOCS, [Source("BMS-POS", "part of BMS-POS", SPREAD)])
+        command.main()
+    command.refuse_made_up(bare, [Source.load("Kosarak")])
+    command.refuse_made_up(None, [Source.load("Kosarak")])
+    command.refuse_made_up(DOCS, [Source("BMS-POS", "part of BMS-POS", SPREAD)])
 
 
 @pytest.mark.parametrize("verified", [True, False])
@@ -531,8 +535,8 @@ def test_a_whole_data_set_counts_only_with_its_checksum(
     ours = Source("Kosarak", "Kosarak", np.array([2, 1]))  # as if it were in ../shared
     if verified:
         assert (label, sorted(counts.tolist())) == ("Kosarak", [1, 2])
-        assert paper_datasets.records(ours) == "2, counted"
+        assert records.records(ours) == "2, counted"
     else:
         assert (label, len(counts)) == ("Zipf like Kosarak", 41_270)
-        assert paper_datasets.records(ours).startswith("not at hand")
+        assert records.records(ours).startswith("not at hand")
         assert "Kosarak.dat does not have the checksum" in capsys.readouterr().err

@@ -22,11 +22,9 @@ import opendp.prelude as dp
 from diffprivlib import BudgetAccountant, mechanisms, models, tools
 from diffprivlib.utils import BudgetError
 
-from checking.known_law import exp_minus, top_k
-from checking.mutants import Mutant, mutated
-from checking.walks import Walk, walk_tapes
-from data import zipf
-from peers import (
+from benchmarks.data import zipf
+from benchmarks.pages import DOCS
+from benchmarks.peers import (
     command,
     contenders,
     fraction_samplers,
@@ -37,14 +35,22 @@ from peers import (
     tables,
     times,
 )
-from peers.contenders import ALL, Answers, Contender, flat, opendp_measurement
-from peers.memory import Memory
-from peers.probe import bits_of_releases
-from peers.random_bits import Bits, CountedBits, CountedFloats, outputs_between, words_between
-from peers.times import Sizes, Timing, forecast, too_long
+from benchmarks.peers.contenders import ALL, Answers, Contender, flat, opendp_measurement
+from benchmarks.peers.memory import Memory
+from benchmarks.peers.probe import bits_of_releases
+from benchmarks.peers.random_bits import (
+    Bits,
+    CountedBits,
+    CountedFloats,
+    outputs_between,
+    words_between,
+)
+from benchmarks.peers.times import Sizes, Timing, forecast, too_long
+from checking.known_law import exp_minus, top_k
+from checking.mutants import Mutant, mutated
+from checking.walks import Walk, walk_tapes
 from topgap import TopK
 from topgap.law import Bounds
-from written import DOCS
 
 HALF = Fraction(1, 2)
 FEW = TopK(k=1, epsilon=8, resolution=1)  # noise of rate 4

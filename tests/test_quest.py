@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.statistics.quest import PUBLIC, figures, public_baskets
 from checking.mutants import Mutant, mutated
-from quest import PUBLIC, figures, public_baskets
 from topgap import ParameterError, ParameterTypeError
 from topgap.datasets import T40I10D100K, Quest, baskets, quest, write
 
@@ -226,7 +226,7 @@ def test_a_broken_generator_does_not_follow_them(mutant: Mutant) -> None:
     assert any(odds(mutated(quest, mutant)))
 
 
-# The median and standard deviation over seeds 0 to 19, as benchmarks/quest.py printed them.
+# The median and standard deviation over seeds 0 to 19, as benchmarks.statistics.quest printed them.
 SPREAD = {
     "different items": (936.5, 6.76),
     "mean size": (39.600, 0.0249),

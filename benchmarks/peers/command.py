@@ -1,7 +1,7 @@
 """topgap beside its peers, in one run: times, growth, random bits and memory, for docs/peers.md.
 
-    python benchmarks/peers           # some nine minutes; fills docs/peers.md and docs/peers/
-    python benchmarks/peers --quick   # about a minute; prints, and writes nothing
+    python -m benchmarks.peers           # some nine minutes; fills docs/peers.md and docs/peers/
+    python -m benchmarks.peers --quick   # about a minute; prints, and writes nothing
 
 What is written is written at the end, so that Ctrl-C leaves the page as it was.
 """
@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from peers import memory, plots, random_bits, tables, times
-from peers.contenders import ALL, flat
-from peers.probe import program
-from peers.times import Sizes
-from written import DOCS, fill, machine, write_csv
+from benchmarks.pages import DOCS, fill, machine, write_csv
+from benchmarks.peers import memory, plots, random_bits, tables, times
+from benchmarks.peers.contenders import ALL, flat
+from benchmarks.peers.probe import program
+from benchmarks.peers.times import Sizes
 
 FULL = Sizes(
     ns=(10**3, 10**4, 10**5, 10**6, 10**7),
@@ -72,7 +72,7 @@ def measure(sizes: Sizes, flat_sizes: Sizes, limit: float, memory_ns: tuple[int,
 def places(measured: Measured) -> dict[str, str]:
     """What belongs into each place of the page."""
     how = (
-        f"`python benchmarks/peers --limit {measured.limit:g}` measured this in "
+        f"`python -m benchmarks.peers --limit {measured.limit:g}` measured this in "
         f"{measured.minutes:.0f} minutes, without calls expected to take more than "
         f"{measured.limit:g} s: "
         f"{machine(*PACKAGES)}. {tables.spent(measured.sizes)}"

@@ -12,10 +12,10 @@ import numpy as np
 import opendp.prelude as dp
 from diffprivlib.mechanisms import Exponential, PermuteAndFlip
 
-import numpy_baselines
 import topgap
-from data import Counts
-from peers.fraction_samplers import noisy_top_k
+from benchmarks import numpy_baselines
+from benchmarks.data import Counts
+from benchmarks.peers.fraction_samplers import noisy_top_k
 from topgap.reference import SystemBits, gap_top_k_pruned
 
 EPSILON = 1

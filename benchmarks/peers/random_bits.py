@@ -17,14 +17,14 @@ import numpy as np
 from diffprivlib.mechanisms import Exponential, PermuteAndFlip
 from numpy.random.mtrand import get_bit_generator
 
-import numpy_baselines
 import topgap
-from data import zipf
-from peers import contenders
-from peers.contenders import EPSILON, Answers
-from peers.fraction_samplers import noisy_top_k
-from peers.probe import bits_of_releases
-from peers.times import Sizes, Timing
+from benchmarks import numpy_baselines
+from benchmarks.data import zipf
+from benchmarks.peers import contenders
+from benchmarks.peers.contenders import EPSILON, Answers
+from benchmarks.peers.fraction_samplers import noisy_top_k
+from benchmarks.peers.probe import bits_of_releases
+from benchmarks.peers.times import Sizes, Timing
 from topgap.reference import Sampler, SystemBits, gap_top_k_pruned
 
 SAMPLE = 100_000  # items that are looked at in all runs at one n together, if there are fewer

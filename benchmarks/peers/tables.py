@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from peers.contenders import ALL, OPENDP, opendp_measurement
-from peers.growth import fit, local
-from peers.memory import LEAST, Memory
-from peers.random_bits import Bits
-from peers.times import Sizes, Timing
-from written import Row, table
+from benchmarks.pages import Row, table
+from benchmarks.peers.contenders import ALL, OPENDP, opendp_measurement
+from benchmarks.peers.growth import fit, local
+from benchmarks.peers.memory import LEAST, Memory
+from benchmarks.peers.random_bits import Bits
+from benchmarks.peers.times import Sizes, Timing
 
 Cell = TypeVar("Cell", Timing, Bits, Memory)
 NOTHING = "–"

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from data import Counts, zipf
-from interleaving import seconds
-from peers.contenders import Answers, Call, Contender
-from peers.growth import local
+from benchmarks.data import Counts, zipf
+from benchmarks.interleaving import seconds
+from benchmarks.peers.contenders import Answers, Call, Contender
+from benchmarks.peers.growth import local
 
 BLOCK = 0.02  # seconds that a fast call is repeated for, so that the clock sees enough of it
 # So many rounds for whoever takes at most so many seconds: one, three or nine together.

@@ -104,9 +104,11 @@ pip() {{ PYTHONPATH="$ROOT/tests" command python -c \\
 source() {{ test "$1" = .venv/bin/activate; }}
 git() {{ test "$1" = clone; }}
 cd() {{ test "$1" = topgap; }}
-python() {{ case "$1" in
-    benchmarks/*|tests/*|docs/*) file="$ROOT/$1" && test -e "$file" && shift && options "$@" ;;
+python() {{ case "$1 ${{2-}}" in
+    "-m benchmarks."*|"-m tools."*) program "$ROOT/${{2//.//}}" && shift 2 && options "$@" ;;
+    tests/*|docs/*) program "$ROOT/$1" && shift && options "$@" ;;
     *) command python "$@" ;; esac; }}
+program() {{ file="$1"; test -e "$file" || {{ file="$1.py"; test -e "$file"; }}; }}
 options() {{ for each in "$@"; do case "$each" in
     --*) grep --quiet --recursive --fixed-strings -e "\"$each\"" "$file" ;; esac; done; }}
 topgap() {{ case "$1" in

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from data import SHARED, whole
-from paper_figures import DATASETS
-from paper_runs import Source
+from benchmarks.data import SHARED, whole
+from benchmarks.pages import table
+from benchmarks.paper.published import DATASETS
+from benchmarks.paper.runs import Source
 from topgap import datasets
-from written import table
 
 TRANSACTIONS = {"T40I10D100K": SHARED / "t40i10d100k.dat.gz"}
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data import Counts, load
+from benchmarks.data import Counts, load
 from topgap import TopK
 
 K = 25

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import topgap
-from data import load
+from benchmarks.data import load
 from topgap import BudgetExceeded, Ledger
 from topgap.ledger import clock
 from topgap.ledger.log import Log

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from data import Counts, load
+from benchmarks.data import Counts, load
 from topgap import TopK
 from topgap._core import Laplace
 from topgap.estimates.combination import Combination

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 import topgap
-from data import Counts, zipf
+from benchmarks.data import Counts, zipf
 
 N, RELEASES, ROUNDS = 40_000, 10_000, 5
 KS = [10, 25, 100]

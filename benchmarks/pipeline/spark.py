@@ -178,7 +178,7 @@ def main() -> None:
         try:
             spark = session(folder)
         except PySparkRuntimeError:
-            sys.exit("benchmarks/spark.py: Spark cannot be started; it needs Java 17 or newer.")
+            sys.exit("Spark cannot be started; it needs Java 17 or newer.")
         print(
             f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
             f"Spark {version('pyspark')}, topgap {version('topgap')}\n"

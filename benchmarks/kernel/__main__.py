@@ -9,15 +9,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import opendp.prelude as dp
 
 import topgap
-from data import load, zipf
-from interleaving import interleaved
-from numpy_baselines import vectorised
+from benchmarks.data import load, zipf
+from benchmarks.interleaving import interleaved
+from benchmarks.numpy_baselines import vectorised
 
+ROOT = Path(__file__).parents[2]
 KS = [25, 50, 100, 200, 400, 800]
 
 
@@ -93,7 +95,7 @@ def against_opendp(k: int) -> None:
 
 # Linux tells the peak since it was last reset.
 MEMORY = """
-from data import zipf
+from benchmarks.data import zipf
 import topgap
 
 def peak():
@@ -116,7 +118,7 @@ def memory() -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=sys.path[0],
+        cwd=ROOT,
     )
     print(f"\nn = 10,000,000, k = 100: {int(run.stdout)} KiB more memory (under 16,384)")
 

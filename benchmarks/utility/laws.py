@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from data import Counts
+from benchmarks.data import Counts
 from topgap import TopK, law
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import topgap
-from data import Counts, load
+from benchmarks.data import Counts, load
 
 LEVEL = 0.95
 RELEASES = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from paper_datasets import all_records
-from paper_figures import DATASETS, KS, PARTS, TIMES, implied_rounds
-from paper_plots import draw_parts, draw_times
-from paper_runs import KERNEL_CALLS, SLOWER, Measured, Source, measure
-from paper_tables import (
+from benchmarks.pages import DOCS, fill, machine, write_csv
+from benchmarks.paper.plots import draw_parts, draw_times
+from benchmarks.paper.published import DATASETS, KS, PARTS, TIMES, implied_rounds
+from benchmarks.paper.records import all_records
+from benchmarks.paper.runs import KERNEL_CALLS, SLOWER, Measured, Source, measure
+from benchmarks.paper.tables import (
     WAYS,
     calls,
     explained,
@@ -31,7 +32,6 @@ from paper_tables import (
     signed,
     times,
 )
-from written import DOCS, fill, machine, write_csv
 
 # How often everything runs on each data set, and how often ties are simulated for each k.
 FULL = {"T40I10D100K": 100, "BMS-POS": 100, "Kosarak": 20}
@@ -83,7 +83,7 @@ def _tell(progress: str) -> None:
 
 def how(found: Sequence[Measured], simulated: int, load_before: float, *, quick: bool) -> str:
     """What was run, how often, on what machine, and how busy that was with other work."""
-    command = "python benchmarks/paper.py" + (" --quick" if quick else "")
+    command = "python -m benchmarks.paper" + (" --quick" if quick else "")
     runs = ", ".join(f"{len(each.runs[KS[0]])} on {each.source.label}" for each in found)
     return (
         f"Measured by `{command}`, on {machine('numpy', 'topgap')}, with a load of "
@@ -223,10 +223,3 @@ def publish(output: Path, places: dict[str, str], found: Sequence[Measured]) -> 
         shutil.copytree(folder, output / folder.name, dirs_exist_ok=True)
         shutil.copyfile(page, output / page.name)
     _tell(f"Written: {output / page.name} and {output / folder.name}")
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit("Interrupted; nothing was written.")

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 import topgap
-from data import Counts, load
-from interleaving import Runs, seconds
-from numpy_baselines import scalar
-from paper_chances import coins_of, exponential, pools
+from benchmarks.data import Counts, load
+from benchmarks.interleaving import Runs, seconds
+from benchmarks.numpy_baselines import scalar
+from benchmarks.paper.probabilities import coins_of, exponential, pools
 from topgap import TopK
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, secure
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utility_figures import Figures, peer_error
-from utility_peers import LISTS, MEASURES
+from benchmarks.utility.libraries import LISTS, MEASURES
+from benchmarks.utility.results import Figures, peer_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

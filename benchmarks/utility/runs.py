@@ -8,13 +8,22 @@ from typing import TypeVar
 import numpy as np
 
 import topgap
-from data import Counts, load
+from benchmarks.data import Counts, load
+from benchmarks.utility.laws import chance_at_once, chance_by_peeling, right_lists, simulate
+from benchmarks.utility.libraries import LISTS, MEASURES, WAYS
+from benchmarks.utility.results import (
+    MEASURED,
+    SIMULATED,
+    Case,
+    Chance,
+    Error,
+    Figures,
+    Small,
+    interval,
+)
 from topgap.planning.counts import Counts as Truth
 from topgap.planning.counts import Winners
 from topgap.planning.figures import Mean, root
-from utility_figures import MEASURED, SIMULATED, Case, Chance, Error, Figures, Small, interval
-from utility_laws import chance_at_once, chance_by_peeling, right_lists, simulate
-from utility_peers import LISTS, MEASURES, WAYS
 
 FEWEST_RUNS, RUNS_WORTH_IT, MOST_RUNS = 10, 100, 5_000
 TRIALS = 5

@@ -5,8 +5,9 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from paper_chances import Spread, as_written, calls_of_a_geometric
-from paper_figures import (
+from benchmarks.pages import table
+from benchmarks.paper.probabilities import Spread, as_written, calls_of_a_geometric
+from benchmarks.paper.published import (
     CALLS,
     DATASETS,
     KS,
@@ -15,9 +16,8 @@ from paper_figures import (
     TIMES,
     implied_rounds,
 )
-from paper_runs import Measured, Parts, Run
+from benchmarks.paper.runs import Measured, Parts, Run
 from topgap import TopK
-from written import table
 
 WAYS = ("Secure", "Opt. Secure", "Baseline")
 PRIMITIVES = ("geometric", "bernoulli", "uniform", "argsort")

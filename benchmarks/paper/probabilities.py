@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data import Counts
+from benchmarks.data import Counts
 
 RNG = np.random.default_rng()
 

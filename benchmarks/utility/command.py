@@ -1,13 +1,13 @@
 """How right a list is, and how far off its counts are: topgap, OpenDP and diffprivlib at equal ε.
 
-    python benchmarks/utility.py            all of it, in some minutes on two cores
-    python benchmarks/utility.py --quick    a part of it in less than a minute, printed only
+    python -m benchmarks.utility            all of it, in some minutes on two cores
+    python -m benchmarks.utility --quick    a part of it in less than a minute, printed only
 
 The first writes docs/utility/ and the marked places of docs/utility.md, all at the end. Neighbours
 differ by one person, who adds at most 1 to any count: sensitivity 1, monotonic. Releases of topgap
 are made by its kernel, through `topgap.plan`. Peers are run as often as a limit of seconds allows,
 at those ε where the law of their lists says that there is something to see. That law is simulated
-(`utility_laws`), and called so.
+(`laws`), and called so.
 """
 
 import argparse
@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.pool import Pool
 
-import utility_shown
-from data import load
-from utility_figures import Figures
-from utility_laws import SELECTED
-from utility_peers import MEASURES, WAYS
-from utility_runs import few_items, law, ours, peer_errors, peer_lists
-from written import DOCS
+from benchmarks.data import load
+from benchmarks.pages import DOCS
+from benchmarks.utility import tables
+from benchmarks.utility.laws import SELECTED
+from benchmarks.utility.libraries import MEASURES, WAYS
+from benchmarks.utility.results import Figures
+from benchmarks.utility.runs import few_items, law, ours, peer_errors, peer_lists
 
 IN_DOUBT = 0.05, 0.95  # peers are run where the chance of a right list lies between
 MOST_ITEMS = {"diffprivlib, permute and flip": 10_000}  # above, one selection takes seconds
@@ -154,12 +154,8 @@ def main() -> int:
         print("Interrupted; nothing was written.", file=sys.stderr)
         return 130
     if asked.quick:
-        for name, text in utility_shown.texts(found).items():
+        for name, text in tables.texts(found).items():
             print(f"\n{name}\n\n{text}")
     else:
-        utility_shown.write(found, DOCS)
+        tables.write(found, DOCS)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,8 +7,8 @@ from typing import Any
 
 import matplotlib as mpl
 
-from paper_figures import KS, PARTS, TIMES
-from paper_runs import Measured, Parts
+from benchmarks.paper.published import KS, PARTS, TIMES
+from benchmarks.paper.runs import Measured, Parts
 
 MARKERS = "s^oD"
 

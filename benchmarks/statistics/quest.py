@@ -1,6 +1,6 @@
 """Made-up baskets beside the public file T40I10D100K: what the same generator gives by chance.
 
-`.venv/bin/python benchmarks/quest.py` prints, for each figure, the least, the median, the most
+`python -m benchmarks.statistics.quest` prints, for each figure, the least, the median, the most
 and the standard deviation over seeds, and the public file's from ../shared/data where it is, with
 its distance from the median. It takes about four minutes.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from data import SHARED
+from benchmarks.data import SHARED
 from topgap.datasets import T40I10D100K, Quest, baskets
 
 PUBLIC = SHARED / "t40i10d100k.dat.gz"

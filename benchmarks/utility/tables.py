@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from math import ceil, floor
 from pathlib import Path
 
-from utility_figures import Case, Chance, Error, Figures, Small, peer_error
-from utility_peers import MEASURES, WAYS
-from utility_plots import draw_errors, draw_lists
-from written import fill, machine, table, write_csv
+from benchmarks.pages import fill, machine, table, write_csv
+from benchmarks.utility.libraries import MEASURES, WAYS
+from benchmarks.utility.plots import draw_errors, draw_lists
+from benchmarks.utility.results import Case, Chance, Error, Figures, Small, peer_error
 
 SHOWN = 0.01, 0.99  # a row of lists is shown if some chance in it lies between
-COMMAND = "python benchmarks/utility.py"
+COMMAND = "python -m benchmarks.utility"
 
 
 def write(found: Figures, docs: Path) -> None:
