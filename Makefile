@@ -32,7 +32,7 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 	step $(BIN)/ruff format --check .; \
 	step $(BIN)/mypy; \
 	step $(BIN)/stubtest topgap._core; \
-	step $(BIN)/python tests/proofs.py; \
+	step $(BIN)/python -m tools.proofs; \
 	step $(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
 		.github/workflows/test.yml .github/workflows/wheels.yml; \
 	step $(BIN)/zizmor --offline --quiet .github/workflows; \
@@ -48,15 +48,15 @@ docs: export NO_MKDOCS_2_WARNING = 1
 docs: .venv/installed-dev ## run the notebooks, build the site strictly into site/, and follow its links
 	@failed=0; \
 	step() { echo "== docs: $$*"; "$$@" || failed=1; }; \
-	step $(BIN)/python tests/notebooks.py; \
+	step $(BIN)/python -m tools.notebooks; \
 	step $(BIN)/mkdocs build --strict --quiet; \
-	step $(BIN)/python tests/site_links.py site; \
+	step $(BIN)/python -m tools.links site; \
 	if [ $$failed = 1 ]; then echo "make docs: FAILED"; exit 1; fi
 	@echo "make docs: done, see site/index.html; with search: python -m http.server --directory site"
 
 package: .venv/installed-dev ## build wheel and sdist, and install each into an environment of its own (minutes)
-	@echo "== package: python tests/package.py (minutes)"
-	@$(BIN)/python tests/package.py || { echo "make package: FAILED"; exit 1; }
+	@echo "== package: python -m tools.package (minutes)"
+	@$(BIN)/python -m tools.package || { echo "make package: FAILED"; exit 1; }
 	@echo "make package: done"
 
 bench: .venv/installed-dev ## measure kernel, counting, baskets, Spark and ledger against their peers, and plans

@@ -1,6 +1,6 @@
 """Whether the notebooks are stored as they should be, and whether it is seen if one is not.
 
-That they run is for `python tests/notebooks.py`, which needs a kernel and half a minute.
+That they run is for `python -m tools.notebooks`, which needs a kernel and half a minute.
 """
 
 import copy
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from notebooks import FOLDER, ROOT, Notebook, cleaned, differences, faults, text_of
+from tools.notebooks import FOLDER, ROOT, Notebook, cleaned, differences, faults, text_of
 
 STORED = sorted((ROOT / FOLDER).glob("*.ipynb"))
 PATH = STORED[0]

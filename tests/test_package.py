@@ -1,6 +1,6 @@
 """The package says one version everywhere, holds what it should, and is tried where it says so.
 
-`python tests/package.py` builds it and tries it; here is what can be seen without that.
+`python -m tools.package` builds it and tries it; here is what can be seen without that.
 """
 
 import re
@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import package
-from checking.packages import ROOT, misfits, version
 from checking.systems import NEED_LINUX, NEED_POSIX
+from tools import package
+from tools.package_contents import ROOT, misfits, version
 from topgap import _core
 from topgap.cli.commands import app
 

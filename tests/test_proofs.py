@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import proofs
-from checking.code_items import REST, UnreadableError, items_of
-from checking.proofs import PAGES, check, see
+from tools.proofs import command
+from tools.proofs.code_items import REST, UnreadableError, items_of
+from tools.proofs.ties import PAGES, check, see
 
 ROOT = Path(__file__).parents[1]
 Change = Callable[[str, str, str], list[str]]
@@ -257,15 +257,15 @@ def test_to_say_that_a_page_was_seen_says_it_of_that_page_alone(
     try:
         changed = before[file].replace("(1..items.len()).rev()", "1..items.len()")
         file.write_text(changed, encoding="utf-8")
-        assert proofs.main([], tree) == 1
+        assert command.main([], tree) == 1
         said = capsys.readouterr().out.splitlines()
         assert len(said) == 2
         assert said[0].endswith("--seen docs/proofs/ranking.md")
         assert said[1].endswith("--seen docs/proofs/uniform.md")
-        assert proofs.main(["--seen", str(pages / "ranking.md")], tree) == 0
-        assert proofs.main([], tree) == 1
-        assert proofs.main(["--seen", str(pages / "uniform.md")], tree) == 0
-        assert proofs.main([], tree) == 0
+        assert command.main(["--seen", str(pages / "ranking.md")], tree) == 0
+        assert command.main([], tree) == 1
+        assert command.main(["--seen", str(pages / "uniform.md")], tree) == 0
+        assert command.main([], tree) == 0
         assert "pieces of code, all as they were" in capsys.readouterr().out
         assert {*pages.iterdir()} == before.keys() - {file}
     finally:
@@ -277,7 +277,7 @@ def test_nothing_is_seen_that_is_not_there(tree: Path, capsys: pytest.CaptureFix
     page = tree / PAGES / "coins.md"
     before = page.read_text(encoding="utf-8")
     for given in (tree / PAGES, tree / "coins.md"):
-        assert proofs.main(["--seen", str(given)], tree) == 1
+        assert command.main(["--seen", str(given)], tree) == 1
     try:
         page.write_text(before.replace("`all_tails` | `", "all_tails | `"), encoding="utf-8")
         with pytest.raises(LookupError, match=r"no line of its table: .* all_tails"):
@@ -291,7 +291,7 @@ def test_nothing_is_seen_that_is_not_there(tree: Path, capsys: pytest.CaptureFix
     finally:
         page.write_text(before, encoding="utf-8")
     with pytest.raises(SystemExit):
-        proofs.main(["--seen", str(page), str(page)], tree)
+        command.main(["--seen", str(page), str(page)], tree)
     assert "unrecognized" in capsys.readouterr().err
 
 
@@ -300,9 +300,9 @@ def test_without_pages_everything_lacks_its_proof(
 ) -> None:
     (tmp_path / KERNEL).mkdir(parents=True)
     (tmp_path / KERNEL / "lib.rs").write_text("fn f() {}")
-    assert proofs.main([], tmp_path) == 1
+    assert command.main([], tmp_path) == 1
     (tmp_path / KERNEL / "lib.rs").write_text("fn f() {")
-    assert proofs.main([], tmp_path) == 1
+    assert command.main([], tmp_path) == 1
     assert "lib.rs cannot be read: A bracket is not closed." in capsys.readouterr().out
 
 

@@ -1,10 +1,10 @@
-"""What `tests/site_links.py`, a part of `make docs`, finds in a site."""
+"""What `tools/links.py`, a part of `make docs`, finds in a site."""
 
 from pathlib import Path
 
 import pytest
 
-from site_links import complaints
+from tools.links import complaints
 
 WHOLE = {
     "index.html": '<h2 id="top">x</h2><a href="a/b.html#here">b</a><a href="https://far.org/">f</a>',

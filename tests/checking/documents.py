@@ -106,7 +106,7 @@ git() {{ test "$1" = clone; }}
 cd() {{ test "$1" = topgap; }}
 python() {{ case "$1 ${{2-}}" in
     "-m benchmarks."*|"-m tools."*) program "$ROOT/${{2//.//}}" && shift 2 && options "$@" ;;
-    tests/*|docs/*) program "$ROOT/$1" && shift && options "$@" ;;
+    docs/*) program "$ROOT/$1" && shift && options "$@" ;;
     *) command python "$@" ;; esac; }}
 program() {{ file="$1"; test -e "$file" || {{ file="$1.py"; test -e "$file"; }}; }}
 options() {{ for each in "$@"; do case "$each" in

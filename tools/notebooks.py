@@ -1,7 +1,7 @@
 """Whether the notebooks in docs/notebooks run, and are stored as they should be.
 
-    python tests/notebooks.py           runs each in a scratch folder, and looks at what is stored
-    python tests/notebooks.py --write   stores what a new run shows
+    python -m tools.notebooks           runs each in a scratch folder, and looks at what is stored
+    python -m tools.notebooks --write   stores what a new run shows
 
 Their noise is drawn anew each time, so what is stored is compared by its kinds of outputs, and by
 a hash of the code that made them.
@@ -35,7 +35,7 @@ Notebook = dict[str, Any]
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Do what is asked; return 0 if all notebooks run and are as they should be, and 1 if not."""
     parser = argparse.ArgumentParser(
-        prog="python tests/notebooks.py", description="Run the notebooks in docs/notebooks."
+        prog="python -m tools.notebooks", description="Run the notebooks in docs/notebooks."
     )
     parser.add_argument("--write", action="store_true", help="store what the run shows")
     write = parser.parse_args(arguments).write

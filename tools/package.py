@@ -1,8 +1,8 @@
 """Whether the package can be built, holds what it should, and works where nothing else is.
 
-    python tests/package.py              builds wheel and sdist, and tries both
-    python tests/package.py FILE…        tries wheels and sdists that were built elsewhere
-    python tests/package.py --look FILE… looks at what they hold, and no more
+    python -m tools.package              builds wheel and sdist, and tries both
+    python -m tools.package FILE…        tries wheels and sdists that were built elsewhere
+    python -m tools.package --look FILE… looks at what they hold, and no more
 
 Each is installed into a virtual environment of its own, and run outside of this tree.
 """
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from checking.packages import ROOT, members, misfits, tracked, version
+from tools.package_contents import ROOT, members, misfits, tracked, version
 
 # Half a million apart: noise of mean 4 changes the order with probability below e^-100000.
 TRY = """
@@ -44,7 +44,7 @@ class PackageError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what is asked; return 0 if all is well, and 1 if not."""
     parser = argparse.ArgumentParser(
-        prog="python tests/package.py", description="Build the package, and try what was built."
+        prog="python -m tools.package", description="Build the package, and try what was built."
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--look", action="store_true", help="look at the files, and no more")

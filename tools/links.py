@@ -1,6 +1,6 @@
 """Whether the site holds together: every link and anchor leads somewhere, nothing comes from afar.
 
-    python tests/site_links.py [site]
+    python -m tools.links [site]
 
 MkDocs checks the links of Markdown pages; this looks at the pages as they were built, those made of
 docstrings, notebooks and the command's help among them. Links to other hosts are listed: whether

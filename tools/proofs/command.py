@@ -1,26 +1,25 @@
 """Whether the proofs in docs/proofs still speak of the code as it is.
 
-    python tests/proofs.py                               says what is to be looked at again
-    python tests/proofs.py --seen docs/proofs/coins.md   after you looked at that one
+    python -m tools.proofs                               says what is to be looked at again
+    python -m tools.proofs --seen docs/proofs/coins.md   after you looked at that one
 
 There is no way to say it of all pages at once: a hash says that somebody held the proof against
 the code.
 """
 
 import argparse
-import sys
 from pathlib import Path
 
-from checking.code_items import UnreadableError
-from checking.proofs import check, see
+from tools.proofs.code_items import UnreadableError
+from tools.proofs.ties import check, see
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Do what is asked; return 0 if the proofs are as they should be, and 1 if not."""
     parser = argparse.ArgumentParser(
-        prog="python tests/proofs.py",
+        prog="python -m tools.proofs",
         description="Hold the proofs in docs/proofs against the code that they speak of.",
     )
     parser.add_argument(
@@ -46,7 +45,3 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
             f"were when looked at; {outcome.unproven} others need no proof."
         )
     return 1 if outcome.complaints else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 _TO_BUILD = ("LICENSE", "README.md", "pyproject.toml", "rust/Cargo.lock", "rust/Cargo.toml")
 _CRATES = ("rust/kernel/", "rust/python/")
 _MODULES = "src/topgap/"

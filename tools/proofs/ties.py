@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from checking.code_items import ALL, REST, Item, UnreadableError, items_of
+from tools.proofs.code_items import ALL, REST, Item, UnreadableError, items_of
 
 PAGES = Path("docs/proofs")
 INDEX = PAGES / "README.md"
@@ -162,7 +162,7 @@ def _of_tie(page: Path, tie: Tie, code: Code) -> str | None:
     again = "see whether it needs no proof" if page == INDEX else "look at the proof again"
     return (
         f"{page}: `{tie.item}` in {tie.path} {what}; {again}, and then run "
-        f"python tests/proofs.py --seen {page}"
+        f"python -m tools.proofs --seen {page}"
     )
 
 
