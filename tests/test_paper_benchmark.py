@@ -18,7 +18,7 @@ import pytest
 
 from benchmarks import data
 from benchmarks.pages import DOCS
-from benchmarks.paper import command, probabilities, published, records, runs
+from benchmarks.paper import command, comparisons, probabilities, published, records, runs
 from benchmarks.paper.plots import draw_parts
 from benchmarks.paper.probabilities import as_written, calls_of_a_geometric, pools
 from benchmarks.paper.published import (
@@ -391,9 +391,9 @@ def found() -> list[Measured]:
 
 def places(found: list[Measured]) -> dict[str, str]:
     return {
-        "how": command.how(found, 4, 0.5, quick=True),
+        "run": command.run_table(found, 4, 0.5, quick=True),
         "datasets": "as known",
-        **command.texts(found),
+        **command.tables_of(found),
     }
 
 
@@ -417,17 +417,16 @@ def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
 
 
 def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> None:
-    assert command.rounds_in_words(found) == "None of the data measured here are the paper's."
+    assert len(comparisons.round_differences(found).splitlines()) == 2  # the head alone
     same = replace(
         found[-1],
         source=found[-1].source._replace(label="Kosarak"),
         pools={k: [[], [802]] for k in KS},  # half a round
         script_rounds={k: [0, 0] for k in KS},
     )
-    said = command.rounds_in_words([*found, same])
-    assert "law is between −0.51 (Kosarak, k = 25) and +1.16 (Kosarak, k = 800)" in said
-    assert "coins it is between −0.01 (Kosarak, k = 25) and +1.66 (Kosarak, k = 800)" in said
-    assert "up to 0.02 by chance" in said
+    _, _, law, script = comparisons.round_differences([*found, same]).splitlines()
+    assert law == "| law | −0.51 | Kosarak, k = 25 | +1.16 | Kosarak, k = 800 | 0.02 |"
+    assert "| −0.01 | Kosarak, k = 25 | +1.66 | Kosarak, k = 800 | 0.00 |" in script
 
 
 def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path) -> None:
@@ -457,6 +456,12 @@ def test_a_page_without_a_place_leaves_all_as_it_was(found: list[Measured], tmp_
 def test_the_page_has_just_these_places(found: list[Measured]) -> None:
     page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"<!-- measured: (.*) -->", page)) == sorted(places(found))
+
+
+def test_what_is_written_is_tables(found: list[Measured]) -> None:
+    for text in command.tables_of(found).values():
+        for line in filter(None, text.splitlines()):
+            assert line.startswith(("| ", "**some answers**, n = 820"))
 
 
 def test_a_mean_is_shown_to_its_error() -> None:
