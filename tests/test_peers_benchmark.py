@@ -294,7 +294,7 @@ def test_what_would_take_too_long_is_left_out_and_said(monkeypatch: pytest.Monke
     found = times.measure([never], Sizes((5, 50_000), (1,), ()), 0.1)
     assert found[0].rounds
     assert not found[1].rounds
-    assert "slow: from n = 50,000 at k = 1 (more than " in tables.left_out(found)
+    assert "| slow | 1 | 50,000 | more than " in tables.left_out(found)
 
 
 @pytest.mark.skipif(
@@ -329,6 +329,9 @@ def test_the_page_has_a_place_for_all_that_is_measured(tmp_path: Path) -> None:
     measured = made_up()
     command.write(measured, tmp_path)
     page = (tmp_path / "peers.md").read_text(encoding="utf-8")
+    for text in command.places(measured).values():
+        lines = filter(None, text.splitlines())
+        assert all(re.match(r"\| |k = [\d,]+:$", line) for line in lines)
     marks = re.findall(r"<!-- measured: (.+) -->", page)
     assert marks == [*command.places(measured)]
     assert "| topgap, one thread | 105 µs | 1.05 ms | 10.5 ms | 105 ms | 1.05 s |" in page

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.pages import DOCS
-from benchmarks.utility import command, laws, plots, tables
+from benchmarks.utility import command, comparisons, laws, plots, tables
 from benchmarks.utility.libraries import LISTS, MEASURES, WAYS
 from benchmarks.utility.results import Case, Chance, Error, Figures, peer_error
 from checking.frequencies import misfits
@@ -144,8 +144,10 @@ def test_the_command_measures_and_fills_its_page(tmp_path: Path) -> None:
     assert all(each.low <= each.right <= each.high for each in found.chances)
     tables.write(found, tmp_path)
     page = (tmp_path / "utility.md").read_text(encoding="utf-8")
-    assert "python -m benchmarks.utility` on " in page
+    assert "| command | `python -m benchmarks.utility` |" in page
     assert page.count("| T40I10D100K") + page.count("| Zipf like") >= 2
+    for text in tables.places(found).values():
+        assert all(line.startswith("|") for line in text.splitlines())
     names = {path.name for path in (tmp_path / "utility").iterdir()}
     assert names == {"lists.csv", "errors.csv", "few.csv", "lists.svg", "errors.svg"}
     before = (tmp_path / "utility" / "errors.svg").read_bytes()
@@ -190,9 +192,9 @@ def test_a_row_of_lists_is_shown_for_what_is_in_it() -> None:
         assert any(1 <= float(each) <= 99 for each in re.findall(r"([\d.]+)% \(", row)), row
 
 
-def test_words_say_what_the_figures_do() -> None:
+def test_comparisons_say_what_the_figures_do() -> None:
     more, less = made_up(0.8, 0.6), made_up(0.6, 0.8)
-    assert "more often in 1 and less often in 0" in tables.list_words(more)
-    assert "20.0 points" in tables.list_words(more)
-    assert "more often in 0 and less often in 1" in tables.list_words(less)
-    assert "in 1: any at ε = 1. At best it is 1.500" in tables.error_words(more)
+    row = "| peeled permute and flip | 10 | 1 | {} | {} points (any, ε = 1) |"
+    assert row.format("1 | 0", "20.0") in comparisons.list_differences(more)
+    assert row.format("0 | 1", "−20.0") in comparisons.list_differences(less)
+    assert "| 10 | 1 | 1 | any at 1 | 1.500 (any at 1) |" in comparisons.error_differences(more)

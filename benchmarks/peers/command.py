@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.pages import DOCS, fill, machine, write_csv
+from benchmarks.pages import DOCS, fill, machine, table, write_csv
 from benchmarks.peers import memory, plots, random_bits, tables, times
 from benchmarks.peers.contenders import ALL, flat
 from benchmarks.peers.probe import program
@@ -70,15 +70,9 @@ def measure(sizes: Sizes, flat_sizes: Sizes, limit: float, memory_ns: tuple[int,
 
 
 def places(measured: Measured) -> dict[str, str]:
-    """What belongs into each place of the page."""
-    how = (
-        f"`python -m benchmarks.peers --limit {measured.limit:g}` measured this in "
-        f"{measured.minutes:.0f} minutes, without calls expected to take more than "
-        f"{measured.limit:g} s: "
-        f"{machine(*PACKAGES)}. {tables.spent(measured.sizes)}"
-    )
+    """The tables of the page, by the name of their place."""
     return {
-        "machine": how,
+        "run": run_table(measured),
         "times": tables.times(measured.timings, measured.sizes),
         "left out": tables.left_out(measured.timings),
         "flat": tables.times(measured.flat, measured.flat_sizes),
@@ -86,6 +80,18 @@ def places(measured: Measured) -> dict[str, str]:
         "bits": tables.bits(measured.bits, measured.sizes),
         "memory": tables.memory(measured.peaks),
     }
+
+
+def run_table(measured: Measured) -> str:
+    """What was run, on what machine, and what OpenDP says that its calls cost."""
+    rows = [
+        ["command", f"`python -m benchmarks.peers --limit {measured.limit:g}`"],
+        ["machine", machine(*PACKAGES)],
+        ["minutes", f"{measured.minutes:.0f}"],
+        ["calls left out, if expected to take more than", f"{measured.limit:g} s"],
+        *tables.spent(measured.sizes),
+    ]
+    return table(["setting", "value"], rows, text_columns=2)
 
 
 def write(measured: Measured, docs: Path) -> None:

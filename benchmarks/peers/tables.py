@@ -47,13 +47,15 @@ def times(timings: list[Timing], sizes: Sizes) -> str:
 
 def left_out(timings: Iterable[Timing]) -> str:
     """Which calls were not made, and why: of each contender and k the smallest n."""
-    found: dict[str, dict[int, str]] = {}
-    for each in sorted(timings, key=lambda timing: (timing.k, timing.n)):
+    smallest: dict[tuple[str, int], Timing] = {}
+    for each in sorted(timings, key=lambda timing: timing.n):
         if each.left_out:
-            why = f"from n = {each.n:,} at k = {each.k:,} ({each.left_out})"
-            found.setdefault(each.contender, {}).setdefault(each.k, why)
-    lines = [f"- {name}: {', '.join(reasons.values())}." for name, reasons in found.items()]
-    return "\n".join(lines) or "Nothing was left out."
+            smallest.setdefault((each.contender, each.k), each)
+    rows = [
+        (name, f"{k:,}", f"{each.n:,}", each.left_out)
+        for (name, k), each in sorted(smallest.items())
+    ]
+    return table(["", "k", "from n", "one call takes"], rows)
 
 
 def bits(counted: list[Bits], sizes: Sizes) -> str:
@@ -85,11 +87,12 @@ def growth(timings: list[Timing], n: int, k: int) -> str:
     return table(header, rows)
 
 
-def spent(sizes: Sizes) -> str:
-    """What OpenDP says that its calls cost."""
-    costs = {k: opendp_measurement(k).map(1) for k in sizes.ks}  # type: ignore[no-untyped-call]
-    said = ", ".join(f"{cost!r} at k = {k:,}" for k, cost in costs.items())
-    return f"ε of {OPENDP.name} by its own map: {said}."
+def spent(sizes: Sizes) -> list[Row]:
+    """What OpenDP says that its calls cost, a row for each k."""
+    return [
+        (f"ε of {OPENDP.name} by its own map, k = {k:,}", repr(opendp_measurement(k).map(1)))  # type: ignore[no-untyped-call]
+        for k in sizes.ks
+    ]
 
 
 def time_rows(timings: Iterable[Timing]) -> list[Row]:

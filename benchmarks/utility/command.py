@@ -154,7 +154,7 @@ def main() -> int:
         print("Interrupted; nothing was written.", file=sys.stderr)
         return 130
     if asked.quick:
-        for name, text in tables.texts(found).items():
+        for name, text in tables.places(found).items():
             print(f"\n{name}\n\n{text}")
     else:
         tables.write(found, DOCS)

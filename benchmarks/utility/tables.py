@@ -1,16 +1,15 @@
-"""The comparison of utility as it is shown: tables, sentences, CSV files and plots."""
+"""The comparison of utility as it is shown: tables, CSV files and plots."""
 
-from collections.abc import Iterator
 from math import ceil, floor
 from pathlib import Path
 
 from benchmarks.pages import fill, machine, table, write_csv
-from benchmarks.utility.libraries import MEASURES, WAYS
+from benchmarks.utility.comparisons import error_differences, law_coverage, list_differences
+from benchmarks.utility.libraries import MEASURES
 from benchmarks.utility.plots import draw_errors, draw_lists
 from benchmarks.utility.results import Case, Chance, Error, Figures, Small, peer_error
 
 SHOWN = 0.01, 0.99  # a row of lists is shown if some chance in it lies between
-COMMAND = "python -m benchmarks.utility"
 
 
 def write(found: Figures, docs: Path) -> None:
@@ -18,7 +17,7 @@ def write(found: Figures, docs: Path) -> None:
     found = found.in_order()
     folder = docs / "utility"
     folder.mkdir(exist_ok=True)
-    fill(docs / "utility.md", texts(found))
+    fill(docs / "utility.md", places(found))
     draw_lists(found, folder / "lists.svg")
     draw_errors(found, folder / "errors.svg")
     for name, kind, figures in (
@@ -30,17 +29,27 @@ def write(found: Figures, docs: Path) -> None:
     write_csv(folder / "few.csv", Small._fields, found.small)
 
 
-def texts(found: Figures) -> dict[str, str]:
-    """What belongs into each marked place."""
+def places(found: Figures) -> dict[str, str]:
+    """The tables of the page, by the name of their place."""
     ks = found.ks()
     return {
+        "run": run_table(),
         "few items": few_table(found),
         **{f"lists of {k}": list_table(found, k) for k in ks},
-        "lists in words": list_words(found),
+        "lists compared": list_differences(found),
+        "libraries and laws": law_coverage(found),
         **{f"errors of {k}": error_table(found, k) for k in ks},
-        "errors in words": error_words(found),
-        "machine": f"`{COMMAND}` on {machine('topgap', 'opendp', 'diffprivlib', 'numpy')}.",
+        "errors compared": error_differences(found),
     }
+
+
+def run_table() -> str:
+    """What was run, on what machine."""
+    rows = [
+        ["command", "`python -m benchmarks.utility`"],
+        ["machine", machine("topgap", "opendp", "diffprivlib", "numpy")],
+    ]
+    return table(["setting", "value"], rows, text_columns=2)
 
 
 def few_table(found: Figures) -> str:
@@ -135,62 +144,3 @@ def significant(number: float, digits: int = 3) -> str:
     if rounded >= 10 ** (digits - 1):
         return f"{rounded:,.0f}"
     return f"{number:#.{digits}g}".rstrip(".")
-
-
-def list_words(found: Figures) -> str:
-    """How often topgap's lists differ from the laws, and whether peers keep to those."""
-    lines = []
-    for way in dict.fromkeys(WAYS.values()):
-        for k in found.ks():
-            pairs = [(found.chances_of(case), case) for case in found.cases(k)]
-            more = sum(each["topgap"].low > each[way].high for each, _ in pairs)
-            less = sum(each["topgap"].high < each[way].low for each, _ in pairs)
-            most, case = max((each["topgap"].right - each[way].right, case) for each, case in pairs)
-            lines.append(
-                f"- k = {k}, against peeled {way}, simulated: of {len(pairs)} settings topgap is "
-                f"right more often in {more} and less often in {less}, the intervals lying apart; "
-                f"the largest difference is {100 * most:.1f} points "
-                f"({case.data}, ε = {case.epsilon})."
-            )
-    lines += [f"- {each}" for each in _kept_to_their_laws(found)]
-    return "\n".join(lines)
-
-
-def _kept_to_their_laws(found: Figures) -> Iterator[str]:
-    for peer, way in WAYS.items():
-        held = [
-            each.low <= found.chances_of(each.case)[way].right <= each.high
-            for each in found.chances
-            if each.who == peer
-        ]
-        yield (
-            f"{peer}, measured: the simulated law lies within {sum(held)} of its {len(held)} "
-            "intervals."
-        )
-
-
-def error_words(found: Figures) -> str:
-    """Where the gaps help, and where they do harm."""
-    lines = []
-    for k in found.ks():
-        ratios = [
-            (found.errors_of(case)["topgap, with gaps"].error / peer_error(case), case)
-            for case in found.cases(k)
-        ]
-        least, best = min(ratios)
-        worse = [
-            f"{case.data} at ε = {case.epsilon}" for case in found.cases(k) if harm(found, case)
-        ]
-        where = f": {', '.join(worse)}" if worse else ""
-        lines.append(
-            f"- k = {k}: of {len(ratios)} settings, topgap's error is larger than the peers' "
-            f"formula by more than three standard errors in {len(worse)}{where}. "
-            f"At best it is {least:.3f} of it ({best.data}, ε = {best.epsilon})."
-        )
-    return "\n".join(lines)
-
-
-def harm(found: Figures, case: Case) -> bool:
-    """Whether topgap's estimates are clearly worse than what peers tell."""
-    ours = found.errors_of(case)["topgap, with gaps"]
-    return ours.error - 3 * ours.standard_error > peer_error(case)
