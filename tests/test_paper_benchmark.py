@@ -33,10 +33,10 @@ from benchmarks.paper.published import (
 from benchmarks.paper.runs import Measured, Source, measure
 from benchmarks.paper.tables import ratio, shown, signed
 from checking.mutants import Mutant, mutated
+from checking.public_files import public_file
 from topgap import TopK, datasets
 from topgap.reference import Sampler, secure
 
-PAPER = Path(__file__).parents[2] / "shared" / "paper.tex"
 SPREAD = np.arange(0, 16_400, 20)  # 820 answers, of which 800 may win
 
 
@@ -52,9 +52,7 @@ def test_the_papers_parts_add_up_to_its_times() -> None:
 
 
 def test_each_figure_stands_in_the_paper() -> None:
-    if not PAPER.exists():
-        pytest.skip("The paper is not at hand.")
-    text = PAPER.read_text(encoding="utf-8")
+    text = public_file("paper.tex", data.SHARED.parent).read_text(encoding="utf-8")
     rows = {tuple(map(float, re.findall(r"&\s*([\d.]+)", line))) for line in text.splitlines()}
     plain = text.replace(",", "")
     for tables in (TIMES, PARTS):

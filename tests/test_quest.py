@@ -16,6 +16,7 @@ import pytest
 
 from benchmarks.statistics.quest import PUBLIC, figures, public_baskets
 from checking.mutants import Mutant, mutated
+from checking.public_files import public_file
 from topgap import ParameterError, ParameterTypeError
 from topgap.datasets import T40I10D100K, Quest, baskets, quest, write
 
@@ -255,8 +256,8 @@ def test_another_seed_is_within_the_spread() -> None:
     assert far_off(figures(baskets(T40I10D100K, seed=20))) == set()
 
 
-@pytest.mark.skipif(not PUBLIC.exists(), reason="the public file T40I10D100K is not at hand")
 def test_the_public_file_looks_like_one_more_seed() -> None:
+    public_file(PUBLIC.name)
     assert far_off(figures(public_baskets())) == set()
 
 
