@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 Row = Sequence[object]
 
 
-def table(header: Row, rows: Iterable[Row], *, text_columns: int = 1) -> str:
+def format_table(header: Row, rows: Iterable[Row], *, text_columns: int = 1) -> str:
     """A Markdown table: so many columns of text first, then numbers to the right."""
     lines = [header, ["---" if i < text_columns else "---:" for i in range(len(header))], *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
@@ -33,7 +33,7 @@ def write_csv(path: Path, header: Row, rows: Iterable[Row]) -> None:
         writer.writerows(rows)
 
 
-def fill(page: Path, measured: dict[str, str]) -> None:
+def fill_places(page: Path, measured: dict[str, str]) -> None:
     """Put each text into the place of its name; a page without that place is an error."""
     text = page.read_text(encoding="utf-8")
     for name, figures in measured.items():
@@ -48,7 +48,7 @@ def fill(page: Path, measured: dict[str, str]) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def machine(*packages: str) -> str:
+def describe_machine(*packages: str) -> str:
     """What measured: processor, cores, memory and system, and the versions of these packages."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     parts = [

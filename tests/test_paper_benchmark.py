@@ -31,7 +31,7 @@ from benchmarks.paper.published import (
     implied_rounds,
 )
 from benchmarks.paper.runs import Measured, Source, measure
-from benchmarks.paper.tables import ratio, shown, signed
+from benchmarks.paper.tables import format_mean, format_signed, ratio
 from checking.mutants import Mutant, mutated
 from checking.public_files import public_file
 from topgap import TopK, datasets
@@ -149,11 +149,11 @@ COSTS = {  # of a trial in the first phase, one in the second, and a coin
     "bernoulli": (0, 0, 1),
     "uniform": (1, 0, 1),
 }
-MOST = 400  # calls of one geometric number: its chance falls by 1/e or more in every ten
+MOST = 400  # calls of one geometric number: its probability falls by 1/e or more in every ten
 
 
 def law_of_calls(t: int, divisor: Callable[[int], int], call: str) -> Any:
-    """The chance of 0, 1, 2, … calls, by adding up: trial after trial, coin after coin."""
+    """The probability of 0, 1, 2, … calls, by adding up: trial after trial, coin after coin."""
     first, second, coin = COSTS[call]
     law = np.array([1.0])
     for thetas, trial, last_is_odd in (
@@ -213,7 +213,7 @@ def test_wrong_moments_are_found(mutant: Mutant) -> None:
 
 
 class Undecided(Exception):  # noqa: N818
-    """The script is over; here are the chances of what may come next."""
+    """The script is over; here are the probabilities of what may come next."""
 
 
 class Scripted(Sampler):
@@ -224,10 +224,10 @@ class Scripted(Sampler):
         self._script = iter(script)
         self._divisor = divisor
 
-    def _chosen(self, *chances: float) -> int:
+    def _chosen(self, *probabilities: float) -> int:
         for choice in self._script:
             return choice
-        raise Undecided(chances)
+        raise Undecided(probabilities)
 
     def uniform(self, n: int) -> int:
         self.calls["uniform"] += 1
@@ -251,7 +251,7 @@ class Scripted(Sampler):
 
 @pytest.mark.parametrize("divisor", DIVISORS, ids=["k", "k!"])
 def test_that_law_is_the_samplers(divisor: Callable[[int], int]) -> None:
-    """What was walked of each number of calls is no more than its chance, and all but the rest."""
+    """The mass walked for each number of calls is at most its probability, and all but the rest."""
     t = 2
     masses: dict[str, dict[int, float]] = {call: defaultdict(float) for call in COSTS}
     rest = 1.0
@@ -262,9 +262,9 @@ def test_that_law_is_the_samplers(divisor: Callable[[int], int]) -> None:
         try:
             sampler.geometric(Fraction(1, t))
         except Undecided as next_one:
-            for choice, chance in enumerate(next_one.args[0]):
-                if chance:
-                    heapq.heappush(heap, (mass * chance, (*script, choice)))
+            for choice, probability in enumerate(next_one.args[0]):
+                if probability:
+                    heapq.heappush(heap, (mass * probability, (*script, choice)))
             continue
         rest += mass
         sampler.calls["proposals"] = sampler.calls["uniform"] - sampler.calls["bernoulli"]
@@ -318,28 +318,28 @@ def test_rounds_refine_what_is_at_least_the_last(
 
 
 class Even:
-    """A generator whose numbers lie evenly, and which says what chance it was asked for."""
+    """A generator whose numbers lie evenly, and which says what probability it was asked for."""
 
     def __init__(self) -> None:
-        self.chance = math.nan
+        self.probability = math.nan
 
     def random(self, n: int) -> Any:
         return (np.arange(n) + 0.5) / n
 
-    def geometric(self, chance: float, n: int) -> Any:
-        self.chance = chance
+    def geometric(self, probability: float, n: int) -> Any:
+        self.probability = probability
         return np.full(n, 3)  # two trials said yes before one said no
 
 
 def law_of_noise(
     module: Any, divisor: Callable[[int], int], t: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[float]:
-    """The chances of u = 0, 1, …, and last that a trial of 1 says no."""
+    """The probabilities of u = 0, 1, …, and last that a trial of 1 says no."""
     even = Even()
     monkeypatch.setattr(module, "RNG", even)
     drawn = module.coins_of(divisor, t)(100_000) - 2 * t
     assert 0 < drawn.min() < drawn.max() < t
-    return [*(np.bincount(np.floor(drawn).astype(int), minlength=t) / 100_000), even.chance]
+    return [*(np.bincount(np.floor(drawn).astype(int), minlength=t) / 100_000), even.probability]
 
 
 def test_coins_as_written_make_the_geometric_law(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,7 +350,7 @@ def test_coins_as_written_make_the_geometric_law(monkeypatch: pytest.MonkeyPatch
 
 
 def test_coins_of_the_script_make_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A trial of θ says yes with chance 1 − θ + θ²/2! − θ³/(2!·3!) + θ⁴/(2!·3!·4!) − …
+    # A trial of θ says yes with probability 1 − θ + θ²/2! − θ³/(2!·3!) + θ⁴/(2!·3!·4!) − …
     one, half = ([x**m for m in range(6)] for x in (1, 0.5))
     signs = [1, -1, 1 / 2, -1 / 12, 1 / 288, -1 / 34_560]
     yes, at_half = (sum(map(math.prod, zip(signs, x, strict=True))) for x in (one, half))
@@ -463,11 +463,11 @@ def test_what_is_written_is_tables(found: list[Measured]) -> None:
 
 
 def test_a_mean_is_shown_to_its_error() -> None:
-    assert shown([1.0, 2.0, 3.0], 1) == "2.00 ± 0.58"
-    assert shown([1000.0, 2000.0], 1) == "1,500 ± 500"
-    assert shown([0.0, 0.0], 1) == "0"
-    assert shown([0.0123], 1e3) == "12.3"
-    assert [signed(each, ".2f") for each in (-1.2, -0.001, 0.5)] == ["−1.20", "0.00", "0.50"]
+    assert format_mean([1.0, 2.0, 3.0], 1) == "2.00 ± 0.58"
+    assert format_mean([1000.0, 2000.0], 1) == "1,500 ± 500"
+    assert format_mean([0.0, 0.0], 1) == "0"
+    assert format_mean([0.0123], 1e3) == "12.3"
+    assert [format_signed(each, ".2f") for each in (-1.2, -0.001, 0.5)] == ["−1.20", "0.00", "0.50"]
 
 
 # Data sets
@@ -478,9 +478,9 @@ def test_records_are_counted_where_transactions_are(tmp_path: Path) -> None:
     file.write_text("1 2\n2\n\n2 3\n", encoding="ascii")
     dataset = datasets.read(file)
     there = Source("Kosarak", "some", np.array([1, 3, 1]))
-    assert records.counted(there, dataset) == f"{dataset.records}, counted"
+    assert records.format_counted(there, dataset) == f"{dataset.records}, counted"
     with pytest.raises(ValueError, match=r"What some\.dat holds does not have the counts"):
-        records.counted(there._replace(counts=np.array([1, 3, 2])), dataset)
+        records.format_counted(there._replace(counts=np.array([1, 3, 2])), dataset)
 
 
 def test_a_part_is_never_called_the_whole() -> None:

@@ -115,7 +115,7 @@ def winner(given: Any) -> int:
 
 
 # The largest of 60 counts is 900 and the next 450. Noise of mean 2, or of Gumbel's law with that
-# scale, bridges 450 with a chance below e^−200 for each of 59 items and 9 contenders.
+# scale, bridges 450 with a probability below e^−200 for each of 59 items and 9 contenders.
 @pytest.mark.statistical(false_alarm=1e-80)
 @pytest.mark.parametrize("contender", ALL, ids=lambda contender: contender.name)
 def test_each_contender_names_the_largest(contender: Contender) -> None:

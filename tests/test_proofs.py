@@ -11,7 +11,7 @@ import pytest
 
 from tools.proofs import command
 from tools.proofs.code_items import REST, UnreadableError, items_of
-from tools.proofs.ties import PAGES, check, see
+from tools.proofs.ties import PAGES, check, mark_seen
 
 Change = Callable[[str, str, str], list[str]]
 
@@ -162,7 +162,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     links = [f"[{page}]({page})" for page in PROVED]
     write(tree / PAGES / "README.md", "\n".join([*links, "", *head, *lines]) + "\n")
     for path in (tree / PAGES).glob("*.md"):
-        see(tree, path)
+        mark_seen(tree, path)
     assert check(tree).complaints == []
     return tree
 
@@ -356,13 +356,13 @@ def test_nothing_is_seen_that_is_not_there(tree: Path, capsys: pytest.CaptureFix
     try:
         page.write_text(before.replace("`all_tails` | `", "all_tails | `"), encoding="utf-8")
         with pytest.raises(LookupError, match=r"no line of its table: .* all_tails"):
-            see(tree, page)
+            mark_seen(tree, page)
         page.write_text(before.partition("## Code")[0], encoding="utf-8")
         with pytest.raises(LookupError, match="has no table"):
-            see(tree, page)
+            mark_seen(tree, page)
         page.write_text(before.replace("`all_tails` | `", "`some_heads` | `"), encoding="utf-8")
         with pytest.raises(LookupError, match="name what stands there now"):
-            see(tree, page)
+            mark_seen(tree, page)
     finally:
         page.write_text(before, encoding="utf-8")
     with pytest.raises(SystemExit):

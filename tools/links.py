@@ -53,7 +53,7 @@ class Page(HTMLParser):
             self.loads += re.findall(r"https?://[^\s'\"]+", data)
 
 
-def complaints(site: Path) -> tuple[list[str], set[str]]:
+def find_broken(site: Path) -> tuple[list[str], set[str]]:
     """What is wrong with the pages of a site, and the addresses elsewhere that they link to."""
     pages = {path: Page(_text(path)) for path in sorted(site.rglob("*.html"))}
     wrong = [] if pages else [f"{site} has no pages."]
@@ -93,7 +93,7 @@ def _is_far(address: str) -> bool:
 def main() -> int:
     """Print what is wrong, and what only a network can tell."""
     site = Path(sys.argv[1] if len(sys.argv) > 1 else "site").resolve()
-    wrong, elsewhere = complaints(site)
+    wrong, elsewhere = find_broken(site)
     print("\n".join(wrong), end="\n" if wrong else "")
     print(f"elsewhere, not looked at: {', '.join(sorted(elsewhere))}")
     print(

@@ -44,22 +44,22 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     for path in paths:
         started = time.perf_counter()
         try:
-            fresh = cleaned(executed(path), path.stem)
+            fresh = clean(execute(path), path.stem)
         except RuntimeError as error:
             complaints.append(f"{path.name}: {error}")
             continue
         print(f"notebooks: {path.name} ran in {time.perf_counter() - started:.1f} s")
         if write:
-            path.write_text(text_of(fresh), encoding="utf-8", newline="\n")
+            path.write_text(format_notebook(fresh), encoding="utf-8", newline="\n")
         stored = path.read_text(encoding="utf-8")
-        found = [*faults(stored, path.stem), *differences(json.loads(stored), fresh)]
+        found = [*find_faults(stored, path.stem), *find_differences(json.loads(stored), fresh)]
         complaints += [f"{path.name}: {each}" for each in found]
     for complaint in complaints:
         print(complaint)
     return 1 if complaints else 0
 
 
-def executed(path: Path) -> Notebook:
+def execute(path: Path) -> Notebook:
     """The notebook with what it shows when it runs in an empty folder, of which nothing stays.
 
     Raises:
@@ -91,11 +91,11 @@ def executed(path: Path) -> Notebook:
     return read
 
 
-def cleaned(notebook: Notebook, stem: str) -> Notebook:
+def clean(notebook: Notebook, stem: str) -> Notebook:
     """The notebook without what another machine or another day would change in it.
 
     >>> cell = {"cell_type": "markdown", "id": "7f", "metadata": {"scrolled": 1}, "source": []}
-    >>> cleaned({"cells": [cell], "metadata": {"authors": []}}, "trees")["cells"]
+    >>> clean({"cells": [cell], "metadata": {"authors": []}}, "trees")["cells"]
     [{'cell_type': 'markdown', 'id': 'trees-01', 'metadata': {}, 'source': []}]
     """
     cells = []
@@ -110,33 +110,33 @@ def cleaned(notebook: Notebook, stem: str) -> Notebook:
             new["outputs"] = [_without_dates(output) for output in cell["outputs"]]
         cells.append(new)
     metadata = {
-        "executed": code_hash(notebook),
+        "executed": hash_code(notebook),
         "kernelspec": KERNEL,
         "language_info": {"name": "python"},
     }
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def code_hash(notebook: Notebook) -> str:
+def hash_code(notebook: Notebook) -> str:
     """A hash of the code of all cells.
 
-    >>> code_hash({"cells": []})[:8]
+    >>> hash_code({"cells": []})[:8]
     'e3b0c442'
     """
     code = [_joined(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     return sha256("\0".join(code).encode()).hexdigest()
 
 
-def text_of(notebook: Notebook) -> str:
+def format_notebook(notebook: Notebook) -> str:
     """The notebook as it is stored: always in the same order, so that changes can be read."""
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def faults(stored: str, stem: str) -> list[str]:
+def find_faults(stored: str, stem: str) -> list[str]:
     """What is wrong with a notebook as it is stored."""
     notebook = json.loads(stored)
     found = []
-    if stored != text_of(cleaned(notebook, stem)):
+    if stored != format_notebook(clean(notebook, stem)):
         what = "the code is newer than what it shows, or something stands there that should not"
         found.append(f"{what}; store a new run with --write.")
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -160,7 +160,7 @@ def faults(stored: str, stem: str) -> list[str]:
     return found
 
 
-def differences(stored: Notebook, fresh: Notebook) -> list[str]:
+def find_differences(stored: Notebook, fresh: Notebook) -> list[str]:
     """Which cells showed other kinds of things than what is stored."""
     return [
         f"{cell['id']} shows something else now; store a new run with --write."

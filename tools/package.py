@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tools.package_contents import ROOT, members, misfits, tracked, version
+from tools.package_contents import ROOT, find_misfits, list_members, list_tracked, read_version
 
 # Half a million apart: noise of mean 4 changes the order with probability below e^-100000.
 TRY = """
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for number, path in enumerate(asked.files or build(folder)):
                 check(path)
                 if not asked.look:
-                    try_it(path.resolve(), folder / f"outside-{number}")
+                    install_and_use(path.resolve(), folder / f"outside-{number}")
     except PackageError as error:
         print(f"package: {error}")
         return 1
@@ -87,20 +87,20 @@ def check(path: Path) -> None:
     """See what is in it."""
     with step(f"what {path.name} holds"):
         try:
-            found = members(path)
+            found = list_members(path)
         except (OSError, tarfile.TarError, zipfile.BadZipFile) as error:
             raise PackageError(f"{path} cannot be opened: {error}") from None
-        if problems := misfits(path.name, found, tracked(), version()):
+        if problems := find_misfits(path.name, found, list_tracked(), read_version()):
             raise PackageError("\n".join(problems))
     print(f"   {len(found)} files, {path.stat().st_size:,} bytes")
 
 
-def try_it(path: Path, folder: Path) -> None:
+def install_and_use(path: Path, folder: Path) -> None:
     """Install it where nothing else is, and use it: first without any extra, then the command."""
     folder.mkdir()
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
     python = programs / "python"
-    number = version()
+    number = read_version()
     with step(f"installing {path.name} into a clean virtual environment"):
         run([sys.executable, "-m", "venv", folder / "venv"], "There is no virtual environment")
         # Without pip's cache, which would have the wheel that it made of an sdist before.
@@ -108,17 +108,17 @@ def try_it(path: Path, folder: Path) -> None:
         run([*install, "--no-cache-dir", path], f"{path.name} cannot be installed", folder)
     with step("a release, with NumPy alone"):
         told = run([python, "-I", "-c", TRY], "A release cannot be made", folder)
-        agree("The metadata", told.strip(), number)
+        require_version("The metadata", told.strip(), number)
     with step("topgap --version and topgap demo, with the extra cli"):
         run([*install, f"topgap[cli]=={number}"], "The extra cli cannot be installed", folder)
         told = run([programs / "topgap", "--version"], "topgap --version fails", folder)
-        agree("topgap --version", told.strip(), f"topgap {number}")
+        require_version("topgap --version", told.strip(), f"topgap {number}")
         told = run([programs / "topgap", "demo", "--baskets", 2_000], "topgap demo fails", folder)
         if "rank  item" not in told:
             raise PackageError("topgap demo shows no list.")
 
 
-def agree(who: str, told: str, expected: str) -> None:
+def require_version(who: str, told: str, expected: str) -> None:
     """See that this is the version."""
     if told != expected:
         raise PackageError(f"{who} says {told!r}, and rust/Cargo.toml {expected!r}.")

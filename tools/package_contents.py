@@ -16,13 +16,13 @@ _KERNEL = re.compile(r"topgap/_core\.(abi3\.so|pyd)")
 _ABOUT = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
 
 
-def version() -> str:
+def read_version() -> str:
     """The version, from the only place that states it."""
     manifest = tomllib.loads((ROOT / "rust/Cargo.toml").read_text(encoding="utf-8"))
     return str(manifest["workspace"]["package"]["version"])
 
 
-def tracked() -> list[str]:
+def list_tracked() -> list[str]:
     """The files of the repository, as Git has them."""
     told = subprocess.run(
         ["git", "ls-files", "-z"],  # noqa: S607
@@ -34,7 +34,7 @@ def tracked() -> list[str]:
     return told.stdout.rstrip("\0").split("\0")
 
 
-def members(path: Path) -> list[str]:
+def list_members(path: Path) -> list[str]:
     """The names of the files in a wheel or sdist."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as wheel:
@@ -43,7 +43,7 @@ def members(path: Path) -> list[str]:
         return [each.name for each in sdist if not each.isdir()]
 
 
-def misfits(name: str, found: Iterable[str], files: Iterable[str], number: str) -> list[str]:
+def find_misfits(name: str, found: Iterable[str], files: Iterable[str], number: str) -> list[str]:
     """What is wrong with what a wheel or sdist holds, in sentences.
 
     Args:
@@ -52,7 +52,7 @@ def misfits(name: str, found: Iterable[str], files: Iterable[str], number: str) 
         files: Those of the repository.
         number: The version.
 
-    >>> misfits("topgap-1.tar.gz", ["topgap-1/PKG-INFO", "topgap-1/.venv/x"], ["LICENSE"], "1")
+    >>> find_misfits("topgap-1.tar.gz", ["topgap-1/PKG-INFO", "topgap-1/.venv/x"], ["LICENSE"], "1")
     ['topgap-1.tar.gz lacks LICENSE.', 'topgap-1.tar.gz holds .venv/x, which has no place in it.']
     """
     if name.endswith(".whl"):

@@ -16,8 +16,8 @@ import opendp.prelude as dp
 
 import topgap
 from benchmarks.data import load, zipf
-from benchmarks.interleaving import interleaved
-from benchmarks.numpy_baselines import vectorised
+from benchmarks.interleaving import measure_medians
+from benchmarks.numpy_baselines import select_vectorised
 
 ROOT = Path(__file__).parents[2]
 KS = [25, 50, 100, 200, 400, 800]
@@ -32,11 +32,11 @@ def against_numpy(name: str, least: int, aim: int) -> None:
             continue
         parameters = topgap.TopK(k, 1)
         scale = float(parameters.scale)
-        times = interleaved(
+        times = measure_medians(
             {
                 "top_k": lambda k=k: topgap.top_k(counts, k, 1),  # type: ignore[misc]
                 "release": lambda p=parameters: p.release(counts),  # type: ignore[misc]
-                "numpy": lambda k=k, s=scale: vectorised(counts, k, s),  # type: ignore[misc]
+                "numpy": lambda k=k, s=scale: select_vectorised(counts, k, s),  # type: ignore[misc]
             },
             rounds=200,
             calls=5,
@@ -61,9 +61,9 @@ def against_one_look(k: int) -> None:
             "two": lambda c=counts: topgap.top_k(c, k, 1, threads=2),  # type: ignore[misc]
             "all": lambda c=counts: topgap.top_k(c, k, 1),  # type: ignore[misc]
             "max": lambda c=counts: np.max(c),  # type: ignore[misc]
-            "numpy": lambda c=counts, s=scale: vectorised(c, k, s),  # type: ignore[misc]
+            "numpy": lambda c=counts, s=scale: select_vectorised(c, k, s),  # type: ignore[misc]
         }
-        times = interleaved(runs, rounds)
+        times = measure_medians(runs, rounds)
         print(
             f"{f'{n:,}' if n else '10⁸ zeros':>13}"
             + "".join(f"{f'{times[each] * 1e3:.2f} ms':>12}" for each in runs)
@@ -82,8 +82,8 @@ def against_opendp(k: int) -> None:
     )
     spent = measurement.map(1)  # type: ignore[no-untyped-call]
     listed = counts.tolist()
-    opendp_seconds = interleaved({"opendp": lambda: measurement(listed)}, rounds=3)["opendp"]
-    times = interleaved({"top_k": lambda: topgap.top_k(counts, k, 1)}, rounds=500)
+    opendp_seconds = measure_medians({"opendp": lambda: measurement(listed)}, rounds=3)["opendp"]
+    times = measure_medians({"top_k": lambda: topgap.top_k(counts, k, 1)}, rounds=500)
     print(
         f"\n{label}: n = {len(counts):,}, k = {k}, ε = 1 (at least 10,000×)\n"
         f"  OpenDP {version('opendp')} make_noisy_top_k, no gaps, ε = {spent:g}: "

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.pages import DOCS, fill, machine, table, write_csv
+from benchmarks.pages import DOCS, Row, describe_machine, fill_places, format_table, write_csv
 from benchmarks.paper.comparisons import (
     call_differences,
     costs,
@@ -26,8 +26,8 @@ from benchmarks.paper.records import all_records
 from benchmarks.paper.runs import KERNEL_CALLS, SLOWER, Measured, Source, measure
 from benchmarks.paper.tables import (
     calls,
-    explained,
-    files,
+    explain_calls,
+    figures_by_file,
     parts,
     ratios,
     rounds,
@@ -85,16 +85,16 @@ def _tell(progress: str) -> None:
 
 def run_table(found: Sequence[Measured], simulated: int, load_before: float, *, quick: bool) -> str:
     """What was run, how often, on what machine, and how busy that was with other work."""
-    rows = [
+    rows: list[Row] = [
         ["command", "`python -m benchmarks.paper" + (" --quick`" if quick else "`")],
-        ["machine", machine("numpy", "topgap")],
+        ["machine", describe_machine("numpy", "topgap")],
         ["load when it began", f"{load_before:.1f}"],
         *([f"rounds on {each.source.label}", len(each.runs[KS[0]])] for each in found),
         ["calls of the kernel in each round", KERNEL_CALLS],
         ["ties simulated for each k", f"{simulated:,}"],
         ["the same with the script's coins", f"{simulated // SLOWER:,}"],
     ]
-    return table(["setting", "value"], rows, text_columns=2)
+    return format_table(["setting", "value"], rows, text_columns=2)
 
 
 def tables_of(found: Sequence[Measured]) -> dict[str, str]:
@@ -114,7 +114,7 @@ def tables_of(found: Sequence[Measured]) -> dict[str, str]:
         "calls": f"{_caption(kosarak)}\n\n{calls(kosarak)}",
         "differences of calls": call_differences(kosarak),
         "rounds on Kosarak": rounds_on_kosarak(kosarak),
-        "explained": explained(),
+        "explained": explain_calls(),
     }
 
 
@@ -132,8 +132,8 @@ def publish(output: Path, places: dict[str, str], found: Sequence[Measured]) -> 
         folder = Path(scratch, "reproduction")
         folder.mkdir()
         shutil.copyfile(DOCS / page.name, page)
-        fill(page, places)
-        for name, figures in files(found).items():
+        fill_places(page, places)
+        for name, figures in figures_by_file(found).items():
             write_csv(folder / f"{name}.csv", figures.header, figures.rows)
         draw_times(found, folder / "times.svg")
         draw_parts(found, folder / "parts.svg")

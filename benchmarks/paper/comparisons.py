@@ -3,10 +3,10 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from benchmarks.pages import table
+from benchmarks.pages import format_table
 from benchmarks.paper.published import DATASETS, KS, PARTS, TIMES, implied_rounds
 from benchmarks.paper.runs import Measured
-from benchmarks.paper.tables import WAYS, off_by, ratio, signed
+from benchmarks.paper.tables import WAYS, format_signed, ratio, standardize_calls
 
 
 def costs(all_found: Sequence[Measured]) -> str:
@@ -18,7 +18,7 @@ def costs(all_found: Sequence[Measured]) -> str:
             TIMES[f.source.paper][way][0] * 1e3 / DATASETS[f.source.paper][1] for f in all_found
         ]
         rows.append([way, format_range(paper), format_range(ours)])
-    return table([f"µs for each answer, k = {KS[0]}", "paper", "ours"], rows)
+    return format_table([f"µs for each answer, k = {KS[0]}", "paper", "ours"], rows)
 
 
 def kernel_ratios(all_found: Sequence[Measured]) -> str:
@@ -27,7 +27,7 @@ def kernel_ratios(all_found: Sequence[Measured]) -> str:
     for way in ("Baseline", "Opt. Secure"):
         faster = [ratio(found, way, "Kernel", k) for found in all_found for k in KS]
         rows.append([way, f"{min(faster):,.0f}", f"{max(faster):,.0f}"])
-    return table(["mean time / kernel's median", "least", "largest"], rows)
+    return format_table(["mean time / kernel's median", "least", "largest"], rows)
 
 
 def round_differences(all_found: Sequence[Measured]) -> str:
@@ -41,13 +41,13 @@ def round_differences(all_found: Sequence[Measured]) -> str:
             error = max(statistics.stdev(each) for each in law.values()) / 1_000**0.5
             rows.append([name, *_ends(law), f"{error:.2f}"])
     header = ["paper's rounds less", "least", "at", "largest", "at", "standard error, at most"]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
 def _ends(laws: Mapping[tuple[str, int], Sequence[int]]) -> list[str]:
     off = {(n, k): implied_rounds(n, k) - statistics.fmean(law) for (n, k), law in laws.items()}
     ends = [min(off, key=lambda case: off[case]), max(off, key=lambda case: off[case])]
-    return [cell for n, k in ends for cell in (signed(off[n, k], "+.2f"), f"{n}, k = {k}")]
+    return [cell for n, k in ends for cell in (format_signed(off[n, k], "+.2f"), f"{n}, k = {k}")]
 
 
 def part_costs(all_found: Sequence[Measured]) -> str:
@@ -76,14 +76,14 @@ def part_costs(all_found: Sequence[Measured]) -> str:
         ["possible top-k, for each of the n answers", *map(format_range, (paper_first, first))],
         ["find gaps, for each of the k winners", *map(format_range, (paper_last, last))],
     ]
-    return table(["µs, over all data sets and k", "paper", "ours"], rows)
+    return format_table(["µs, over all data sets and k", "paper", "ours"], rows)
 
 
 def call_differences(kosarak: Measured) -> str:
     """How far the runs are from what is expected of them, and how many answers they refined."""
     runs = kosarak.runs[800]
     farthest = {
-        call: signed(max((off_by(run, call) for run in runs), key=abs), "+.1f")
+        call: format_signed(max((standardize_calls(run, call) for run in runs), key=abs), "+.1f")
         for call in ("bernoulli", "uniform")
     }
     sizes = [pools[0] for pools in kosarak.pools[800] if pools]
@@ -94,7 +94,7 @@ def call_differences(kosarak: Measured) -> str:
         ["simulated runs with ties that refined k + 2 = 802 answers first", f"{just_these:.1%}"],
         ["answers that a simulated run refined first, at most", f"{max(sizes)}"],
     ]
-    return table(["given the geometric draws of each run", "figure"], rows)
+    return format_table(["given the geometric draws of each run", "figure"], rows)
 
 
 def format_range(values: Sequence[float]) -> str:

@@ -1,9 +1,9 @@
-"""How many draws chance makes the paper's algorithm take: per geometric number, and for its ties.
+"""The law of the number of draws: for one geometric number, and for the ties of a run.
 
-A geometric number is drawn in two phases of trials. In the first a trial proposes u below t and
-is over with chance e^(−u/t), in the second each is over with chance 1 − 1/e. A trial of e^−θ tosses
-K coins, P(K > m) = θ^m/m!, and says yes if K is odd. So all there is to know about a phase is the
-law of K, and which K end it.
+A geometric number is drawn in two phases of trials. In the first phase a trial proposes u below t
+and ends the phase with probability e^(−u/t); in the second it does so with probability 1 − 1/e. A
+trial of e^−θ tosses K coins, P(K > m) = θ^m/m!, and says yes if K is odd. So a phase is determined
+by the law of K, and by which K end it.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from benchmarks.data import Counts
 
 RNG = np.random.default_rng()
 
-# Fewer coins than that a trial tosses, but for a chance of less than 1/19!.
+# Fewer coins than that a trial tosses, but for a probability of less than 1/19!.
 MOST_COINS = 20
 
 Divisor = Callable[[int], int]
@@ -49,14 +49,14 @@ class Spread(NamedTuple):
 
 
 def as_written(k: int) -> int:
-    """The k-th coin of a trial shows heads with chance θ/k (Canonne, Kamath and Steinke)."""
+    """The k-th coin of a trial shows heads with probability θ/k (Canonne, Kamath and Steinke)."""
     return k
 
 
 def calls_of_a_geometric(t: int, divisor: Divisor = as_written) -> dict[str, Spread]:
     """How often each primitive is called for one geometric number of rate s/t.
 
-    With another divisor d, coin k shows heads with chance θ/d(k).
+    With another divisor d, coin k shows heads with probability θ/d(k).
     """
     theta = np.arange(t) / t
     first = _coins([float(np.mean(theta**m)) for m in range(MOST_COINS)], divisor)
@@ -96,10 +96,10 @@ def _phase(coins: list[float], *, ends_on: int, trial: float, coin: float) -> Sp
 
 
 def _given(coins: list[float], parity: int, trial: float, coin: float) -> Spread:
-    chance = sum(coins[parity::2])
-    if chance == 0:  # it never comes to that
+    probability = sum(coins[parity::2])
+    if probability == 0:  # it never comes to that
         return Spread(0, 0)
-    costs = [(p / chance, trial + coin * k) for k, p in enumerate(coins) if k % 2 == parity]
+    costs = [(p / probability, trial + coin * k) for k, p in enumerate(coins) if k % 2 == parity]
     mean = sum(p * cost for p, cost in costs)
     return Spread(mean, sum(p * (cost - mean) ** 2 for p, cost in costs))
 
@@ -122,7 +122,7 @@ def coins_of(divisor: Divisor, t: int) -> Noise:
 
 
 def _yes(theta: float, divisor: Divisor) -> float:
-    """The chance that a trial tosses an odd number of coins."""
+    """The probability that a trial tosses an odd number of coins."""
     coins = _coins([theta**m for m in range(MOST_COINS)], divisor)
     return sum(coins[1::2])
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from benchmarks.data import SHARED, whole
-from benchmarks.pages import table
+from benchmarks.data import SHARED, find_whole
+from benchmarks.pages import format_table
 from benchmarks.paper.published import DATASETS
 from benchmarks.paper.runs import Source
 from topgap import datasets
@@ -21,16 +21,16 @@ def records(source: Source) -> str:
     """How many records are behind these counts, or why that is not known."""
     if not source.real:
         return "none: made up"
-    dataset = whole(source.paper)
+    dataset = find_whole(source.paper)
     if dataset is not None:
-        return counted(source, dataset)
+        return format_counted(source, dataset)
     path = TRANSACTIONS.get(source.label)
     if path is not None and path.exists():
-        return counted(source, datasets.read(path))
+        return format_counted(source, datasets.read(path))
     return TOLD.get(source.label, "not at hand: counts alone")
 
 
-def counted(source: Source, dataset: datasets.Dataset) -> str:
+def format_counted(source: Source, dataset: datasets.Dataset) -> str:
     """The number of records, if they have just the counts that are measured on."""
     if sorted(dataset.counts.values()) != sorted(source.counts.tolist()):
         raise ValueError(f"What {dataset.path.name} holds does not have the counts measured on.")
@@ -46,4 +46,4 @@ def all_records(sources: Sequence[Source]) -> str:
         records_there, items_there = DATASETS[source.paper]
         there = [f"{records_there:,}", f"{items_there:,}"]
         rows.append([source.paper, *there, source.label, records(source), f"{source.n:,}"])
-    return table(["paper", "records", "items", "measured here", "records", "items"], rows)
+    return format_table(["paper", "records", "items", "measured here", "records", "items"], rows)

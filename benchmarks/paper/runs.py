@@ -16,8 +16,8 @@ from unittest.mock import patch
 
 import topgap
 from benchmarks.data import Counts, load
-from benchmarks.interleaving import Runs, seconds
-from benchmarks.numpy_baselines import scalar
+from benchmarks.interleaving import Runs, measure_seconds
+from benchmarks.numpy_baselines import select_scalar
 from benchmarks.paper.probabilities import coins_of, exponential, pools
 from topgap import TopK
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, secure
@@ -133,7 +133,7 @@ def measure(
                 keys[f"{way} {k}"] = (way, k)
     for done in range(rounds):
         tell(f"{source.label}: round {done + 1} of {rounds}")
-        elapsed = seconds(runs, rounds=1)
+        elapsed = measure_seconds(runs, rounds=1)
         for name, key in keys.items():
             found.times.setdefault(key, []).extend(elapsed[name])
     for k in ks:
@@ -165,6 +165,6 @@ def _ways(counts: Counts, k: int, found: Measured) -> Runs:
     return {
         "Secure": partial(gap_top_k, listed, parameters),
         "Opt. Secure": opt_secure,
-        "Baseline": partial(scalar, counts, k, float(parameters.scale)),
+        "Baseline": partial(select_scalar, counts, k, float(parameters.scale)),
         "Kernel": kernel,
     }

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchmarks.pages import table
+from benchmarks.pages import format_table
 from benchmarks.paper.probabilities import Spread, as_written, calls_of_a_geometric
 from benchmarks.paper.published import (
     CALLS,
@@ -37,7 +37,7 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     return statistics.fmean(values), error
 
 
-def shown(values: Sequence[float], unit: float) -> str:
+def format_mean(values: Sequence[float], unit: float) -> str:
     """A mean with its standard error, to the error's second digit."""
     mean, error = (each * unit for each in mean_and_error(values))
     if not error > 0:
@@ -55,9 +55,12 @@ def times(found: Measured) -> str:
     for at, k in enumerate(KS):
         row = [str(k)]
         for way in WAYS:
-            row += [f"{TIMES[found.source.paper][way][at]:,.2f}", shown(found.times[way, k], 1e3)]
+            row += [
+                f"{TIMES[found.source.paper][way][at]:,.2f}",
+                format_mean(found.times[way, k], 1e3),
+            ]
         rows.append([*row, f"{found.typical('Kernel', k) * 1e6:,.1f}"])
-    return table([*header, "kernel, median (µs)"], rows, text_columns=0)
+    return format_table([*header, "kernel, median (µs)"], rows, text_columns=0)
 
 
 def ratios(all_found: Sequence[Measured]) -> str:
@@ -75,7 +78,7 @@ def ratios(all_found: Sequence[Measured]) -> str:
                 row.append(f"{paper[over][at] / paper[under][at]:.2f}")
                 row.append(f"{ratio(found, over, under, k):.2f}")
             rows.append([*row, f"{ratio(found, 'Baseline', 'Kernel', k):,.0f}"])
-    return table([*header, "Baseline / kernel's median"], rows)
+    return format_table([*header, "Baseline / kernel's median"], rows)
 
 
 def ratio(found: Measured, over: str, under: str, k: int) -> float:
@@ -94,9 +97,9 @@ def parts(found: Measured) -> str:
         row = [str(k)]
         for name, part in zip(paper, Parts._fields, strict=True):
             ours = [getattr(run.parts, part) for run in found.runs[k]]
-            row += [f"{paper[name][at]}", shown(ours, 1e3)]
+            row += [f"{paper[name][at]}", format_mean(ours, 1e3)]
         rows.append(row)
-    return table(header, rows, text_columns=0)
+    return format_table(header, rows, text_columns=0)
 
 
 def rounds(all_found: Sequence[Measured]) -> str:
@@ -106,11 +109,11 @@ def rounds(all_found: Sequence[Measured]) -> str:
         for k in KS:
             law = [len(pools) for pools in found.pools[k]]
             ours = [run.rounds for run in found.runs[k]]
-            implied = signed(implied_rounds(found.source.paper, k), ".2f")
-            means = [shown(each, 1) for each in (ours, law, found.script_rounds[k])]
+            implied = format_signed(implied_rounds(found.source.paper, k), ".2f")
+            means = [format_mean(each, 1) for each in (ours, law, found.script_rounds[k])]
             rows.append([found.source.label, k, implied, *means])
     header = ["data", "k", "paper, from its times", "ours", "law", "law, with the script's coins"]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
 def calls(kosarak: Measured) -> str:
@@ -132,7 +135,7 @@ def calls(kosarak: Measured) -> str:
             ]
         )
     header = ["calls", "paper", "ours, mean", "sd", "range", "law, mean", "sd"]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
 def expected_calls(kosarak: Measured) -> dict[str, Spread]:
@@ -152,7 +155,7 @@ def _spread(values: Sequence[float]) -> Spread:
     return Spread(statistics.fmean(values), statistics.pvariance(values))
 
 
-def explained() -> str:
+def explain_calls() -> str:
     """The paper's calls beside what two ways to toss the coins of a trial lead to."""
     t = TopK(800, 1).rate.denominator
     seen = {**CALLS, **PUBLISHED_CALLS}
@@ -169,9 +172,11 @@ def explained() -> str:
         for divisor in (as_written, math.factorial):
             spread = calls_of_a_geometric(t, divisor)[call].of(CALLS["geometric"])
             away = (seen[call] - spread.mean) / spread.deviation
-            row += [f"{spread.mean:,.0f} ± {spread.deviation:,.0f}", signed(away, "+.1f")]
+            row += [f"{spread.mean:,.0f} ± {spread.deviation:,.0f}", format_signed(away, "+.1f")]
         rows.append(row)
-    return table(["calls", "paper", "coins of θ/k", "off by", "coins of θ/k!", "off by"], rows)
+    return format_table(
+        ["calls", "paper", "coins of θ/k", "off by", "coins of θ/k!", "off by"], rows
+    )
 
 
 def rounds_on_kosarak(kosarak: Measured) -> str:
@@ -189,10 +194,10 @@ def rounds_on_kosarak(kosarak: Measured) -> str:
                 "its one run" if CALLS["argsort"] - 1 == count else "",
             ]
         )
-    return table(["rounds", "law", "ours", "paper"], rows)
+    return format_table(["rounds", "law", "ours", "paper"], rows)
 
 
-def signed(value: float, form: str) -> str:
+def format_signed(value: float, form: str) -> str:
     """A number with a true minus sign, and none before a zero."""
     text = f"{value:{form}}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
@@ -202,7 +207,7 @@ def _is(rounds: int, count: int, or_more: bool) -> bool:
     return rounds == count or (or_more and rounds > count)
 
 
-def off_by(run: Run, call: str) -> float:
+def standardize_calls(run: Run, call: str) -> float:
     """How many standard deviations a run's calls are off, given its geometric draws."""
     each = calls_of_a_geometric(TopK(800, 1).rate.denominator)[call]
     expected = each.of(run.calls["geometric"])
@@ -210,7 +215,7 @@ def off_by(run: Run, call: str) -> float:
     return (run.calls[call] - shuffled - expected.mean) / expected.deviation
 
 
-def files(all_found: Sequence[Measured]) -> dict[str, Figures]:
+def figures_by_file(all_found: Sequence[Measured]) -> dict[str, Figures]:
     """All that was measured, by the name of its file; times in milliseconds."""
     of_times: list[Sequence[object]] = []
     of_parts: list[Sequence[object]] = []

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.pages import DOCS, fill, machine, table, write_csv
+from benchmarks.pages import DOCS, describe_machine, fill_places, format_table, write_csv
 from benchmarks.peers import memory, plots, random_bits, tables, times
 from benchmarks.peers.contenders import ALL, flat
 from benchmarks.peers.probe import program
@@ -86,12 +86,12 @@ def run_table(measured: Measured) -> str:
     """What was run, on what machine, and what OpenDP says that its calls cost."""
     rows = [
         ["command", f"`python -m benchmarks.peers --limit {measured.limit:g}`"],
-        ["machine", machine(*PACKAGES)],
+        ["machine", describe_machine(*PACKAGES)],
         ["minutes", f"{measured.minutes:.0f}"],
         ["calls left out, if expected to take more than", f"{measured.limit:g} s"],
         *tables.spent(measured.sizes),
     ]
-    return table(["setting", "value"], rows, text_columns=2)
+    return format_table(["setting", "value"], rows, text_columns=2)
 
 
 def write(measured: Measured, docs: Path) -> None:
@@ -103,4 +103,4 @@ def write(measured: Measured, docs: Path) -> None:
     write_csv(folder / "bits.csv", random_bits.Bits._fields, measured.bits)
     write_csv(folder / "memory.csv", memory.Memory._fields, measured.peaks)
     plots.draw(measured.timings, GROWTH_N, GROWTH_K, folder / "growth.svg")
-    fill(docs / "peers.md", places(measured))
+    fill_places(docs / "peers.md", places(measured))

@@ -77,12 +77,12 @@ def _reference(answers: Answers, k: int) -> Call:
 
 def _vectorised(answers: Answers, k: int) -> Call:
     array, scale = answers.array, float(topgap.TopK(k, EPSILON).scale)
-    return lambda: numpy_baselines.vectorised(array, k, scale)
+    return lambda: numpy_baselines.select_vectorised(array, k, scale)
 
 
 def _scalar(answers: Answers, k: int) -> Call:
     array, scale = answers.array, float(topgap.TopK(k, EPSILON).scale)
-    return lambda: numpy_baselines.scalar(array, k, scale)
+    return lambda: numpy_baselines.select_scalar(array, k, scale)
 
 
 def opendp_measurement(k: int, *, monotonic: bool = False) -> dp.Measurement:

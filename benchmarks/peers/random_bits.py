@@ -119,7 +119,7 @@ def _vectorised(answers: Answers, k: int) -> int:
         raise TypeError("The baseline's generator is not PCG64, whose outputs are counted here.")
     start = np.random.PCG64()
     start.state = generator.state
-    numpy_baselines.vectorised(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
+    numpy_baselines.select_vectorised(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
     return 64 * outputs_between(start, generator)
 
 
@@ -129,7 +129,7 @@ def _scalar(answers: Answers, k: int) -> int:
         raise TypeError("NumPy's older generator is not MT19937, whose outputs are counted here.")
     start = np.random.MT19937()
     start.state = generator.state
-    numpy_baselines.scalar(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
+    numpy_baselines.select_scalar(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
     return 32 * words_between(start, generator)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from benchmarks.pages import Row, table
+from benchmarks.pages import Row, format_table
 from benchmarks.peers.contenders import ALL, OPENDP, opendp_measurement
 from benchmarks.peers.growth import fit, local
 from benchmarks.peers.memory import LEAST, Memory
@@ -55,7 +55,7 @@ def left_out(timings: Iterable[Timing]) -> str:
         (name, f"{k:,}", f"{each.n:,}", each.left_out)
         for (name, k), each in sorted(smallest.items())
     ]
-    return table(["", "k", "from n", "one call takes"], rows)
+    return format_table(["", "k", "from n", "one call takes"], rows)
 
 
 def bits(counted: list[Bits], sizes: Sizes) -> str:
@@ -72,7 +72,7 @@ def memory(measured: list[Memory]) -> str:
         cells = [each for each in measured if each.contender == contender.name]
         row = [contender.name, contender.takes, str(cells[0].k)]
         rows.append(row + [_written({each.n: each for each in cells}, n, _kib) for n in ns])
-    return table(["", "input", "k", *map(_n, ns)], rows, text_columns=2)
+    return format_table(["", "input", "k", *map(_n, ns)], rows, text_columns=2)
 
 
 def growth(timings: list[Timing], n: int, k: int) -> str:
@@ -84,7 +84,7 @@ def growth(timings: list[Timing], n: int, k: int) -> str:
         over_k = {each.k: each.median for each in own if each.n == n}
         rows.append([contender.name, *_exponent(over_n, "n"), *_exponent(over_k, "k")])
     header = ["", f"in n, at k = {k:,}", "cells", f"in k, at n = {n:,}", "cells"]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
 def spent(sizes: Sizes) -> list[Row]:
@@ -119,7 +119,7 @@ def _for_each_k(
             own = {e.n: e for e in cells if (e.contender, e.k) == (contender.name, k)}
             if own:
                 rows.append([contender.name] + [_written(own, n, write) for n in ns])
-        parts.append(f"k = {k:,}:\n\n{table(['', *map(_n, ns)], rows)}")
+        parts.append(f"k = {k:,}:\n\n{format_table(['', *map(_n, ns)], rows)}")
     return "\n\n".join(parts)
 
 

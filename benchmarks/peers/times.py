@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from benchmarks.data import Counts, zipf
-from benchmarks.interleaving import seconds
+from benchmarks.interleaving import measure_seconds
 from benchmarks.peers.contenders import Answers, Call, Contender
 from benchmarks.peers.growth import local
 
@@ -126,7 +126,7 @@ def _measure_at(
     rounds: dict[str, list[float]] = {name: [] for name in runs}
     for count, most in ROUNDS:
         some = {name: run for name, run in runs.items() if round_takes[name] <= most}
-        for name, took in seconds(some, count).items():
+        for name, took in measure_seconds(some, count).items():
             rounds[name] += [t / calls[name] for t in took]
     return made + [Timing(name, n, k, tuple(t), calls[name]) for name, t in rounds.items()]
 

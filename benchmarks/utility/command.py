@@ -28,7 +28,7 @@ from benchmarks.utility.libraries import MEASURES, WAYS
 from benchmarks.utility.results import Figures
 from benchmarks.utility.runs import few_items, law, ours, peer_errors, peer_lists
 
-IN_DOUBT = 0.05, 0.95  # peers are run where the chance of a right list lies between
+IN_DOUBT = 0.05, 0.95  # peers are run where the probability of a right list lies between
 MOST_ITEMS = {"diffprivlib, permute and flip": 10_000}  # above, one selection takes seconds
 
 Task = Callable[[], Figures]
@@ -120,13 +120,13 @@ def peer_tasks(settings: Settings, found: Figures) -> list[Task]:
 
 def in_doubt(found: Figures, label: str, k: int, way: str) -> list[str]:
     """The values of ε at which lists of this way are right now and then; a coin's toss first."""
-    chances = [
+    probabilities = [
         (abs(each.right - 0.5), each.case.epsilon)
-        for each in found.chances
+        for each in found.lists
         if (each.case.data, each.case.k, each.who) == (label, k, way)
         and IN_DOUBT[0] <= each.right <= IN_DOUBT[1]
     ]
-    return [epsilon for _, epsilon in sorted(chances)]
+    return [epsilon for _, epsilon in sorted(probabilities)]
 
 
 def _run(task: Task) -> Figures:

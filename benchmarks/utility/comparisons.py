@@ -1,6 +1,6 @@
 """Tables of how topgap compares with the simulated laws, and the libraries with theirs."""
 
-from benchmarks.pages import table
+from benchmarks.pages import format_table
 from benchmarks.utility.libraries import WAYS
 from benchmarks.utility.results import Case, Figures, peer_error
 
@@ -10,7 +10,7 @@ def list_differences(found: Figures) -> str:
     rows = []
     for way in dict.fromkeys(WAYS.values()):
         for k in found.ks():
-            pairs = [(found.chances_of(case), case) for case in found.cases(k)]
+            pairs = [(found.lists_of(case), case) for case in found.cases(k)]
             more = sum(each["topgap"].low > each[way].high for each, _ in pairs)
             less = sum(each["topgap"].high < each[way].low for each, _ in pairs)
             most, case = max((each["topgap"].right - each[way].right, case) for each, case in pairs)
@@ -18,7 +18,7 @@ def list_differences(found: Figures) -> str:
             largest = f"{points} points ({case.data}, ε = {case.epsilon})"
             rows.append([f"peeled {way}", k, len(pairs), more, less, largest])
     header = ["topgap against, *simulated*", "k", "settings", "right more often"]
-    return table([*header, "right less often", "largest difference"], rows)
+    return format_table([*header, "right less often", "largest difference"], rows)
 
 
 def law_coverage(found: Figures) -> str:
@@ -26,12 +26,12 @@ def law_coverage(found: Figures) -> str:
     rows = []
     for peer, way in WAYS.items():
         held = [
-            each.low <= found.chances_of(each.case)[way].right <= each.high
-            for each in found.chances
+            each.low <= found.lists_of(each.case)[way].right <= each.high
+            for each in found.lists
             if each.who == peer
         ]
         rows.append([peer, len(held), sum(held)])
-    return table(["measured", "intervals", "that hold the simulated law"], rows)
+    return format_table(["measured", "intervals", "that hold the simulated law"], rows)
 
 
 def error_differences(found: Figures) -> str:
@@ -47,7 +47,7 @@ def error_differences(found: Figures) -> str:
         at = f"{least:.3f} ({best.data} at {best.epsilon})"
         rows.append([k, len(ratios), len(worse), "; ".join(worse) or "–", at])
     header = ["k", "settings", "error larger by 3 standard errors", "where, at ε"]
-    return table([*header, "least of error / formula"], rows)
+    return format_table([*header, "least of error / formula"], rows)
 
 
 def harm(found: Figures, case: Case) -> bool:

@@ -52,7 +52,7 @@ SELECTED: dict[str, LargestNoise] = {
 
 @dataclass(frozen=True)
 class Groups:
-    """The items that have a chance, those with equal counts together.
+    """The items that have a probability, those with equal counts together.
 
     Attributes:
         counts: Each count once.
@@ -66,16 +66,15 @@ class Groups:
 
     @classmethod
     def of(cls, counts: Counts, k: int, scale: float) -> "Groups":
-        """Leave out those that are selected with a chance below k·10^−7, all together.
+        """Leave out those that are selected with a probability below k·10^−7, all together.
 
-        Whoever is selected in a round, a remaining item has at least the k-th largest count c; so
-        an item with the count a is selected in it with a chance of at most e^(−(c − a)/scale), in
-        either way of selecting.
+        In each round some remaining item has at least the k-th largest count c. So an item with
+        the count a is selected with a probability of at most e^(−(c − a)/scale), in either way.
         """
         kept, places, items = np.unique(counts, return_index=True, return_counts=True)
         kth = np.partition(counts, -k)[-k]
-        chances = items * np.exp(np.minimum(kept - kth, 0) / scale)
-        stays = np.cumsum(chances) > LEFT_OUT  # from the smallest up
+        probabilities = items * np.exp(np.minimum(kept - kth, 0) / scale)
+        stays = np.cumsum(probabilities) > LEFT_OUT  # from the smallest up
         return cls(kept[stays].astype(float), items[stays].astype(float), places[stays])
 
 
@@ -112,7 +111,7 @@ def _peeled(
 
 
 def permute_and_flip(counts: Sequence[int], scale: float) -> list[float]:
-    """The chance of each of a few items to be selected by permute and flip.
+    """The probability of each of a few items to be selected by permute and flip.
 
     With p_i = e^(−(largest − count_i)/scale) it is ∫ p_i·∏(1 − p_j·t) dt over t from 0 to 1, the
     product over the others, multiplied out here.
@@ -121,21 +120,21 @@ def permute_and_flip(counts: Sequence[int], scale: float) -> list[float]:
     [0.8161, 0.1839]
     """
     p = [exp((count - max(counts)) / scale) for count in counts]
-    chances = []
+    probabilities = []
     for i, own in enumerate(p):
         others = p[:i] + p[i + 1 :]
-        chances.append(
+        probabilities.append(
             sum(
                 own * (-1) ** size * prod(chosen) / (size + 1)
                 for size in range(len(others) + 1)
                 for chosen in combinations(others, size)
             )
         )
-    return chances
+    return probabilities
 
 
 def exponential(counts: Sequence[int], scale: float) -> list[float]:
-    """The chance of each item to be selected by the exponential mechanism.
+    """The probability of each item to be selected by the exponential mechanism.
 
     >>> [round(each, 4) for each in exponential([1, 0], 1.0)]
     [0.7311, 0.2689]
@@ -150,19 +149,19 @@ EXACT: dict[str, Callable[[Sequence[int], float], list[float]]] = {
 }
 
 
-def chance_by_peeling(
+def probability_by_peeling(
     way: str, counts: Sequence[int], scale: float, outcome: Sequence[int]
 ) -> float:
-    """The exact chance that peeling in this way names exactly these, in this order."""
-    left, chance = list(range(len(counts))), 1.0
+    """The exact probability that peeling in this way names exactly these, in this order."""
+    left, probability = list(range(len(counts))), 1.0
     for winner in outcome:
-        chances = EXACT[way]([counts[i] for i in left], scale)
-        chance *= chances[left.index(winner)]
+        probabilities = EXACT[way]([counts[i] for i in left], scale)
+        probability *= probabilities[left.index(winner)]
         left.remove(winner)
-    return chance
+    return probability
 
 
-def chance_at_once(counts: Sequence[int], scale: int, outcome: Sequence[int]) -> float:
+def probability_at_once(counts: Sequence[int], scale: int, outcome: Sequence[int]) -> float:
     """The same where exponential noise of this mean is drawn once: topgap's own law."""
     k = len(outcome)
     parameters = TopK(k, Fraction(k, scale), resolution=1, monotonic=True)

@@ -27,7 +27,7 @@ POINTS: dict[str, dict[str, Any]] = {
 
 
 def draw_lists(found: Figures, path: Path) -> None:
-    """The chance of a right list over ε: a row of charts for each k, a column for each data set."""
+    """The probability of a right list over ε: a row for each k, a column for each data set."""
     plt = _pyplot()
     ks, data = found.ks(), found.data()
     figure, axes = plt.subplots(
@@ -36,7 +36,7 @@ def draw_lists(found: Figures, path: Path) -> None:
     )  # fmt: skip
     for row, k in zip(axes, ks, strict=True):
         for ax, name in zip(row, data, strict=True):
-            _draw_chances(ax, found, name, k)
+            _draw_probabilities(ax, found, name, k)
             ax.set(xscale="log", ylim=(-0.03, 1.03), title=f"{name}, k = {k}")
     for ax in axes[-1]:
         ax.set_xlabel("ε")
@@ -47,16 +47,16 @@ def draw_lists(found: Figures, path: Path) -> None:
     _save(figure, path)
 
 
-def _draw_chances(ax: "Axes", found: Figures, data: str, k: int) -> None:
+def _draw_probabilities(ax: "Axes", found: Figures, data: str, k: int) -> None:
     for who, style in LINES.items():
         shown = [
-            (float(case.epsilon), found.chances_of(case)[who].right)
+            (float(case.epsilon), found.lists_of(case)[who].right)
             for case in found.cases(k)
             if case.data == data
         ]
         ax.plot(*zip(*shown, strict=True), label=LABELS[who], **style)
     for who in LISTS:
-        points = [each for each in found.chances if each.who == who and each.case[:2] == (data, k)]
+        points = [each for each in found.lists if each.who == who and each.case[:2] == (data, k)]
         if points:
             right = [each.right for each in points]
             down = [each.right - each.low for each in points]

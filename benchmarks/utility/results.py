@@ -25,7 +25,7 @@ class Case(NamedTuple):
     epsilon: str
 
 
-class Chance(NamedTuple):
+class ListAccuracy(NamedTuple):
     """How often lists were right.
 
     Attributes:
@@ -49,7 +49,7 @@ class Chance(NamedTuple):
     overlap: float
 
 
-class Error(NamedTuple):
+class CountError(NamedTuple):
     """How far off the winners' counts were: the root of the mean square, and its standard error."""
 
     case: Case
@@ -59,8 +59,8 @@ class Error(NamedTuple):
     standard_error: float
 
 
-class Small(NamedTuple):
-    """How often lists of a few items were right, beside the exact chance by the law of each way."""
+class FewItems(NamedTuple):
+    """How often lists of a few items were right, beside the exact probability by their law."""
 
     who: str
     way: str
@@ -75,47 +75,47 @@ class Small(NamedTuple):
 class Figures:
     """All figures, or those of a part."""
 
-    chances: list[Chance] = field(default_factory=list)
-    errors: list[Error] = field(default_factory=list)
-    small: list[Small] = field(default_factory=list)
+    lists: list[ListAccuracy] = field(default_factory=list)
+    errors: list[CountError] = field(default_factory=list)
+    small: list[FewItems] = field(default_factory=list)
 
     def add(self, more: "Figures") -> None:
-        self.chances.extend(more.chances)
+        self.lists.extend(more.lists)
         self.errors.extend(more.errors)
         self.small.extend(more.small)
 
     def in_order(self) -> "Figures":
         """The same, whichever process was the first to have its part."""
 
-        def place(each: Chance | Error) -> tuple[object, ...]:
+        def place(each: ListAccuracy | CountError) -> tuple[object, ...]:
             return each.case.data, each.case.k, Fraction(each.case.epsilon), each.who
 
-        return Figures(sorted(self.chances, key=place), sorted(self.errors, key=place), self.small)
+        return Figures(sorted(self.lists, key=place), sorted(self.errors, key=place), self.small)
 
     def data(self) -> list[str]:
         """The data sets, each once."""
-        return sorted({each.case.data for each in self.chances})
+        return sorted({each.case.data for each in self.lists})
 
     def ks(self) -> list[int]:
         """The values of k, each once."""
-        return sorted({each.case.k for each in self.chances})
+        return sorted({each.case.k for each in self.lists})
 
     def cases(self, k: int) -> list[Case]:
         """All cases with this k, by data set and ε."""
-        found = {each.case for each in self.chances if each.case.k == k}
+        found = {each.case for each in self.lists if each.case.k == k}
         return sorted(found, key=lambda case: (case.data, Fraction(case.epsilon)))
 
-    def chances_of(self, case: Case) -> dict[str, Chance]:
+    def lists_of(self, case: Case) -> dict[str, ListAccuracy]:
         """By who made the lists, or in which way."""
-        return {each.who: each for each in self.chances if each.case == case}
+        return {each.who: each for each in self.lists if each.case == case}
 
-    def errors_of(self, case: Case) -> dict[str, Error]:
+    def errors_of(self, case: Case) -> dict[str, CountError]:
         """By who told the counts."""
         return {each.who: each for each in self.errors if each.case == case}
 
 
 def interval(runs: int, right: int, level: Fraction = LEVEL) -> tuple[float, float]:
-    """The Clopper–Pearson interval of a chance, rather too wide than too narrow.
+    """The Clopper–Pearson interval of a probability, rather too wide than too narrow.
 
     >>> [round(end, 3) for end in interval(10, 10)]   # exactly, from 0.692
     [0.692, 1.0]
@@ -127,7 +127,7 @@ def interval(runs: int, right: int, level: Fraction = LEVEL) -> tuple[float, flo
 def peer_error(case: Case) -> float:
     """How far off a peer's count is by its formula: Laplace noise on whole numbers.
 
-    A k-th of half of ε is spent on each, so noise of x has a chance that is proportional to q^|x|,
+    A k-th of half of ε is spent on each. The probability of noise x is proportional to q^|x|,
     q = e^−(ε/2k), and the variance is 2q/(1 − q)².
 
     >>> round(peer_error(Case("any", 1, "1")), 2)

@@ -9,16 +9,21 @@ import numpy as np
 
 import topgap
 from benchmarks.data import Counts, load
-from benchmarks.utility.laws import chance_at_once, chance_by_peeling, right_lists, simulate
+from benchmarks.utility.laws import (
+    probability_at_once,
+    probability_by_peeling,
+    right_lists,
+    simulate,
+)
 from benchmarks.utility.libraries import LISTS, MEASURES, WAYS
 from benchmarks.utility.results import (
     MEASURED,
     SIMULATED,
     Case,
-    Chance,
-    Error,
+    CountError,
+    FewItems,
     Figures,
-    Small,
+    ListAccuracy,
     interval,
 )
 from topgap.planning.counts import Counts as Truth
@@ -43,14 +48,16 @@ def ours(data: str, k: int, epsilons: Sequence[str], releases: int) -> Figures:
         for who, lists in (("topgap", row.names), ("topgap, counts too", row.estimates)):
             right = round(lists.right.value * releases)
             ends = interval(releases, right)
-            found.chances.append(
-                Chance(case, who, MEASURED, releases, right / releases, *ends, lists.overlap.value)
+            found.lists.append(
+                ListAccuracy(
+                    case, who, MEASURED, releases, right / releases, *ends, lists.overlap.value
+                )
             )
         for who, error in (
             ("topgap, measured alone", row.measured_error),
             ("topgap, with gaps", row.combined_error),
         ):
-            found.errors.append(Error(case, who, releases, *error))
+            found.errors.append(CountError(case, who, releases, *error))
     return found
 
 
@@ -58,7 +65,7 @@ def law(data: str, k: int, way: str, epsilons: Sequence[str], lists: int) -> Fig
     """Simulated lists that are peeled in this way."""
     label, counts = load(data)
     return Figures(
-        chances=[
+        lists=[
             _judged(
                 Case(label, k, epsilon),
                 counts,
@@ -77,7 +84,7 @@ def peer_lists(data: str, k: int, peer: str, epsilons: Sequence[str], seconds: f
     numbers = counts.tolist()
     runs = _in_time(lambda each: LISTS[peer](numbers, k, float(each)), epsilons, seconds)
     return Figures(
-        chances=[
+        lists=[
             _judged(Case(label, k, epsilon), counts, peer, MEASURED, np.array(winners))
             for epsilon, winners in runs
         ]
@@ -105,7 +112,7 @@ def peer_errors(data: str, k: int, peer: str, epsilons: Sequence[str], seconds: 
         mean = Mean()
         mean.add(np.array(squares))
         error = root(mean, Fraction(1))
-        found.errors.append(Error(Case(label, k, epsilon), peer, len(squares), *error))
+        found.errors.append(CountError(Case(label, k, epsilon), peer, len(squares), *error))
     return found
 
 
@@ -117,27 +124,27 @@ def few_items(runs: int) -> Figures:
     def released() -> list[int]:
         return parameters.release(np.array(FEW_ITEMS)).indices.tolist()
 
-    exact = {AT_ONCE: sum(chance_at_once(FEW_ITEMS, FEW_SCALE, each) for each in right)}
+    exact = {AT_ONCE: sum(probability_at_once(FEW_ITEMS, FEW_SCALE, each) for each in right)}
     for way in WAYS.values():
-        exact[way] = sum(chance_by_peeling(way, FEW_ITEMS, FEW_SCALE, each) for each in right)
+        exact[way] = sum(probability_by_peeling(way, FEW_ITEMS, FEW_SCALE, each) for each in right)
     makers = {"topgap": (AT_ONCE, released)}
     for peer, way in WAYS.items():
         makers[peer] = way, LISTS[peer](list(FEW_ITEMS), FEW_K, FEW_K / FEW_SCALE)
     found = Figures()
     for who, (way, make) in makers.items():
         hits = sum(tuple(make()) in right for _ in range(runs))
-        small = Small(who, way, exact[way], runs, hits / runs, *interval(runs, hits))
+        small = FewItems(who, way, exact[way], runs, hits / runs, *interval(runs, hits))
         found.small.append(small)
     return found
 
 
-def _judged(case: Case, counts: Counts, who: str, kind: str, winners: Winners) -> Chance:
+def _judged(case: Case, counts: Counts, who: str, kind: str, winners: Winners) -> ListAccuracy:
     """Ties are decided in favour of a list."""
     truth = Truth.of(counts, topgap.TopK(case.k, 1))
     judged, runs = truth.judge(winners), len(winners)
     right = int(judged.right.sum())
     ends = interval(runs, right)
-    return Chance(case, who, kind, runs, right / runs, *ends, float(judged.overlap.mean()))
+    return ListAccuracy(case, who, kind, runs, right / runs, *ends, float(judged.overlap.mean()))
 
 
 def _in_time(

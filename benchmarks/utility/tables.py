@@ -3,13 +3,13 @@
 from math import ceil, floor
 from pathlib import Path
 
-from benchmarks.pages import fill, machine, table, write_csv
+from benchmarks.pages import describe_machine, fill_places, format_table, write_csv
 from benchmarks.utility.comparisons import error_differences, law_coverage, list_differences
 from benchmarks.utility.libraries import MEASURES
 from benchmarks.utility.plots import draw_errors, draw_lists
-from benchmarks.utility.results import Case, Chance, Error, Figures, Small, peer_error
+from benchmarks.utility.results import Case, CountError, FewItems, Figures, ListAccuracy, peer_error
 
-SHOWN = 0.01, 0.99  # a row of lists is shown if some chance in it lies between
+SHOWN = 0.01, 0.99  # a row of lists is shown if some probability in it lies between
 
 
 def write(found: Figures, docs: Path) -> None:
@@ -17,16 +17,16 @@ def write(found: Figures, docs: Path) -> None:
     found = found.in_order()
     folder = docs / "utility"
     folder.mkdir(exist_ok=True)
-    fill(docs / "utility.md", places(found))
+    fill_places(docs / "utility.md", places(found))
     draw_lists(found, folder / "lists.svg")
     draw_errors(found, folder / "errors.svg")
     for name, kind, figures in (
-        ("lists.csv", Chance, found.chances),
-        ("errors.csv", Error, found.errors),
+        ("lists.csv", ListAccuracy, found.lists),
+        ("errors.csv", CountError, found.errors),
     ):
         header = [*Case._fields, *kind._fields[1:]]
         write_csv(folder / name, header, [(*each[0], *each[1:]) for each in figures])
-    write_csv(folder / "few.csv", Small._fields, found.small)
+    write_csv(folder / "few.csv", FewItems._fields, found.small)
 
 
 def places(found: Figures) -> dict[str, str]:
@@ -47,9 +47,9 @@ def run_table() -> str:
     """What was run, on what machine."""
     rows = [
         ["command", "`python -m benchmarks.utility`"],
-        ["machine", machine("topgap", "opendp", "diffprivlib", "numpy")],
+        ["machine", describe_machine("topgap", "opendp", "diffprivlib", "numpy")],
     ]
-    return table(["setting", "value"], rows, text_columns=2)
+    return format_table(["setting", "value"], rows, text_columns=2)
 
 
 def few_table(found: Figures) -> str:
@@ -64,7 +64,7 @@ def few_table(found: Figures) -> str:
         ]
         for each in found.small
     ]
-    return table(header, rows, text_columns=2)
+    return format_table(header, rows, text_columns=2)
 
 
 def list_table(found: Figures, k: int) -> str:
@@ -76,19 +76,19 @@ def list_table(found: Figures, k: int) -> str:
     columns += ["exponential", "diffprivlib, exponential"]
     rows = []
     for case in found.cases(k):
-        chances = found.chances_of(case)
-        cells = [chances.get(who) for who in columns]
+        accuracies = found.lists_of(case)
+        cells = [accuracies.get(who) for who in columns]
         if any(each and SHOWN[0] < each.right < SHOWN[1] for each in cells):
-            rows.append([case.data, case.epsilon, *map(chance_cell, cells)])
-    return table(header, rows, text_columns=2)
+            rows.append([case.data, case.epsilon, *map(list_cell, cells)])
+    return format_table(header, rows, text_columns=2)
 
 
-def chance_cell(chance: Chance | None) -> str:
+def list_cell(accuracy: ListAccuracy | None) -> str:
     """As 61.5% (60.4–62.5) of 10,000; the ends are rounded outwards."""
-    if chance is None:
+    if accuracy is None:
         return "–"
-    low, high = floor(1000 * chance.low) / 10, ceil(1000 * chance.high) / 10
-    return f"{chance.right:.1%} ({low}–{high}) of {chance.runs:,}"
+    low, high = floor(1000 * accuracy.low) / 10, ceil(1000 * accuracy.high) / 10
+    return f"{accuracy.right:.1%} ({low}–{high}) of {accuracy.runs:,}"
 
 
 def error_table(found: Figures, k: int) -> str:
@@ -105,7 +105,7 @@ def error_table(found: Figures, k: int) -> str:
             [
                 case.data,
                 case.epsilon,
-                f"{found.chances_of(case)['topgap, counts too'].right:.1%}",
+                f"{found.lists_of(case)['topgap, counts too'].right:.1%}",
                 error_cell(alone),
                 error_cell(combined),
                 significant(peer_error(case)),
@@ -114,10 +114,10 @@ def error_table(found: Figures, k: int) -> str:
                 percent(1 - combined.error / peer_error(case)),
             ]
         )
-    return table(header, rows, text_columns=2)
+    return format_table(header, rows, text_columns=2)
 
 
-def error_cell(error: Error | None, *, releases: bool = False) -> str:
+def error_cell(error: CountError | None, *, releases: bool = False) -> str:
     """As 28.3 ± 0.2, with how many releases where they are few."""
     if error is None:
         return "–"

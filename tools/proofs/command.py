@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from tools.proofs.code_items import UnreadableError
-from tools.proofs.ties import check, see
+from tools.proofs.ties import check, mark_seen
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     page = parser.parse_args(arguments).seen
     try:
         if page is not None:
-            print(f"{page}: {see(root, page)} hashes are new.")
+            print(f"{page}: {mark_seen(root, page)} hashes are new.")
             return 0
         outcome = check(root)
     except (LookupError, UnreadableError) as error:

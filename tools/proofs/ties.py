@@ -176,7 +176,7 @@ def _of_index(index: str, pages: list[str]) -> list[str]:
     ]
 
 
-def see(root: Path, page: Path) -> int:
+def mark_seen(root: Path, page: Path) -> int:
     """Write into one page the present hashes of its code; return how many are new.
 
     Raises:
