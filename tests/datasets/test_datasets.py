@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 
 from tests.checking.mutants import Mutant, mutated
+from tests.checking.public_files import public_file
 from topgap import DatasetError, ParameterError, datasets, top_k
 from topgap.datasets import CATALOGUE, CatalogueEntry, Source, content, loading
 from topgap.datasets import dataset as dataset_module
 from topgap.datasets.folders import data_folder, find_in, form_by_name
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-HERE = pytest.mark.skipif(not SHARED.exists(), reason="the public files are not at hand")
 
 TEXT = b"7 3\n12 3\n\n3\n"
 SMALL = {
@@ -266,17 +264,17 @@ def test_forms_by_name() -> None:
     ]  # fmt: skip
 
 
-@HERE
 def test_the_public_t40i10d100k_is_what_it_should_be() -> None:
-    found = datasets.load("t40i10d100k", cache=SHARED)
+    file, counts = public_file("t40i10d100k.dat.gz"), public_file("t40i10d100k.counts.csv")
+    found = datasets.load("t40i10d100k", cache=file.parent)
     assert found.path.name == "t40i10d100k.dat.gz"
     assert (found.records, found.items, found.verified) == (100_000, 942, True)
-    ready = datasets.load("T40I10D100K", SHARED / "t40i10d100k.counts.csv")
+    ready = datasets.load("T40I10D100K", counts)
     assert [*found.counts.items()] == [*ready.counts.items()]
 
 
-@HERE
 def test_counts_pass_for_kosarak_and_a_part_does_not_pass_for_bms_pos() -> None:
-    assert datasets.load("Kosarak", SHARED / "kosarak.counts.csv").records is None
+    assert datasets.load("Kosarak", public_file("kosarak.counts.csv")).records is None
+    part = public_file("bms-pos.partial-275k.counts.csv")
     with pytest.raises(DatasetError, match=r"is not BMS-POS, .* it has 1,515 items"):
-        datasets.load("BMS-POS", SHARED / "bms-pos.partial-275k.counts.csv")
+        datasets.load("BMS-POS", part)

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from quest import PUBLIC, figures, public_baskets
+from benchmarks.statistics.quest import PUBLIC, figures, public_baskets
 from tests.checking.mutants import Mutant, mutated
+from tests.checking.public_files import public_file
 from topgap import ParameterError, ParameterTypeError
 from topgap.datasets import T40I10D100K, Quest, baskets, quest, write
 
@@ -226,7 +227,7 @@ def test_a_broken_generator_does_not_follow_them(mutant: Mutant) -> None:
     assert any(odds(mutated(quest, mutant)))
 
 
-# The median and standard deviation over seeds 0 to 19, as benchmarks/quest.py printed them.
+# The median and standard deviation over seeds 0 to 19, as benchmarks.statistics.quest printed them.
 SPREAD = {
     "different items": (936.5, 6.76),
     "mean size": (39.600, 0.0249),
@@ -255,8 +256,8 @@ def test_another_seed_is_within_the_spread() -> None:
     assert far_off(figures(baskets(T40I10D100K, seed=20))) == set()
 
 
-@pytest.mark.skipif(not PUBLIC.exists(), reason="the public file T40I10D100K is not at hand")
 def test_the_public_file_looks_like_one_more_seed() -> None:
+    public_file(PUBLIC.name)
     assert far_off(figures(public_baskets())) == set()
 
 
