@@ -33,7 +33,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import DecimalType, IntegerType, LongType
 
-from tests.checking.documents import ROOT, blocks
+from tests.tools.documents import ROOT, blocks
 from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
 from tests.spark.cluster import PARTITIONS, cluster, require_java

@@ -213,7 +213,7 @@ class Ledger:
             total, spent, dataset_relation = log.balance(name)
             cost = convert_epsilon(stated, relation, dataset_relation, name)
             if spent + cost > total:
-                raise BudgetExceeded(name, cost, total - spent, total, stated)
+                raise _refuse(name, cost, total - spent, total, stated)
             if (spent + cost).denominator >= 10**_MOST_DIGITS:
                 raise ParameterError(
                     f"epsilon must be a number whose sum with the earlier charges has at most "
@@ -384,3 +384,23 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"<Ledger {self._database.label}>"
+
+
+def _refuse(
+    dataset: str, epsilon: Fraction, left: Fraction, total: Fraction, stated: Fraction
+) -> BudgetExceeded:
+    """The refusal of a charge that is more than what is left.
+
+    >>> print(_refuse("visits", Fraction(1), Fraction(1, 3), Fraction(2), Fraction(1)))
+    ε = 1 is more than what is left for visits, 1/3 of 2; nothing was charged.
+    """
+    doubled = "" if stated == epsilon else f" ({format_exact(stated)} for add-remove)"
+    return BudgetExceeded(
+        f"ε = {format_exact(epsilon)}{doubled} is more than what is left for {to_line(dataset)}, "
+        f"{format_exact(left)} of {format_exact(total)}; nothing was charged.",
+        dataset,
+        epsilon,
+        left,
+        total,
+        stated,
+    )

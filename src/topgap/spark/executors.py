@@ -39,7 +39,7 @@ def prepare_check(work: str) -> Callable[[], str]:
         except Exception:
             return f"have no pyarrow that Spark can use: {remedy}"
         try:
-            from topgap import _core as core
+            import topgap._core as core
         except ImportError as error:
             if error.name == "topgap":
                 return f"have no topgap: {remedy}"
