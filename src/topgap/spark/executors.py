@@ -39,15 +39,15 @@ def prepare_check(work: str) -> Callable[[], str]:
         except Exception:
             return f"have no pyarrow that Spark can use: {remedy}"
         try:
-            import topgap._core as core
+            from topgap._core import __version__ as installed
         except ImportError as error:
             if error.name == "topgap":
                 return f"have no topgap: {remedy}"
             return f"lack a library that topgap needs: {remedy}"
         except Exception as error:
             return f"cannot import topgap, which ends in a {type(error).__name__}: {remedy}"
-        if core.__version__ != version:
-            return f"have topgap {core.__version__}, and here is {version}: {remedy}"
+        if installed != version:
+            return f"have topgap {installed}, and here is {version}: {remedy}"
         try:
             import_module(work)
         except Exception:
