@@ -17,8 +17,12 @@
     topgap.datasets                       public data sets, and made-up baskets, to try it on
     topgap.reference                      the paper's algorithms, in plain Python
     topgap.law                            the exact probability of every possible output
+    topgap.margins                        what the gaps say: leads, and which order is uncertain
 
 The guarantee holds on a real computer: integers and exact fractions lead from answers to gaps.
+
+What is named here is public, and so is what `__all__` of the modules named here lists. All else is
+internal: `topgap.numbers`, `sampling`, `selection`, `display`, `sources` and the modules beneath.
 """
 
 from importlib import import_module
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
         counting,
         datasets,
         law,
+        margins,
         opendp,
         planning,
         reference,
@@ -66,6 +71,7 @@ if TYPE_CHECKING:
     from topgap.auditing import Audit, audit
     from topgap.estimates import Estimates, estimate
     from topgap.ledger import Ledger
+    from topgap.numbers.parse import Number
     from topgap.parameters import TopK
     from topgap.planning import Plan, plan
     from topgap.release import Release
@@ -81,6 +87,7 @@ _MODULES = frozenset(
         "counting",
         "datasets",
         "law",
+        "margins",
         "opendp",
         "planning",
         "reference",
@@ -94,6 +101,7 @@ _MODULE_OF = {
     "Check": "selection.check",
     "Estimates": "estimates",
     "Ledger": "ledger",
+    "Number": "numbers.parse",
     "Plan": "planning",
     "Release": "release",
     "Selector": "selection.selector",
@@ -127,6 +135,7 @@ __all__ = [
     "LedgerError",
     "LedgerWarning",
     "MissingExtraError",
+    "Number",
     "OutputError",
     "ParameterError",
     "ParameterTypeError",
@@ -146,6 +155,7 @@ __all__ = [
     "datasets",
     "estimate",
     "law",
+    "margins",
     "noisy_max",
     "opendp",
     "plan",

@@ -47,10 +47,10 @@ class TopK:
     def __init__(
         self,
         k: int,
-        epsilon: Number,
+        epsilon: "Number",
         *,
-        resolution: Number = "1/10",
-        sensitivity: Number = 1,
+        resolution: "Number" = "1/10",
+        sensitivity: "Number" = 1,
         monotonic: bool = False,
     ) -> None:
         def put(name: str, value: object) -> None:

@@ -116,7 +116,7 @@ class Estimating:
     """
 
     def __init__(
-        self, parameters: TopK, selection_share: Number = SHARE, level: Number = LEVEL
+        self, parameters: TopK, selection_share: "Number" = SHARE, level: "Number" = LEVEL
     ) -> None:
         self._parameters = parameters
         self._shares = Shares.of(parameters, selection_share)

@@ -10,7 +10,7 @@ LEVEL = Fraction(95, 100)
 """The level of intervals, unless another is given."""
 
 
-def read_level(level: Number) -> Fraction:
+def read_level(level: "Number") -> Fraction:
     """The level of intervals as an exact number between 0 and 1.
 
     Raises:
@@ -28,7 +28,7 @@ def read_level(level: Number) -> Fraction:
     return share
 
 
-def format_level(level: Number) -> str:
+def format_level(level: "Number") -> str:
     """The level as people say it.
 
     >>> [format_level(level) for level in (0.95, "0.99999999", "1/3", "0." + "9" * 60)]

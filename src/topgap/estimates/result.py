@@ -112,7 +112,7 @@ alone, which files and the page have too, do not lean.
 
     def intervals(
         self,
-        level: Number = LEVEL,
+        level: "Number" = LEVEL,
         *,
         simultaneous: bool = False,
         measured_only: bool = False,
@@ -160,7 +160,7 @@ alone, which files and the page have too, do not lean.
             for one, both, in_doubt in zip(alone, combined, self._in_doubt(alpha), strict=True)
         )
 
-    def in_doubt(self, level: Number = LEVEL) -> tuple[bool, ...]:
+    def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
         """For each winner, whether noise may have decided on its place: estimates may lean there.
 
         With α one minus the level, a place is not in doubt if the gaps before and after it are so
@@ -211,7 +211,7 @@ alone, which files and the page have too, do not lean.
     def _in_units(self, number: float) -> float:
         return _as_float(Fraction(number) * self._errors.unit)
 
-    def to_dict(self, level: Number = LEVEL) -> dict[str, Any]:
+    def to_dict(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """Everything in a dict: released and measured numbers as exact strings, others as floats.
 
         Args:
@@ -242,7 +242,7 @@ alone, which files and the page have too, do not lean.
         """
         return cls(*parse_estimates(read))
 
-    def to_json(self, level: Number = LEVEL, *, indent: int | None = None) -> str:
+    def to_json(self, level: "Number" = LEVEL, *, indent: int | None = None) -> str:
         """The estimates as JSON, from which `from_json` makes equal ones.
 
         Args:
@@ -275,7 +275,7 @@ topgap.estimates/1.
         made.release.to_json()  # which refuses items that JSON has not, such as NaN
         return made
 
-    def to_pandas(self, level: Number = LEVEL) -> "pd.DataFrame":
+    def to_pandas(self, level: "Number" = LEVEL) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
 
         The columns are those of `Release.to_pandas`, and `measurement`, `estimate`,
@@ -292,15 +292,15 @@ topgap.estimates/1.
         """
         return dataframes.to_pandas(self._columns(level))
 
-    def to_polars(self, level: Number = LEVEL) -> "pl.DataFrame":
+    def to_polars(self, level: "Number" = LEVEL) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors."""
         return dataframes.to_polars(self._columns(level))
 
-    def to_arrow(self, level: Number = LEVEL) -> "pa.Table":
+    def to_arrow(self, level: "Number" = LEVEL) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors."""
         return dataframes.to_arrow(self._columns(level))
 
-    def plot(self, ax: "Axes | None" = None, level: Number = LEVEL) -> "Axes":
+    def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a point per winner, its estimate, and an error bar, its interval.
 
         The point is hollow where the estimate may lean.
@@ -332,7 +332,7 @@ topgap.estimates/1.
             domain_from_data=self.release.domain_from_data,
         )
 
-    def chart_scale(self, level: Number = LEVEL) -> ChartScale:
+    def chart_scale(self, level: "Number" = LEVEL) -> ChartScale:
         """Where the estimates and their intervals lie on a scale of a chart.
 
         Args:
@@ -351,7 +351,7 @@ topgap.estimates/1.
         """
         return self.in_doubt(1 - Fraction(2, ONE_IN))
 
-    def _columns(self, level: Number) -> dict[str, Any]:
+    def _columns(self, level: "Number") -> dict[str, Any]:
         intervals, mark = self.intervals(level), self.release.mark
         return {
             **{name: each for name, each in self.release.columns().items() if name not in mark},
@@ -374,7 +374,7 @@ topgap.estimates/1.
     def __str__(self) -> str:
         return self._text(LEVEL, _MOST_ROWS)
 
-    def to_text(self, level: Number = LEVEL) -> str:
+    def to_text(self, level: "Number" = LEVEL) -> str:
         """The whole table as text; `str` shows the first winners of a long one.
 
         Args:
@@ -382,7 +382,7 @@ topgap.estimates/1.
         """
         return self._text(level, len(self))
 
-    def _text(self, level: Number, most: int) -> str:
+    def _text(self, level: "Number", most: int) -> str:
         head, rows, note = self.rows(level, most)
         return "\n".join([format_text(head, rows), note, *self._caution])
 
@@ -401,7 +401,7 @@ topgap.estimates/1.
         below = escape("\n".join([note, *self._caution])).replace("\n", "<br>")
         return f"{format_html(head, rows)}<p>{below}</p>"
 
-    def rows(self, level: Number, most: int) -> tuple[list[str], list[list[str]], str]:
+    def rows(self, level: "Number", most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""
         head, rows, note = self.release.rows(most, self.cost)
         columns = zip(self.estimates, self.standard_errors, self.intervals(level), strict=True)

@@ -82,7 +82,7 @@ class Ledger:
     def add_dataset(
         self,
         dataset: str,
-        epsilon: Number,
+        epsilon: "Number",
         *,
         neighbours: Neighbours = "add-remove",
         note: str | None = None,
@@ -137,7 +137,7 @@ class Ledger:
     def charge(
         self,
         dataset: str,
-        epsilon: Number,
+        epsilon: "Number",
         *,
         mechanism: str,
         parameters: Mapping[str, Any] | None = None,
@@ -171,7 +171,7 @@ class Ledger:
         return self._charge(dataset, epsilon, neighbours, mechanism, parameters, note, commit=True)
 
     def check(
-        self, dataset: str, epsilon: Number, *, neighbours: Neighbours | None = None
+        self, dataset: str, epsilon: "Number", *, neighbours: Neighbours | None = None
     ) -> Quote:
         """Check whether so much could be charged now, without charging it.
 
@@ -187,7 +187,7 @@ class Ledger:
     def _charge(
         self,
         dataset: str,
-        epsilon: Number,
+        epsilon: "Number",
         neighbours: Neighbours | None,
         mechanism: str,
         parameters: Mapping[str, Any] | None,

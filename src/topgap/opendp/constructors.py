@@ -32,9 +32,9 @@ def make_top_k(
     input_metric: Metric,
     output_measure: Measure,
     k: int,
-    scale: Number,
+    scale: "Number",
     *,
-    resolution: Number = "1/10",
+    resolution: "Number" = "1/10",
     gaps: bool = True,
     items: object = None,
 ) -> Measurement:
@@ -109,9 +109,9 @@ def make_top_k(
 def then_top_k(
     output_measure: Measure,
     k: int,
-    scale: Number,
+    scale: "Number",
     *,
-    resolution: Number = "1/10",
+    resolution: "Number" = "1/10",
     gaps: bool = True,
     items: object = None,
 ) -> Any:

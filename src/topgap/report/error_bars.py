@@ -9,7 +9,7 @@ from topgap.numbers.parse import Number
 from topgap.report.chart import name, percent, row
 
 
-def error_bars(estimates: Estimates, level: Number) -> str:
+def error_bars(estimates: Estimates, level: "Number") -> str:
     """A row per winner: its bar, the estimate, the interval, and what was measured.
 
     A bar reaches from 0 to the estimate, and its error bar from one end of the interval to the

@@ -16,7 +16,7 @@ from topgap.numbers.parse import Number
 from topgap.report.words import words
 
 
-def estimate_words(estimates: Estimates, level: Number) -> dict[str, str]:
+def estimate_words(estimates: Estimates, level: "Number") -> dict[str, str]:
     """Text for each name that stands in a template, those of the release included.
 
     >>> from topgap import Release, TopK, estimate

@@ -27,7 +27,7 @@ def to_html(
     title: str = "The largest items",
     counted: str | None = None,
     caveat: str | None = None,
-    level: Number = LEVEL,
+    level: "Number" = LEVEL,
 ) -> str:
     """A release or estimates as one HTML file, with charts and words for every number.
 
@@ -99,7 +99,7 @@ def _release(release: Release) -> _Content:
     return _Content(text, markup, release.to_json(indent=2), RELEASE, release.caveats)
 
 
-def _estimates(made: Estimates, level: Number) -> _Content:
+def _estimates(made: Estimates, level: "Number") -> _Content:
     text = estimate_words(made, level)
     ties = _filled("near_ties.html", text) if made.has_near_ties else ""
     rows = error_bars(made, level)

@@ -36,7 +36,7 @@ class Shares:
     measurement_epsilon: Fraction
 
     @classmethod
-    def of(cls, parameters: TopK, selection_share: Number) -> "Shares":
+    def of(cls, parameters: TopK, selection_share: "Number") -> "Shares":
         """Share out the ε of these parameters; the selection gets so much of it.
 
         Raises:

@@ -24,7 +24,7 @@ from topgap.selection.participants import find_participants
 def top_k(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[False] = False,
     **options: Unpack[TopKOptions],
@@ -35,7 +35,7 @@ def top_k(
 def top_k(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[True],
     **options: Unpack[TopKOptions],
@@ -45,10 +45,10 @@ def top_k(
 def top_k(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     items: object = None,
     domain: object = None,
@@ -132,7 +132,7 @@ def top_k(
 @overload
 def noisy_max(
     answers: object,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[False] = False,
     **options: Unpack[TopKOptions],
@@ -141,16 +141,16 @@ def noisy_max(
 
 @overload
 def noisy_max(
-    answers: object, epsilon: Number, *, check: Literal[True], **options: Unpack[TopKOptions]
+    answers: object, epsilon: "Number", *, check: Literal[True], **options: Unpack[TopKOptions]
 ) -> Check: ...
 
 
 def noisy_max(
     answers: object,
-    epsilon: Number,
+    epsilon: "Number",
     *,
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     items: object = None,
     domain: object = None,
@@ -360,13 +360,13 @@ _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.
 
 @lru_cache(maxsize=256, typed=True)
 def _read_once(
-    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
 
 
 def _parameters(
-    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
 ) -> TopK:
     values = (k, epsilon, resolution, sensitivity, monotonic)
     if _COMPARED.issuperset(map(type, values)):

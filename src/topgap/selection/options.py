@@ -23,8 +23,8 @@ class ReleaseOptions(_Common, total=False):
 class TopKOptions(ReleaseOptions, total=False):
     """Those of `top_k` and `noisy_max`."""
 
-    resolution: Number
-    sensitivity: Number
+    resolution: "Number"
+    sensitivity: "Number"
     monotonic: bool
     items: object
 
@@ -32,8 +32,8 @@ class TopKOptions(ReleaseOptions, total=False):
 class EstimatesOptions(_Common, total=False):
     """Those of `top_k_with_estimates`."""
 
-    selection_share: Number
-    resolution: Number
-    sensitivity: Number
+    selection_share: "Number"
+    resolution: "Number"
+    sensitivity: "Number"
     monotonic: bool
     items: object

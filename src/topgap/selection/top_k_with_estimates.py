@@ -21,7 +21,7 @@ from topgap.selection.options import EstimatesOptions
 def top_k_with_estimates(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[False] = False,
     **options: Unpack[EstimatesOptions],
@@ -32,7 +32,7 @@ def top_k_with_estimates(
 def top_k_with_estimates(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[True],
     **options: Unpack[EstimatesOptions],
@@ -42,11 +42,11 @@ def top_k_with_estimates(
 def top_k_with_estimates(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    selection_share: "Number" = "1/2",
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     items: object = None,
     domain: object = None,

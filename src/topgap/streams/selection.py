@@ -22,12 +22,12 @@ from topgap.streams.rows import Rows
 def top_k(
     source: Any,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     item: str,
     count: str,
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     gaps: bool = True,
     progress: Progress | None = None,
@@ -109,13 +109,13 @@ def top_k(
 def top_k_with_estimates(
     source: Any,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     item: str,
     count: str,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    selection_share: "Number" = "1/2",
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     progress: Progress | None = None,
     threads: int | None = None,
@@ -197,6 +197,6 @@ def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingChar
 
 
 def _parameters(
-    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
