@@ -152,7 +152,7 @@ class Clock:
 def as_nobody(code: str, *arguments: object) -> str:
     """What this code prints, run by a user whom the permissions of files bind, unlike root."""
     lines = [
-        "import os, sys, topgap, topgap.ledger; topgap.top_k  # loaded while files can be read",
+        "import os, sys, topgap; topgap.Ledger, topgap.top_k  # loaded while files can be read",
         "def told(call):",
         "    try: print(call())",
         "    except topgap.LedgerError as error: print(error)",

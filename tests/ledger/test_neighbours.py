@@ -212,10 +212,10 @@ def test_a_result_must_not_cost_more_than_its_charge(path: Path) -> None:
 
 
 def test_what_it_cost_is_told_with_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topgap.selection.mechanism.select", fails)
+    monkeypatch.setattr("topgap.selection.mechanism.select_prepared", fails)
     with pytest.raises(KeyboardInterrupt) as raised:
         topgap.top_k(TREES, 1, "1/2", monotonic=True, ledger=path, dataset="stays")
     assert raised.value.__notes__ == [
