@@ -33,7 +33,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import DecimalType, IntegerType, LongType
 
-from tests.tools.documents import ROOT, blocks
 from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
 from tests.spark.cluster import PARTITIONS, cluster, require_java
@@ -46,6 +45,7 @@ from tests.spark.failing_tasks import (
     hangs,
     loses_its_executor,
 )
+from tests.tools.documents import ROOT, blocks
 from topgap import Release, TopK, counting, law
 from topgap._core import Streams, __version__
 from topgap.errors import (
