@@ -174,8 +174,10 @@ def test_the_reading_sees_them(source: str) -> None:
 
 # All that a sentence of these folders may hold besides its own words: types, shapes and parameters.
 PUBLIC_FACTS = {
-    "type(answers).__name__", "type(domain).__name__", "type(names).__name__", "type(other).__name__",
-    "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count", "k", "k + 1",
+    "type(answers).__name__", "type(domain).__name__", "type(names).__name__",
+    "type(other).__name__",
+    "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count",
+    "k", "k + 1",
     "kind", "label", "len(members)", "len(names)", "part.label", "quote(name)",
     "quote(self.item)", "self._used_up", "self.selection.k",
     "_NO_COUNTS.format(quote(self.count))",
