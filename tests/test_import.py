@@ -60,6 +60,9 @@ def test_it_is_quick_because_it_loads_nothing_but_errors() -> None:
         "topgap.cli.signals",
         "topgap.errors",
         "topgap.signals",
+        "topgap.display",
+        "topgap.display.text",
+        "topgap.numbers",
         "topgap.numbers.format",
     }
 

@@ -34,7 +34,7 @@ def audit(
     *,
     cases: Iterable[Neighbours] | None = None,
     releases: int | None = None,
-    failure: Number = FAILURE,
+    failure: "Number" = FAILURE,
     gaps: bool = True,
     law: bool = True,
     quick: bool = False,
@@ -113,7 +113,7 @@ def audit(
     return audit_mechanisms(mechanisms, promised, processes, progress)
 
 
-def read_failure(failure: Number) -> Fraction:
+def read_failure(failure: "Number") -> Fraction:
     """Read the failure probability exactly.
 
     Raises:

@@ -5,7 +5,8 @@ There are *patterns*, sets of items that tend to be bought together. A basket ge
 patterns are put in until it is full, each without some of its items.
 
 Some things are left open there, or are different in the public file T40I10D100K. They are settled
-here so that the public file looks like one more seed; `benchmarks/quest.py` shows how well:
+here so that the public file looks like one more seed; `python -m benchmarks.statistics.quest`
+shows how well:
 
 - Items are "picked at random", but not equally likely: 58 of the 1,000 are in no basket of the
   file. Each has a weight here, exponential with mean 1, unless `equal_items` is set.

@@ -31,9 +31,9 @@ def plan(
     epsilons: "Number | Iterable[Number]" = EPSILONS,
     *,
     releases: int = RELEASES,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    selection_share: "Number" = "1/2",
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     progress: Progress | None = None,
 ) -> Plan:

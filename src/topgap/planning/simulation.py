@@ -11,6 +11,7 @@ from topgap.planning.public_counts import PublicCounts, Whole, Winners
 from topgap.planning.rows import Lists, Row
 from topgap.planning.statistics import Mean, estimate_probability, root_mean_square
 from topgap.selection.measurement import Shares
+from topgap.selection.mechanism import select
 
 Report = Callable[[int], None]
 """Called with the number of releases that have been simulated since the last call."""
@@ -85,7 +86,7 @@ def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Rele
     if kernel is not None and kernel_counts is not None:
         drawn = [kernel.release(kernel_counts, in_steps, 0) for _ in range(number)]
     else:  # too large for the kernel: slow
-        made = [parameters.release(counts.numbers) for _ in range(number)]
+        made = [select(parameters, counts.numbers) for _ in range(number)]
         drawn = [(each.indices.tobytes(), _to_list(each.gap_units)) for each in made]
     winners = np.frombuffer(b"".join(each for each, _ in drawn), dtype=np.int64)
     if _is_narrow(counts, parameters) and kernel is not None:

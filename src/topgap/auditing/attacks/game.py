@@ -20,6 +20,7 @@ from topgap.auditing.mechanisms.broken_mechanisms import floats, rounded_floats
 from topgap.auditing.probability.binomial import exceeds, lower_bound, upper_bound
 from topgap.auditing.probability.directed_rounding import round_down, round_up
 from topgap.parameters import TopK
+from topgap.selection.mechanism import select
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Released = list[tuple[int, Any]]
@@ -33,7 +34,7 @@ _AT_ONCE = 200
 
 def topgap(answers: Numbers, parameters: TopK) -> Released:
     """Release with topgap, as users do."""
-    release = parameters.release(answers)
+    release = select(parameters, answers)
     return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
 
 

@@ -31,7 +31,7 @@ def least_releases(failure: Fraction) -> int:
 
 
 def attack(
-    releases: int, failure: Number, progress: Progress | None = None
+    releases: int, failure: "Number", progress: Progress | None = None
 ) -> tuple[AttackResult, ...]:
     """Play every attack on floats, on floats with rounded gaps, and on topgap.
 

@@ -17,6 +17,7 @@ from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
 from topgap.parameters import TopK
 from topgap.reference.insecure_floats import gap_top_k_ideal
 from topgap.sampling.sampler import Sampler
+from topgap.selection.mechanism import select
 
 Answers = Sequence[int]
 Pairs = list[tuple[int, Fraction]]
@@ -156,7 +157,7 @@ def _is_lowered(noisy: list[int], order: list[int], i: int, j: int) -> bool:
 
 
 def _release(parameters: TopK, answers: Answers) -> Pairs:
-    release = parameters.release(answers)
+    release = select(parameters, answers)
     return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
 
 
