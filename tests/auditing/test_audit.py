@@ -73,7 +73,7 @@ def times(parameters: TopK, factor: Fraction) -> TopK:
 
 
 def with_epsilon_times(factor: Fraction) -> Any:
-    """Ours with another ε than it is told, that is with less or more noise."""
+    """Ours with another ε than it is asked for, that is with less or more noise."""
     return lambda answers, parameters: select(times(parameters, factor), answers)
 
 
@@ -308,14 +308,14 @@ def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(suite, "_FEWEST", 500)
     monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:5])
-    told: list[tuple[str, float | None]] = []
-    made = audit(releases=10_000, quick=True, progress=lambda *each: told.append(each))
+    reported: list[tuple[str, float | None]] = []
+    made = audit(releases=10_000, quick=True, progress=lambda *each: reported.append(each))
     assert made.as_expected, made
     last = [each.should_be for each in made.mechanisms[-3:]]
     assert last == ["private", "of another law", "not private"]
     assert str(made).endswith("2 of 2 broken on purpose were found.")
-    assert ("making releases", 1.0) in told
-    assert all(0 <= (share or 0) <= 1 for _, share in told)
+    assert ("making releases", 1.0) in reported
+    assert all(0 <= (share or 0) <= 1 for _, share in reported)
 
 
 def test_a_broken_one_that_is_not_found_is_looked_at_again_and_told() -> None:
@@ -488,7 +488,7 @@ def test_what_repeats_itself_in_another_process_runs_in_this_one(
 ) -> None:
     """A seed at import: two processes make the same releases, and their counts are worthless."""
     made_here: list[int] = []
-    told: list[float] = []
+    reported: list[float] = []
 
     def run(task: sampling.Task) -> Any:
         made_here.append(task.releases)
@@ -500,10 +500,10 @@ def test_what_repeats_itself_in_another_process_runs_in_this_one(
     monkeypatch.setattr(sampling, "run_task", run)
     monkeypatch.setattr(sampling, "BATCH", 100)
     made = audit(function, cases=[PAIR], releases=4_000, processes=2, law=False,
-                 progress=lambda _, share: told.append(share or 0))  # fmt: skip
+                 progress=lambda _, share: reported.append(share or 0))  # fmt: skip
     assert made.releases == 4_000
     assert (sum(made_here) > 4_000) is again
-    assert max(told) == 1 > min(told) >= 0
+    assert max(reported) == 1 > min(reported) >= 0
 
 
 @pytest.mark.parametrize(("function", "said"), [
@@ -525,12 +525,12 @@ def test_an_interruption_ends_it() -> None:
     with pytest.raises(KeyboardInterrupt):
         audit(interrupted, cases=[PAIR])
 
-    def told(_: str, share: float | None) -> None:
+    def report(_: str, share: float | None) -> None:
         if share:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit(audited_functions.ours, cases=[PAIR], releases=10**12, processes=2, progress=told)
+        audit(audited_functions.ours, cases=[PAIR], releases=10**12, processes=2, progress=report)
     assert multiprocessing.active_children() == []
 
 

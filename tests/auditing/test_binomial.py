@@ -24,10 +24,10 @@ LEVELS = [Fraction(1, 10), Fraction(1, 10**4), Fraction(1, 10**13)]
 def exact_tails(n: int, p: Fraction) -> list[Fraction]:
     """P[X ≥ x] for all x from 0 to n + 1, exactly."""
     a, b = p.numerator, p.denominator - p.numerator
-    chances = [comb(n, x) * a**x * b ** (n - x) for x in range(n + 1)]
+    probabilities = [comb(n, x) * a**x * b ** (n - x) for x in range(n + 1)]
     tails = [0]
-    for chance in reversed(chances):
-        tails.append(tails[-1] + chance)
+    for probability in reversed(probabilities):
+        tails.append(tails[-1] + probability)
     return [Fraction(each, p.denominator**n) for each in reversed(tails)]
 
 

@@ -79,7 +79,7 @@ def test_a_range_is_the_sum_of_its_steps() -> None:
 
 
 def test_distances_and_gaps_may_be_of_any_size() -> None:
-    """Of two items, x^|a − b|/2 is the chance that the lower one wins."""
+    """Of two items, x^|a − b|/2 is the probability that the lower one wins."""
     rate = Fraction(1, 2**54)
     one = event_probability.bound_lead_probability((0,), (2**54,), (2**54,), rate)
     half = exp_minus(Fraction(2), 128)
@@ -90,23 +90,23 @@ def test_distances_and_gaps_may_be_of_any_size() -> None:
 
 @pytest.mark.parametrize("case", FULL_CASES[::6], ids=lambda case: f"{case.parameters.to_dict()}")
 def test_the_cells_cover_everything_and_none_has_much(case: Neighbours) -> None:
-    sorted_so = make_gap_bins(case)
+    bins = make_gap_bins(case)
     for side in case.sides:
-        chances: dict[str, list[law_test.Cell]] = {}
+        probabilities: dict[str, list[law_test.Cell]] = {}
         for cell in law_test.make_cells(case, side, gaps=True):
-            chances.setdefault(cell.feature, []).append(cell)
-        for feature, some in chances.items():
+            probabilities.setdefault(cell.feature, []).append(cell)
+        for feature, some in probabilities.items():
             if feature.startswith("last bits"):
                 continue
             assert agree(
                 Bounds(sum(c.bounds.low for c in some), sum(c.bounds.high for c in some)),  # type: ignore[arg-type]
                 Bounds(Fraction(1), Fraction(1)),
             )
-        for i, edges in enumerate(sorted_so.law):
+        for i, edges in enumerate(bins.law):
             for first in edges:
                 inside = [
                     cell.bounds.high
-                    for cell in chances[f"items and size of gap {i + 1}"]
+                    for cell in probabilities[f"items and size of gap {i + 1}"]
                     if cell.key[1] == (first,)
                 ]
                 if bin_end(first, edges) != first + 1:
@@ -154,9 +154,9 @@ def clipped(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fractio
 def with_a_parity(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
     release = ours(answers, parameters)
     units = [] if release.gap_units is None else release.gap_units.tolist()
-    told = [gap if gap < 64 else gap // 2 * 2 + sum(answers) % 2 for gap in units]
+    units = [gap if gap < 64 else gap // 2 * 2 + sum(answers) % 2 for gap in units]
     return [
-        (i, g * parameters.resolution) for i, g in zip(release.indices.tolist(), told, strict=True)
+        (i, g * parameters.resolution) for i, g in zip(release.indices.tolist(), units, strict=True)
     ]
 
 

@@ -120,7 +120,7 @@ def test_sizes_lie_between_where_they_begin_and_end() -> None:
     assert bin_end(bin_start(10**40, edges), edges) is None
 
 
-def sorted_so(*edges: int, k: int = 1) -> GapBins:
+def make_bins(*edges: int, k: int = 1) -> GapBins:
     all_of_them = (edges,) * k
     return GapBins(all_of_them, all_of_them, all_of_them, k, k)
 
@@ -131,7 +131,7 @@ def test_labels_are_counted_by_feature() -> None:
         Outcome((1, 0), (40, 3)): 2,
         Outcome((0, 1), (0, OffGrid(7, -4))): 1,
     })  # fmt: skip
-    one = observables.tally_outcomes(outcomes, 3, sorted_so(*range(11), 12, 40, k=2))
+    one = observables.tally_outcomes(outcomes, 3, make_bins(*range(11), 12, 40, k=2))
     names = observables.list_observables(2, gaps=True)
     counts = dict(zip(names, one.counts, strict=True))
     assert one.releases == 8
@@ -152,7 +152,7 @@ def test_labels_are_counted_by_feature() -> None:
 def test_minus_zero_is_told_from_zero_and_large_numbers_are_told() -> None:
     outcomes = {Outcome((0,), (0,)): 1, Outcome((0,), (MinusZero(),)): 2,
                 Outcome((10**5000,), (10**5000,)): 4}  # fmt: skip
-    one = observables.tally_outcomes(outcomes, 3, sorted_so(0, 1, 5))
+    one = observables.tally_outcomes(outcomes, 3, make_bins(0, 1, 5))
     counts = dict(zip(observables.list_observables(1, gaps=True), one.counts, strict=True))
     assert counts["low bits of gap 1"] == {("zero",): 1, ("minus zero",): 2, ("on", 128): 4}
     assert counts["items and size of gap 1"][(0,), 0] == 3
@@ -182,7 +182,7 @@ def test_minus_zero_is_told_from_zero_and_large_numbers_are_told() -> None:
     ("last bits of all gaps", [(0, 3)], "gaps that leave 0, 3 when divided by 4 steps"),
 ], ids=range(14))  # fmt: skip
 def test_events_are_said_in_words(feature: str, event: list[Any], said: str) -> None:
-    assert event_text.describe_event(feature, event, sorted_so(0, 1, 2, 3, 5, 9, k=2)) == said
+    assert event_text.describe_event(feature, event, make_bins(0, 1, 2, 3, 5, 9, k=2)) == said
 
 
 @pytest.mark.statistical(false_alarm=1e-15)  # it takes 5 of the labels below; all of 800 have one

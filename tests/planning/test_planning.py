@@ -1,4 +1,4 @@
-"""A plan says what releases are like: held against chances and errors that are known exactly."""
+"""A plan says what releases are like: compared with exact probabilities and errors."""
 
 import json
 import math
@@ -39,7 +39,7 @@ from topgap.planning.plot import render
 from topgap.planning.public_counts import PublicCounts
 from topgap.selection.measurement import Shares
 
-# No chance that a test below states as 0 or 1 is as far as this from it.
+# No probability that a test below states as 0 or 1 is as far as this from it.
 NEVER = 1e-20
 
 
@@ -97,13 +97,13 @@ def test_who_is_largest_is_seen_however_numbers_are_stored_and_rounded(given: An
     assert public.top_ranks.tolist() == [2, 1]
 
 
-# --- The chances, where they are known
+# --- The probabilities, where they are known
 
 
-def chances(a: Fraction, b: Fraction) -> dict[str, Bounds]:
+def probabilities(a: Fraction, b: Fraction) -> dict[str, Bounds]:
     """With counts a and b means of the noise apart, of three items with k = 2.
 
-    With noise of mean 1 on all, the first two are named in this order with the chance
+    With noise of mean 1 on all, the first two are named in this order with the probability
     1 − e^−a/2 − e^−b/2 + e^−(2a + b)/6, in any order with 1 − e^−b/2 − e^−(2a + b)/6: integrals
     over the noise of the second, and of the third.
     """
@@ -125,7 +125,7 @@ CASES: list[tuple[list[Any], TopK]] = [
 
 
 def unlikely(given: list[Any], parameters: TopK, share: str, false_alarm: float) -> list[str]:
-    """Which chances of a plan are not those of the law."""
+    """Which probabilities of a plan are not those of the law."""
     made = plan(
         given, 2, parameters.epsilon, releases=20_000, selection_share=share,
         resolution=parameters.resolution, sensitivity=parameters.sensitivity,
@@ -135,7 +135,7 @@ def unlikely(given: list[Any], parameters: TopK, share: str, false_alarm: float)
     found = []
     for lists, part in ((row.names, Fraction(1)), (row.estimates, Fraction(share))):
         a, b = (Fraction(x) - Fraction(y) for x, y in pairwise(given))
-        law = chances(a * part / parameters.scale, b * part / parameters.scale)
+        law = probabilities(a * part / parameters.scale, b * part / parameters.scale)
         if given[0] == given[1]:
             law["in_order"] = law["right"]  # a tie, whichever way round it comes
         for name, bounds in law.items():
@@ -149,10 +149,10 @@ def unlikely(given: list[Any], parameters: TopK, share: str, false_alarm: float)
 
 @pytest.mark.parametrize(("given", "parameters"), CASES)
 @pytest.mark.statistical(false_alarm=1e-9)
-def test_chances_are_those_of_the_law(
+def test_probabilities_are_those_of_the_law(
     given: list[Any], parameters: TopK, false_alarm: float
 ) -> None:
-    # Four chances are looked at, each at a quarter of the rate.
+    # Four probabilities are looked at, each at a quarter of the rate.
     assert unlikely(given, parameters, "1/3", false_alarm) == []
 
 
@@ -161,8 +161,9 @@ def test_chances_are_those_of_the_law(
     Mutant("a share of ε selects twice", "in _simulate_releases(counts, parameters,", "in _simulate_releases(counts, shares.selection,"),  # noqa: E501
     Mutant("right and in order exchanged", "estimate_probability(right), estimate_probability(in_order)", "estimate_probability(in_order), estimate_probability(right)"),  # noqa: E501
 ], ids=lambda mutant: mutant.name)  # fmt: skip
-def test_other_chances_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The chances differ by 0.1 and more: 20,000 releases miss that less often than once in 10^20.
+def test_other_probabilities_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The probabilities differ by 0.1 and more: 20,000 releases miss that less often than once in
+    # 10^20.
     monkeypatch.setattr("topgap.planning.planner.simulate", mutated(simulation, mutant).simulate)
     assert unlikely(*CASES[0], "1/3", 1e-9) != []
 
@@ -208,10 +209,10 @@ def test_noise_too_large_for_the_kernel_takes_its_time(false_alarm: float) -> No
 @pytest.mark.parametrize("epsilon", ["1e-15", "1e-16", "1e-17", "1e-18"])
 @pytest.mark.statistical(false_alarm=1e-15)
 def test_noise_of_nearly_64_bits_is_reckoned_exactly(epsilon: str) -> None:
-    # In means of the noise, 900 sizes of it are below 60 but with a chance of 900·e^−60 and have a
-    # sum below 3,000 but with e^−1000: their squares are then below 100 times 2 on average, and an
-    # estimate's are no larger than (1 + 2/3)² of that. Below a quarter of 2 are they with a chance
-    # of at most exp(−900·1.5²/(2·24)) = 5e-19.
+    # In means of the noise, 900 sizes of it are below 60 but with a probability of 900·e^−60 and
+    # have a sum below 3,000 but with e^−1000: their squares are then below 100 times 2 on average,
+    # and an estimate's are no larger than (1 + 2/3)² of that. Below a quarter of 2 are they with a
+    # probability of at most exp(−900·1.5²/(2·24)) = 5e-19.
     (row,) = plan([5, 4, 3, 2], 3, epsilon, releases=300).rows
     assert row.measured_formula / 2 < row.measured_error.value < 10 * row.measured_formula
     assert 0 < row.combined_error.value < 20 * row.measured_formula
@@ -298,7 +299,8 @@ def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
     Mutant("half of ε", "laplace(rate, count)", "laplace(rate / 2, count)"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
-    # 0 has the chances 0.96, 0.76 and 0.24 in place of 0.46: missed less often than once in 10^20.
+    # 0 has the probabilities 0.96, 0.76 and 0.24 in place of 0.46: missed less often than once in
+    # 10^20.
     assert unlikely_noise(mutated(count_errors, mutant), 1e-9) != []
 
 
@@ -306,10 +308,11 @@ def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
 def test_errors_of_clear_winners_are_what_the_formulas_say() -> None:
     # In means of the noise, which are 4 here, an error is at most 5/3 of the largest of four draws:
     # weights of 2/3 and 1/3 on measurements, 1/3 and 1/3 on the selection. None of 800,000 draws
-    # exceeds 40 but with a chance of 4e-12. Up to there a squared error is below 71,200, its mean
-    # 21.3 and its variance below 9·21.3², so by Bernstein's inequality the mean of 200,000 is off
-    # by 30% with a chance below 2·exp(−200000·6.4²/2/(4100 + 71200·6.4/3)) = 8e-12. Measurements
-    # have one weight, 1, a mean of 32, and a smaller chance. Roots of 1 ± 0.3 lie beyond 1 ± 0.14.
+    # exceeds 40 but with a probability of 4e-12. Up to there a squared error is below 71,200, its
+    # mean 21.3 and its variance below 9·21.3², so by Bernstein's inequality the mean of 200,000 is
+    # off by 30% with a probability below 2·exp(−200000·6.4²/2/(4100 + 71200·6.4/3)) = 8e-12.
+    # Measurements have one weight, 1, a mean of 32, and a smaller probability. Roots of 1 ± 0.3 lie
+    # beyond 1 ± 0.14.
     (row,) = plan([10**6, 10**5, 0], 2, 1, releases=200_000, monotonic=True).rows
     assert row.measured_formula == pytest.approx(math.sqrt(32), rel=1e-3)
     assert row.combined_formula == pytest.approx(math.sqrt(64 / 3), rel=1e-3)
@@ -350,9 +353,9 @@ def test_epsilons_are_read_exactly_sorted_and_planned_for_once() -> None:
 
 
 def test_progress_is_told_and_can_interrupt() -> None:
-    told: list[float | None] = []
-    plan([9, 8], 1, [1, 2], releases=2_500, progress=lambda _, share: told.append(share))
-    assert told == pytest.approx([i / 20 for i in (2, 4, 5, 7, 9, 10, 12, 14, 15, 17, 19, 20)])
+    reported: list[float | None] = []
+    plan([9, 8], 1, [1, 2], releases=2_500, progress=lambda _, share: reported.append(share))
+    assert reported == pytest.approx([i / 20 for i in (2, 4, 5, 7, 9, 10, 12, 14, 15, 17, 19, 20)])
 
     def interrupted(_: str, __: float | None) -> None:
         raise KeyboardInterrupt

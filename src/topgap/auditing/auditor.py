@@ -1,4 +1,4 @@
-"""What a user calls: `audit`."""
+"""The public function `audit`: makes releases, checks them and collects the results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -17,16 +17,16 @@ from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 Progress = Callable[[str, float | None], None]
-"""Is told what is being done, and which share of it is done."""
+"""Called with what is being done and the share of it that is done."""
 
 FAILURE = "1e-9"
 _SMALLEST_FAILURE = Fraction(1, 10**200)  # a tail is never taken for less than e^−700
 _RELEASES = {False: 10_000_000, True: 300_000}
 _RELEASES_OF_YOURS = {False: 400_000, True: 40_000}
 _RELEASES_OF_BROKEN = 20_000
-_ROUNDS = (1, 3, 10)  # so many times as many, as long as they are not found
+_ROUNDS = (1, 3, 10)  # factors of the releases; a further round only if nothing was found
 LEAST_RELEASES = 1_000
-_SELECTION_DIVISOR = 5  # one in so many releases serves to choose events
+_SELECTION_DIVISOR = 5  # one release in 5 serves to choose events
 
 
 def audit(
@@ -41,40 +41,40 @@ def audit(
     processes: int = 1,
     progress: Progress | None = None,
 ) -> Audit:
-    """Hold a release function against the exact law and against its promise of ε.
+    """Compare a release function with the exact law and with the ε that it promises.
 
-    Without a function, topgap itself is audited in all its forms, and mechanisms that are broken on
-    purpose, which must all be found.
+    Without a function, topgap itself is audited in all its forms, together with mechanisms that are
+    broken on purpose and must all be found.
 
-    Two things are looked at. *The law*: how often winners and ranges of gaps come, against their
-    exact probability. *Privacy*: how well two neighbouring data sets can be told apart by an event
-    that was chosen on other releases; Clopper–Pearson bounds make that a lower bound of ε. A
-    function with another law may still be private, so the two are told apart.
+    An audit checks two things. *The law*: the frequencies of winners and of ranges of gaps, against
+    their exact probabilities. *Privacy*: how well an event, chosen on other releases, distinguishes
+    two neighbouring data sets; Clopper–Pearson bounds turn its frequencies into a lower bound of ε.
+    A function with another law may still be private, so the two results are separate.
 
     Args:
-        function: Is called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
+        function: Called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
             `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction, float or Decimal, or
             k indices if `gaps` is False. All bounds assume that its calls are independent.
-        cases: The neighbours to audit it on; a grid of small ones unless given.
-        releases: About how many releases are made: of the function; or of our own mechanisms
-            together, each of which makes 6,000 at least, and those that are broken 20,000 each.
-        failure: What is right is called violated with at most this probability.
-        gaps: Whether the function gives gaps.
-        law: Whether it must have the law of topgap, too.
-        quick: Whether fewer releases are made on fewer cases.
-        processes: How many processes make releases. With more than 1, a script that calls this
-            must do so under `if __name__ == "__main__"`. What other processes cannot import by
-            its name runs in this one alone; so does what makes the same releases in two of them,
-            as if a seed were set where it is defined.
-        progress: Is told from time to time what is being done, and which share of it is done.
+        cases: The pairs of neighbours to audit on. Default: a grid of small ones.
+        releases: The approximate number of releases of the function. Without a function: of our own
+            mechanisms together, each of which makes at least 6,000; each broken one makes 20,000.
+        failure: The largest probability of a false positive, over the whole audit.
+        gaps: Whether the function releases gaps.
+        law: Whether the function must also have the law of topgap.
+        quick: Whether to make fewer releases on fewer cases.
+        processes: The number of processes. With more than 1, a script must call this under
+            `if __name__ == "__main__"`. A function that other processes cannot import by its name
+            runs in this process alone. So does one that makes the same releases in two processes,
+            for instance because its module sets a seed.
+        progress: Called now and then with what is being done and the share of it that is done.
 
     Returns:
-        What was found; `as_expected` says whether all is as it should be.
+        What was found; `as_expected` is True if there is no surprise.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
         AuditError: The function raised an error, which is this one's cause.
-        ReleaseError: The function returned what is no release.
+        ReleaseError: The function returned something that is not a release.
 
     >>> from topgap import TopK
     >>> pair = Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1, resolution=1))
@@ -114,11 +114,11 @@ def audit(
 
 
 def read_failure(failure: "Number") -> Fraction:
-    """The failure probability, exactly.
+    """Read the failure probability exactly.
 
     Raises:
-        ParameterError, ParameterTypeError: It is no probability below 1, or so small that the
-            tails, which are floats, could not show it.
+        ParameterError, ParameterTypeError: It is not a probability below 1, or it is so small that
+            no tail, which is a float, could be below it.
 
     >>> read_failure("1e-9")
     Fraction(1, 1000000000)
@@ -137,7 +137,7 @@ def audit_mechanisms(
     processes: int,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit all these; all their tails share the failure probability in equal parts."""
+    """Audit these mechanisms; all binomial tails get equal parts of the failure probability."""
     tails = sum(_count_tails(each) * len(_rounds(each)) for each in mechanisms)
     level = failure / tails
     found = _audit_once(mechanisms, level, processes, progress)
@@ -154,7 +154,7 @@ def audit_mechanisms(
 
 
 def _rounds(mechanism: Mechanism) -> Sequence[int]:
-    """What is broken and not found at once is looked at longer; each time has tails of its own."""
+    """The rounds of a mechanism: a broken one that is not found gets more, with their own tails."""
     return _ROUNDS[:1] if mechanism.should_be == "private" else _ROUNDS
 
 
@@ -189,7 +189,7 @@ def _count_tails(mechanism: Mechanism) -> int:
 
 
 def _make_tasks(number: int, mechanism: Mechanism) -> list[Task]:
-    """On each side of each case, releases to choose events by, and others to measure them by."""
+    """For each side of each case: releases that choose events, and others that measure them."""
     each_side = max(_SELECTION_DIVISOR, mechanism.releases // (2 * len(mechanism.cases)))
     learnt = each_side // _SELECTION_DIVISOR
     return [

@@ -1,4 +1,4 @@
-"""How far off the winners' counts are: measured alone, and combined with the gaps."""
+"""Errors of the winners' counts: measured alone, and combined with the gaps."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -18,9 +18,9 @@ class CountErrors:
     """The errors of measurements with these shares of ε, and of estimates from them.
 
     Attributes:
-        unit: What they are reckoned in.
-        expected: What the formulas say of the size of an error where no place is in doubt: of a
-            measurement, and of an estimate.
+        unit: The unit of the errors.
+        expected: The root mean square errors by the formulas, of a measurement and of an estimate,
+            where the order of the winners is certain.
 
     >>> from topgap import TopK
     >>> errors = CountErrors(Shares.of(TopK(k=2, epsilon=1, monotonic=True), "1/2"))
@@ -53,10 +53,10 @@ class CountErrors:
         """
         releases, k = steps.shape
         off = self._noise(releases * k).reshape(k, releases)
-        apart = gaps[:, :-1] - (steps[:, :-1] - steps[:, 1:])  # what is wrong with the gaps
-        half = float(self._step / 2)  # what rounding down has taken off each, on average
+        apart = gaps[:, :-1] - (steps[:, :-1] - steps[:, 1:])  # the errors of the gaps
+        half = float(self._step / 2)  # the mean effect of rounding down
         residuals = self._in_units(apart.T) + half - (off[:-1] - off[1:])
-        # For each gap an array of all releases: what it does to numbers it does to arrays, too.
+        # For each gap an array over all releases, in place of a number.
         corrections = self._combination.corrections(cast(Sequence[float], [*residuals]))
         alone, combined = np.zeros(releases), np.zeros(releases)
         for error, correction in zip(off, corrections, strict=True):
@@ -65,12 +65,12 @@ class CountErrors:
         return alone / k, combined / k
 
     def _noise(self, count: int) -> Floats:
-        """The errors of so many measurements."""
+        """Draw the errors of this number of measurements."""
         rate = self._shares.rate
         drawn = laplace(rate, count)
         try:
             return np.array(drawn, dtype=np.float64) * float(self._step)
-        except OverflowError:  # too large for floats, if not in units
+        except OverflowError:  # the steps are too many for a float; the units are not
             return np.array([float(each * self._step) for each in drawn])
 
     def _in_units(self, whole: Whole) -> Floats:

@@ -1,4 +1,4 @@
-"""A plan as a Matplotlib chart over ε: how right the list is, and how far off the counts."""
+"""A Matplotlib chart of a plan over ε: the accuracy of the list, and the errors of the counts."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -124,7 +124,7 @@ def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes")
 
 
 def _line(ax: "Axes", epsilons: list[float], figures: list[Figure], **how: Any) -> None:
-    """A line through the figures, and the simulation's own error around them."""
+    """Draw a line through the figures, with error bars of the simulation."""
     pairs = zip(epsilons, figures, strict=True)
     drawable = [
         (epsilon, *figure)

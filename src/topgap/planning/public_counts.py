@@ -1,4 +1,4 @@
-"""The counts that are planned with: who truly is among the k largest."""
+"""Public counts: the k largest, and how accurate lists of winners are."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,12 +17,12 @@ Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 class ListAccuracy(NamedTuple):
-    """How right each of many lists is.
+    """The accuracy of many lists.
 
     Attributes:
-        overlap: How many of the named truly are among the k largest.
+        overlap: How many of the named are among the k largest.
         right: Whether all of them are.
-        in_order: Whether they are in the right order, too.
+        in_order: Whether they are also in the right order.
     """
 
     overlap: Steps
@@ -32,7 +32,7 @@ class ListAccuracy(NamedTuple):
 
 @dataclass(frozen=True)
 class PublicCounts:
-    """Public or made-up counts, as they are released and as lists of them are judged.
+    """Public or made-up counts, as the kernel takes them and as lists are compared with them.
 
     Attributes:
         numbers: The counts, as `topgap.top_k` takes them.
@@ -52,10 +52,10 @@ class PublicCounts:
 
     @classmethod
     def of(cls, numbers: "Array | list[Any]", parameters: TopK) -> "PublicCounts":
-        """Look at these numbers, which `answers.read` has taken out of what held them.
+        """Prepare numbers that `answers.read` has read.
 
         Raises:
-            AnswersError, AnswersTypeError: They are no finite numbers.
+            AnswersError, AnswersTypeError: They are not finite numbers.
         """
         steps_per_unit = parameters.resolution.denominator
         taken = to_kernel_array(numbers, steps_per_unit)
@@ -71,7 +71,7 @@ class PublicCounts:
         return cls(numbers, kernel_counts, in_steps, span, ranks, top_ranks)
 
     def compare(self, winners: Winners) -> ListAccuracy:
-        """How right these lists are, one in each row: ties are decided in their favour.
+        """Compare lists, one in each row, with the truth; ties are decided in their favour.
 
         >>> counts = PublicCounts.of([5, 4, 4, 4, 3], TopK(k=2, epsilon=1))
         >>> counts.compare(np.array([[0, 3], [2, 0], [1, 2]]))   # not all of the fours can belong
@@ -104,7 +104,7 @@ in_order=array([ True, False, False]))
 
 
 def _rank(numbers: Any, kernel_counts: Steps | None, in_steps: bool) -> Steps:
-    """By the numbers as they are, not rounded: what a resolution hides is to be seen."""
+    """Rank the numbers without rounding, so that the effect of a resolution shows."""
     if kernel_counts is not None and not in_steps:
         return np.unique(kernel_counts, return_inverse=True)[1].reshape(-1)
     if isinstance(numbers, np.ndarray):

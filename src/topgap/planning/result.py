@@ -1,4 +1,4 @@
-"""What to expect of releases, for one ε after the other: `Plan`."""
+"""The result of a plan, `Plan`, as text, as JSON, as data frames and as a plot."""
 
 import json
 from dataclasses import dataclass
@@ -28,17 +28,16 @@ _NAMES, _ESTIMATES = "names, gaps", "counts too"
 class Plan:
     """What to expect of releases of such counts, as `topgap.plan` found it by simulation.
 
-    It tells of the counts that it was made from, and that is not private: they must be public or
-    made up.
+    It reveals the counts that it was made from, which must be public or made up.
 
     Attributes:
         k: How many winners are named.
-        items: How many counts there are.
+        items: The number of counts.
         resolution: Gaps and measurements are multiples of this.
         sensitivity: How far one person can move any one count.
         monotonic: Whether one person's arrival moves all counts the same way.
-        selection_share: The part of ε that selects, where winners are measured too.
-        releases: How many releases were simulated, for each ε and each kind.
+        selection_share: The share of ε that selects, where winners are measured too.
+        releases: The number of simulated releases for each ε and each kind.
         rows: What to expect at each ε, from the smallest up.
     """
 
@@ -107,7 +106,7 @@ class Plan:
         return dataframes.to_arrow(self.columns())
 
     def columns(self) -> dict[str, list[float]]:
-        """What the data frames are made of: a list by each name."""
+        """The columns of the data frames, by name."""
         columns: dict[str, list[float]] = {"epsilon": [float(row.epsilon) for row in self.rows]}
         for name in self.rows[0].figures:
             columns[name] = [row.figures[name].value for row in self.rows]
@@ -117,10 +116,10 @@ class Plan:
         return columns
 
     def plot(self, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
-        """How right the lists are, and how far off the counts, over ε; see `topgap.planning.plot`.
+        """Draw the accuracy of the lists and the errors of the counts over ε.
 
         Args:
-            axes: Two Matplotlib axes to draw on; new ones in a new figure unless given.
+            axes: Two Matplotlib axes to draw on. Default: new ones in a new figure.
 
         Raises:
             MissingExtraError: Matplotlib is not installed.
@@ -129,7 +128,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """What was planned, in a line.
+        """What was planned, as a title.
 
         >>> Plan(2, 9_000, Fraction(1), Fraction(1), True, Fraction(1, 2), 100, ()).title
         'The 2 largest of 9,000 items'
@@ -185,7 +184,7 @@ def _cells(lists: Lists, k: int) -> list[str]:
 
 
 def format_share(share: float) -> str:
-    """A share in percent, where only what is 0 or 1 looks like it.
+    """Format a share in percent; only 0 and 1 look like 0% and 100%.
 
     >>> [format_share(share) for share in (0.5, 0.99999, 1.0, 0.0004, 0.0)]
     ['50.0%', '>99.9%', '100%', '<0.1%', '0%']

@@ -1,4 +1,4 @@
-"""What to expect at one ε: `Row`, with how right the lists are and how far off the counts."""
+"""What to expect at one ε: the accuracy of the lists and the errors of the counts."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,12 +8,12 @@ from topgap.planning.statistics import Figure
 
 @dataclass(frozen=True)
 class Lists:
-    """How right the lists of simulated releases are.
+    """The accuracy of the lists of simulated releases.
 
     Attributes:
-        right: The chance that all k named are the k largest. Among equal counts, whoever is named
+        right: The probability that the k named are the k largest. Among equal counts, any of them
             is right.
-        in_order: The chance that they are in the right order, too.
+        in_order: The probability that they are also in the right order.
         overlap: How many of the named are among the k largest, on average.
     """
 
@@ -28,14 +28,14 @@ class Row:
 
     Attributes:
         epsilon: The privacy loss of all that is released.
-        names: The lists, if names and gaps are released and nothing else, as by `topgap.top_k`.
+        names: The lists, if only names and gaps are released, as by `topgap.top_k`.
         estimates: The lists, if the winners are measured too, as by `topgap.top_k_with_estimates`:
-            then just a share of ε selects.
-        measured_error: How far off a winner's measured count is, without the gaps: the root of the
-            mean square, over all winners and releases.
-        combined_error: The same of the estimates, which measurements and gaps make together.
-        measured_formula: What the formula says of a measurement's error.
-        combined_formula: The same of an estimate's, where no winner's place is in doubt.
+            then only a share of ε selects.
+        measured_error: The error of a winner's measured count, without the gaps: the root mean
+            square over all winners and releases.
+        combined_error: The error of the estimates, which combine measurements and gaps.
+        measured_formula: The error of a measurement by the formula.
+        combined_formula: The error of an estimate by the formula, where the order is certain.
     """
 
     epsilon: Fraction
@@ -48,7 +48,7 @@ class Row:
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """All that was simulated, by the names of its columns."""
+        """All simulated figures, by the names of their columns."""
         return {
             "names_right": self.names.right,
             "names_in_order": self.names.in_order,

@@ -1,4 +1,4 @@
-"""Many releases of the same counts, with the noise that a release has."""
+"""Simulation of many releases of the same counts, with the noise of a real release."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from topgap.selection.measurement import Shares
 from topgap.selection.mechanism import select
 
 Report = Callable[[int], None]
-"""Is told how many releases have been simulated since it was told last."""
+"""Called with the number of releases that have been simulated since the last call."""
 
 _MOST_AT_ONCE = 1_000
 _MOST_WINNERS_AT_ONCE = 2**19
@@ -30,7 +30,7 @@ class Released(NamedTuple):
 def simulate(
     counts: PublicCounts, shares: Shares, parameters: TopK, releases: int, report: Report
 ) -> Row:
-    """Simulate so many releases with all of ε for the names, and as many with these shares."""
+    """Simulate releases with all of ε for the names, and as many with these shares of ε."""
     names, named = _Accuracy(counts), _Accuracy(counts)
     for drawn in _simulate_releases(counts, parameters, releases, report):
         names.add(drawn.winners)
@@ -54,7 +54,7 @@ def simulate(
 
 
 class _Accuracy:
-    """Judges lists that come in parts."""
+    """The mean accuracy of lists that come in parts."""
 
     def __init__(self, counts: PublicCounts) -> None:
         self._counts = counts
@@ -72,7 +72,7 @@ class _Accuracy:
 def _simulate_releases(
     counts: PublicCounts, parameters: TopK, releases: int, report: Report
 ) -> Iterator[Released]:
-    """So many releases, in parts that take little memory."""
+    """Simulate releases in parts that take little memory."""
     at_once = max(1, min(_MOST_AT_ONCE, _MOST_WINNERS_AT_ONCE // parameters.k))
     for start in range(0, releases, at_once):
         number = min(at_once, releases - start)
@@ -85,7 +85,7 @@ def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Rele
     drawn: list[tuple[bytes, Any]]
     if kernel is not None and kernel_counts is not None:
         drawn = [kernel.release(kernel_counts, in_steps, 0) for _ in range(number)]
-    else:  # too large for the kernel: it takes its time
+    else:  # too large for the kernel: slow
         made = [select(parameters, counts.numbers) for _ in range(number)]
         drawn = [(each.indices.tobytes(), _to_list(each.gap_units)) for each in made]
     winners = np.frombuffer(b"".join(each for each, _ in drawn), dtype=np.int64)
@@ -98,10 +98,10 @@ def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Rele
 
 
 def _is_narrow(counts: PublicCounts, parameters: TopK) -> bool:
-    """Whether gaps, and how far they are off, have less than 63 bits.
+    """Whether gaps and their errors have less than 63 bits.
 
     A gap is larger than the span of the counts by no more than one item's noise, and that is 2^11
-    times its mean with a chance of e^−2048.
+    times its mean with probability e^−2048.
     """
     return counts.kernel_counts is not None and counts.span < 2**61 and 1 / parameters.rate < 2**50
 

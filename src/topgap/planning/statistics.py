@@ -1,4 +1,4 @@
-"""Simulated figures, each with its own standard error."""
+"""Statistics of simulated releases: means, probabilities and errors, with standard errors."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -12,11 +12,11 @@ Values = np.ndarray[Any, np.dtype[Any]]
 
 
 class Figure(NamedTuple):
-    """What a simulation found.
+    """A number that was estimated by simulation.
 
     Attributes:
-        value: The mean over the simulated releases, or what is made of one.
-        standard_error: How far off the value is, because there were so few of them.
+        value: The mean over the simulated releases, or a function of it.
+        standard_error: The standard error of the value.
     """
 
     value: float
@@ -24,7 +24,7 @@ class Figure(NamedTuple):
 
 
 class Mean:
-    """A mean of numbers that come in parts.
+    """The mean of numbers that come in parts.
 
     >>> mean = Mean()
     >>> mean.add(np.array([1.0, 2.0]))
@@ -37,7 +37,7 @@ class Mean:
         self.count, self.total, self._squares = 0, 0.0, 0.0
 
     def add(self, values: Values) -> None:
-        """Take these in."""
+        """Add these numbers."""
         self.count += len(values)
         self.total += float(values.sum())
         self._squares += float((values.astype(np.float64) ** 2).sum())
@@ -50,10 +50,10 @@ class Mean:
 
 
 def estimate_probability(happened: Mean) -> Figure:
-    """A chance, from a mean of what is 1 where it happened and 0 where not.
+    """Estimate a probability from the mean of an indicator, which is 1 where the event happened.
 
-    Its standard error is that of two releases more, one of each kind: so it is not 0 where all came
-    out alike.
+    The standard error is that of two more releases, one with the event and one without, so that it
+    is not 0 where all releases agree.
 
     >>> happened = Mean()
     >>> happened.add(np.array([True] * 98))
@@ -66,7 +66,7 @@ def estimate_probability(happened: Mean) -> Figure:
 
 
 def root_mean_square(squares: Mean, unit: Fraction) -> Figure:
-    """A root mean square, from a mean of squares in squared units of this size.
+    """The root mean square, from the mean of squares in squared units of this size.
 
     >>> squares = Mean()
     >>> squares.add(np.array([3.0, 5.0]))
@@ -79,7 +79,7 @@ def root_mean_square(squares: Mean, unit: Fraction) -> Figure:
 
 
 def root_mean_square_of(squares: Sequence[float], unit: Fraction) -> float:
-    """The same of plain numbers.
+    """The root mean square of numbers whose squares these are.
 
     >>> root_mean_square_of([1.0, 49.0], Fraction(2))
     10.0
@@ -88,7 +88,7 @@ def root_mean_square_of(squares: Sequence[float], unit: Fraction) -> float:
 
 
 def scale(number: float, unit: Fraction) -> float:
-    """The product, infinite where no float is so large.
+    """The product as a float, infinite where it is too large.
 
     >>> scale(0.5, Fraction(3)), scale(0.5, Fraction(10**400))
     (1.5, inf)

@@ -1,4 +1,4 @@
-"""Counts that nobody is behind."""
+"""Made-up counts, which are of no real person."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ _MOST_ITEMS = 10**9
 
 
 def zipf(items: int, largest: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Counts that fall like one over the rank, as those of words, pages and products often do.
+    """Make counts that fall like one over the rank, as those of words and products often do.
 
     Args:
-        items: How many there are.
+        items: The number of items.
         largest: The count of the largest; the r-th largest has ⌊largest/r⌋.
 
     Raises:

@@ -17,10 +17,10 @@ from topgap.parameters import TopK
 
 
 def count_gaps_not_of_d(attack: Attack, target: str, released: Released) -> int:
-    """How many gaps between winners are odd where D's answers differ by even, or the reverse.
+    """Count the gaps between winners whose parity differs from that of D's answers.
 
-    Odd and even are meant in the last place. Who the runner-up is remains untold, so the last gap
-    is not looked at.
+    The parity is that of the last place. The runner-up is not released, so the last gap does not
+    count.
     """
     units = _units(attack, target)
     winners = [int(attack.answers[index] * units) for index, _ in released]
@@ -31,13 +31,13 @@ def count_gaps_not_of_d(attack: Attack, target: str, released: Released) -> int:
 
 
 def count_odd_gaps(attack: Attack, target: str, released: Released) -> int:
-    """How many gaps are odd in the last place that the target writes."""
+    """Count the gaps that are odd in the last place that the target writes."""
     units = _units(attack, target)
     return sum(int(gap * units) % 2 for _, gap in released)
 
 
 def _units(attack: Attack, target: str) -> int:
-    """How many of the last place make 1: what is rounded has no bits below the resolution."""
+    """How many units of the last place make 1; rounded gaps have no bits below the resolution."""
     return (attack.unit if target == FLOATS else attack.parameters.resolution).denominator
 
 

@@ -1,4 +1,4 @@
-"""Attacks as a Matplotlib chart: what an observer of gaps sees on either data set."""
+"""A Matplotlib chart of attacks: what an observer of gaps sees on either data set."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,7 @@ def render(results: Sequence[AttackResult], form: str) -> bytes:
 
 
 def _largest_count(results: Sequence[AttackResult]) -> int:
-    """The largest number of telling gaps that any of them saw."""
+    """The largest number of counted gaps in any of the releases."""
     sides = [side for each in results for side in each.seen]
     return max([1] + [count for side in sides for count, times in enumerate(side) if times])
 
@@ -77,7 +77,7 @@ def _draw(ax: "Axes", result: AttackResult, last: int) -> None:
 
 
 def _title(result: AttackResult) -> str:
-    """What is attacked, and how often a guess is right."""
+    """The target, the verdict, and how often a guess is right."""
     share = result.share
     right = "no guess" if share is None else f"{share:.1%} of {result.guesses:,} guesses right"
     verdict = "broken" if result.exceeded else "not broken by this"

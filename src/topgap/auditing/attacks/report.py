@@ -1,4 +1,4 @@
-"""What attacks showed, as text and as JSON."""
+"""Results of attacks, as text and as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ _HEAD = ["attack", "on", "ε", "releases", "guesses", "right", _RANGE, "allowed"
 
 
 def to_text(results: Sequence[AttackResult], failure: Fraction, *, width: int = WIDTH) -> str:
-    """A table with a line for each attack on each target, and what it means.
+    """Format a table with a line for each attack on each target, and notes.
 
     Args:
         results: What the attacks showed.
-        failure: All ranges hold at once but for this probability.
-        width: How long a line of the notes may be.
+        failure: The largest probability that any of the confidence ranges is wrong.
+        width: The longest line of the notes.
     """
     notes = [
         *dict.fromkeys(f"{each.name}: {each.what}" for each in results),
@@ -36,13 +36,13 @@ def to_text(results: Sequence[AttackResult], failure: Fraction, *, width: int = 
 
 
 def conclusion(results: Sequence[AttackResult]) -> str:
-    """Whether all of it went as it should."""
+    """The conclusion: whether all attacks had the expected result."""
     expected = all(each.as_expected for each in results)
     return "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE."
 
 
 def to_json(results: Sequence[AttackResult], failure: Fraction) -> str:
-    """The same as JSON, with all that was counted."""
+    """Format the results as JSON, with all counts."""
     content = {
         "format": FORMAT,
         "as_expected": all(each.as_expected for each in results),

@@ -1,4 +1,4 @@
-"""A grid of neighbours and parameters, small enough for the exact law."""
+"""The default cases: a grid of neighbours and parameters, small enough for the exact law."""
 
 from itertools import cycle, product
 
@@ -13,11 +13,11 @@ _SENSITIVITIES = (1, 1, 2, 1, 2)
 
 
 def _make_case(k: int, n: int, parameters: TopK, *, tight: bool) -> Neighbours:
-    """Neighbours with n answers.
+    """Make neighbours with n answers.
 
-    Where it is tight, answers are equal and a person moves the first k of them up, and all others
-    down if they may move both ways: if those k win by enough, that is e^ε times as likely then.
-    Otherwise answers differ, and a person moves every other one.
+    In a tight case all answers are equal. A person moves the first k up, and the others down unless
+    the answers are monotonic. That those k win by enough is then e^ε times as likely. In other
+    cases the answers differ, and a person moves every second one.
     """
     most = int(parameters.sensitivity)
     others = 0 if parameters.monotonic else -most
@@ -29,7 +29,7 @@ def _make_case(k: int, n: int, parameters: TopK, *, tight: bool) -> Neighbours:
 
 
 def _make_cases() -> tuple[Neighbours, ...]:
-    """Every shape with every ε, both ways; the rest takes turns, with periods 3, 5 and 2."""
+    """Every shape with every ε, monotonic and not; the rest alternates with periods 3, 5 and 4."""
     turns = zip(cycle(_RESOLUTIONS), cycle(_SENSITIVITIES), cycle((True, True, False, True)))
     made = []
     for ((k, n), epsilon, monotonic), (resolution, sensitivity, tight) in zip(
@@ -47,7 +47,7 @@ FULL_CASES = (
     _make_case(2, 12, TopK(2, 1, resolution=1, monotonic=True), tight=True),
     _make_case(5, 9, TopK(5, 2, resolution="1/2"), tight=True),
 )
-"""The cases of a full audit; the last two are too large for the law."""
+"""The cases of a full audit; the last two are too large for the exact law."""
 
 QUICK_CASES = FULL_CASES[1:-2:7]
-"""The cases of a quick one: every ε, both ways."""
+"""The cases of a quick audit: every ε, monotonic and not."""

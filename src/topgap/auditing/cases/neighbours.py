@@ -1,4 +1,4 @@
-"""What is audited on: pairs of data sets that differ by one person, and parameters."""
+"""Pairs of neighbouring data sets with their parameters: what a mechanism is audited on."""
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
@@ -9,7 +9,7 @@ from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
 
 ReleaseFunction = Callable[[Sequence[int], TopK], object]
-"""What is audited: from answers, a tuple of whole numbers, and parameters to what is released.
+"""An audited function, from answers (a tuple of ints) and parameters to a release.
 
 It returns a `topgap.Release`; or k pairs (index, gap) from the largest down, whose gaps are ints,
 Fractions, floats or Decimals; or k indices alone.
@@ -17,15 +17,15 @@ Fractions, floats or Decimals; or k indices alone.
 
 
 LARGEST_ANSWER = 10**100
-"""Answers of a case must lie below it."""
+"""The absolute values of all answers of a case are below this."""
 
 
 class Neighbours(NamedTuple):
-    """Two data sets that differ by one person, and what is released of them.
+    """Two data sets that differ by one person, and the parameters of their releases.
 
     Attributes:
         answers: The answers, one whole number per item.
-        neighbour: The same with one person more, fewer, or replaced.
+        neighbour: The answers with one person added, removed or replaced.
         parameters: k, ε, resolution, sensitivity, and whether the answers are monotonic.
     """
 
@@ -40,7 +40,7 @@ class Neighbours(NamedTuple):
 
 
 def read_cases(cases: Iterable[Neighbours]) -> tuple[Neighbours, ...]:
-    """The cases, checked: they must be neighbours as their parameters define them.
+    """Check the cases: their sides must be neighbours as their parameters define them.
 
     Raises:
         ParameterError, ParameterTypeError: A case cannot be used; the sentence says why.

@@ -1,8 +1,8 @@
-"""A lower bound of ε from neighbouring data sets: learnt on one sample, measured on another.
+"""Lower bounds of ε from neighbouring data sets, with an event chosen on a sample of its own.
 
-For an event E and neighbours D, D′, ε-differential privacy says P[E | D] ≤ e^ε·P[E | D′]. A lower
-bound p of the first and an upper bound p′ of the second, which both hold, make ε ≥ ln(p/p′). The
-event is chosen by a sample of its own, so that the counts it is measured by know nothing of it.
+For an event E and neighbours D, D′, ε-differential privacy says P[E | D] ≤ e^ε·P[E | D′]. If p is a
+lower bound of the first probability and p′ an upper bound of the second, then ε ≥ ln(p/p′). The
+event is chosen on other releases, so that it is independent of the counts that measure it.
 """
 
 from collections.abc import Hashable, Sequence
@@ -24,14 +24,14 @@ Event = frozenset[Hashable]
 
 
 class Sides(NamedTuple):
-    """What came on the one data set and on the other."""
+    """What came on one data set and on the other."""
 
     here: Tally
     there: Tally
 
 
 def count_tails(case: Neighbours, *, gaps: bool) -> int:
-    """How many one-sided bounds of a probability are made: two for each feature and direction."""
+    """The number of one-sided bounds: two for each observable and direction."""
     return 4 * len(list_observables(case.parameters.k, gaps=gaps))
 
 
@@ -43,13 +43,13 @@ def bound_epsilon(
     *,
     gaps: bool,
 ) -> tuple[Bound, ...]:
-    """Lower bounds of ε, one for each feature and direction.
+    """Bound ε from below, once for each observable and direction.
 
     Args:
         case: The neighbours and the parameters.
-        learnt: What came on each of both, to choose events by.
-        measured: What came on each of both in other releases, to measure them by.
-        level: Each bound of a probability is wrong with at most this probability.
+        learnt: What came on each data set, to choose events.
+        measured: What came on each data set in other releases, to measure them.
+        level: The largest probability that a bound is wrong.
         gaps: Whether there are gaps.
     """
     made = []
@@ -63,11 +63,11 @@ def bound_epsilon(
 
 
 def choose_event(learnt: Sides, feature: int, measured: Sides, level: Fraction) -> Event:
-    """The event that promises the largest bound: the labels that came more often here than there.
+    """Choose the event that promises the largest bound, among the labels that came.
 
-    Labels are taken from the most telling ratio down, as many as make the bound that is expected
-    of the second sample the largest. Any choice is valid, and a good one only makes the bound
-    better; so plain floats decide it.
+    Labels are added from the largest ratio of counts down, until the bound that the second sample
+    is expected to give is the largest. Any choice is valid; a good one only improves the bound. So
+    plain floats may decide it.
     """
     here, there = learnt.here.counts[feature], learnt.there.counts[feature]
     labels = sorted(here, key=lambda label: _ratio(label, here, there), reverse=True)
@@ -75,7 +75,7 @@ def choose_event(learnt: Sides, feature: int, measured: Sides, level: Fraction) 
     more_there = measured.there.releases / learnt.there.releases
     a = np.cumsum([here[label] for label in labels]) * more_here
     b = np.cumsum([there[label] for label in labels]) * more_there
-    fewest = log(level.denominator) - log(level.numerator)  # so many, and none came of them
+    fewest = log(level.denominator) - log(level.numerator)  # the upper bound of a count of 0
     rest = 1 - a / measured.here.releases
     at_least = a - np.sqrt(2 * fewest * a * np.maximum(rest, 0)) - np.where(rest <= 0, fewest, 0)
     at_most = b + np.sqrt(2 * fewest * b) + fewest

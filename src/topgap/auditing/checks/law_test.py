@@ -1,13 +1,13 @@
-"""Frequencies against the exact law, by binomial tails that err to the safe side.
+"""A test of the exact law: frequencies of outcomes against their probabilities, by binomial tails.
 
-Three things are looked at, each of which sorts all outcomes into cells: the winners; the winners
-with the size of one gap; the winners with the sizes of all gaps together. Where there are too many
-winners, just the first of them are told apart.
+Three partitions of the outcomes into cells are tested: by the winners; by the winners and the size
+of one gap; by the winners and the sizes of all gaps. Where there are too many winners, only the
+first of them are distinguished.
 
-The fourth are the last bits of large gaps. From t ≥ max − min of the answers on, in steps, the
-probability of P[gap i ≥ t] = C·x^(it), x = e^−ρ: if winners 1 to i are lowered by t, they lie below
-all others, where all chances to stand above something have a factor x for each step. So a gap i
-that is at least t, a multiple of 8, leaves r when divided by 8 with the probability
+The fourth test is of the last bits of large gaps. For t ≥ max − min of the answers, in steps,
+P[gap i ≥ t] = C·x^(it) with x = e^−ρ: if winners 1 to i are lowered by t, they lie below all other
+answers, where the probability to exceed something has a factor x for each step. So a gap i that is
+at least t, a multiple of 8, has remainder r by 8 with the probability
 P[gap i ≥ t]·x^(ir)/(1 + x^i + … + x^(7i)).
 """
 
@@ -53,11 +53,11 @@ _MOST_WORK = 4_000
 _FROM_0: Range = (0, None)
 
 Key = tuple[Winners, tuple[int, ...]]
-"""The first winners, and where the ranges of gaps begin; or no winners, and the rest of a gap."""
+"""The first winners and the first steps of the gaps' bins; or no winners and a remainder."""
 
 
 class Cell(NamedTuple):
-    """Some labels of a feature, what they are in words, and bounds of their probability."""
+    """Some labels of an observable, their description, and bounds of their probability."""
 
     feature: str
     key: Key
@@ -66,9 +66,9 @@ class Cell(NamedTuple):
 
 
 def count_tails(case: Neighbours, *, gaps: bool) -> int:
-    """How many tails the law of both data sets is looked at by: two for each cell.
+    """The number of tails in the test of both data sets: two for each cell.
 
-    They are counted without computing the law, so that what fails at once does not wait for it.
+    The law is not computed for this, so that early failures do not wait for it.
 
     >>> from topgap.parameters import TopK
     >>> count_tails(Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1)), gaps=False)
@@ -84,7 +84,7 @@ def count_tails(case: Neighbours, *, gaps: bool) -> int:
 
 @lru_cache(maxsize=1024)
 def make_cells(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> tuple[Cell, ...]:
-    """What is compared on this side of a case; nothing where the law would take too long."""
+    """The cells of this side of a case; none where the law would take too long to compute."""
     law = _law(case, answers, gaps=gaps)
     if law is None:
         return ()
@@ -111,12 +111,12 @@ def make_cells(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> tup
 
 
 def _joint_starts(case: Neighbours) -> list[tuple[int, ...]]:
-    """Where the ranges of all gaps together begin; of one gap there is nothing more to see."""
+    """The first steps of the joint bins of all gaps; none if there is a single gap."""
     return [*product(*make_gap_bins(case).joint)] if case.parameters.k > 1 else []
 
 
 def _law(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> "_Law | None":
-    """The law of this side, if it can be computed in a moment."""
+    """The law of this side; None if it would take too long to compute."""
     k, bins = case.parameters.k, make_gap_bins(case)
     steps = tuple(int(each / case.parameters.resolution) for each in answers)
     if perm(len(steps), k) > MOST_ORDERS or not is_computable(steps):
@@ -129,7 +129,7 @@ def _law(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> "_Law | N
 class _Law:
     """The law of one data set, in steps.
 
-    The probability of winners depends on nothing but their answers; so orders with the same are
+    The probability of winners depends only on their answers, so orders with the same answers are
     computed once.
     """
 
@@ -146,7 +146,7 @@ class _Law:
         prefix: int,
         boxes: Sequence[tuple[tuple[int, ...], str, Sequence[Range]]],
     ) -> Iterator[Cell]:
-        """A cell for each beginning of the winners and each box of gaps."""
+        """Make a cell for each prefix of the winners and each box of gaps."""
         groups: dict[Winners, Counter[Winners]] = {}
         for order, winners in self.orders:
             groups.setdefault(order[:prefix], Counter())[winners] += 1
@@ -157,7 +157,7 @@ class _Law:
                 yield Cell(feature, (first, key), words, self._sum(patterns, box))
 
     def last_bits(self, i: int, far: int) -> Iterator[Cell]:
-        """What is left of gap i when divided by 8, of those that are large."""
+        """Make the cells of the remainders of gap i by 8, where it is large."""
         box = _replace_range([_FROM_0] * self.k, i, (far, None))
         large = self._sum(Counter(winners for _, winners in self.orders), box)
         powers = [power_bounds(self.rate, (i + 1) * r) for r in range(MODULUS)]
@@ -200,7 +200,7 @@ def _last_bits_of_gap(i: int) -> str:
 
 
 def _first_large_gap(case: Neighbours) -> int:
-    """A power of two from 8 on, beyond all distances of answers, in steps."""
+    """A power of two, at least 8, that exceeds all distances of answers, in steps."""
     apart = max(max(side) - min(side) for side in case.sides) / case.parameters.resolution
     return max(MODULUS, 1 << (int(apart) - 1).bit_length() if apart >= 1 else 0)
 
@@ -208,15 +208,15 @@ def _first_large_gap(case: Neighbours) -> int:
 def check_law(
     case: Neighbours, tallies: Sequence[Tally], level: Fraction, *, gaps: bool
 ) -> tuple[LawCheck, ...]:
-    """Hold what came on both data sets against the law.
+    """Test the law on both data sets.
 
-    With the right law, each tail is cut off with probability at most `level`; and what is
-    impossible does not come at all.
+    If the law holds, each tail is rejected with probability at most `level`, and nothing impossible
+    comes.
 
     Args:
         case: The data sets and parameters.
-        tallies: What came on each of both.
-        level: The probability with which one tail may be found too small by chance.
+        tallies: What came on each data set.
+        level: The false-positive probability of one tail.
         gaps: Whether there are gaps.
     """
     return tuple(
@@ -228,21 +228,21 @@ def check_law(
 def _check_side(
     case: Neighbours, answers: tuple[int, ...], one: Tally, level: Fraction, *, gaps: bool
 ) -> LawCheck:
-    looked_at = make_cells(case, answers, gaps=gaps)
+    compared = make_cells(case, answers, gaps=gaps)
     never = [Misfit(why, times, 0.0, 0.0) for why, times in one.impossible.most_common()]
-    counts = _count_cells(case, one, gaps=gaps) if looked_at else {}
+    counts = _count_cells(case, one, gaps=gaps) if compared else {}
     found = []
-    for cell in looked_at:
+    for cell in compared:
         count = counts[cell.feature][cell.key]
         if _is_misfit(count, one.releases, cell.bounds, level):
             low, high = round_down(cell.bounds.low), round_up(cell.bounds.high)
             found.append(Misfit(cell.said, count, low, high))
     found.sort(key=lambda each: _surprise(each, one.releases), reverse=True)
-    return LawCheck(answers, case, one.releases, len(looked_at), (*never, *found))
+    return LawCheck(answers, case, one.releases, len(compared), (*never, *found))
 
 
 def _count_cells(case: Neighbours, one: Tally, *, gaps: bool) -> dict[str, Counter[Key]]:
-    """How often each cell came, from the finer labels that were counted."""
+    """Count the outcomes in each cell, from the finer labels of the tally."""
     k, bins = case.parameters.k, make_gap_bins(case)
     winners = prefix_length(len(case.answers), k, 1)
     keys: dict[str, Callable[..., Key]] = {ITEMS: lambda *order: (order[:winners], ())}
@@ -265,13 +265,13 @@ def _count_cells(case: Neighbours, one: Tally, *, gaps: bool) -> dict[str, Count
 
 
 def _is_misfit(count: int, releases: int, bounds: Bounds, level: Fraction) -> bool:
-    """Whether it is too much even for the largest probability, or too little for the smallest."""
+    """Whether a count is too large for the upper bound, or too small for the lower bound."""
     too_often = tail_bound(releases, count, bounds.high)
     too_rare = tail_bound(releases, releases - count, 1 - bounds.low)
     return min(too_often, too_rare) < level
 
 
 def _surprise(misfit: Misfit, releases: int) -> float:
-    """About how many standard deviations it is off, to tell the worst first."""
+    """About how many standard deviations it is off, to sort the worst first."""
     expected = max(misfit.low * releases, 1e-9)
     return abs(misfit.count - expected) / sqrt(expected)

@@ -1,7 +1,7 @@
-"""Mechanisms that are broken on purpose, each in one way: an audit has to find them. INSECURE.
+"""INSECURE: mechanisms that are broken on purpose, each in one way. An audit must find them.
 
-What is not said to be wrong is right, and exact: geometric noise is drawn by the kernel, orders by
-the reference. docs/floats.md tells how each of them fails, and by how much.
+Apart from the stated fault they are exact: the kernel draws geometric noise, and the reference
+draws orders. docs/floats.md explains how each of them fails, and by how much.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,9 +31,9 @@ class BrokenMechanism(NamedTuple):
         name: What is wrong, in a few words.
         what: The same in a sentence.
         release: From answers and parameters to k pairs (index, gap), or k indices.
-        shown_on: Neighbours on which it shows.
-        breaks: Whether it breaks the promise of ε, or just has another law than it should have.
-        gaps: Whether it gives gaps.
+        shown_on: Neighbours on which the fault shows.
+        breaks: Whether it violates ε, or only has another law than it should have.
+        gaps: Whether it releases gaps.
     """
 
     name: str
@@ -120,8 +120,8 @@ def fixed_seed(answers: Answers, parameters: TopK) -> Pairs:
     generator = np.random.default_rng(0)
     order = generator.permutation(len(answers)).tolist()
     # NumPy's geometric numbers begin at 1, and the order of the answers does not change by it.
-    chance = -np.expm1(-float(parameters.rate))
-    noise = generator.geometric(chance, len(answers)).tolist()
+    success = -np.expm1(-float(parameters.rate))
+    noise = generator.geometric(success, len(answers)).tolist()
     noisy = [q + n for q, n in zip(_to_steps(answers, parameters), noise, strict=True)]
     rank = _rank(noisy, lambda i: (noisy[i], order[i]), parameters)
     return [
@@ -131,7 +131,7 @@ def fixed_seed(answers: Answers, parameters: TopK) -> Pairs:
 
 
 def _add_noise(answers: Answers, parameters: TopK) -> list[int]:
-    """The answers in steps with geometric noise: that is Laplace noise, if it is not negative."""
+    """Add geometric noise to the answers, in steps: discrete Laplace noise that is not negative."""
     drawn: list[int] = []
     while len(drawn) < len(answers):
         drawn += [x for x in _laplace(parameters.rate).draw(3 * len(answers)) if x >= 0]
@@ -144,7 +144,7 @@ def _to_steps(answers: Answers, parameters: TopK) -> list[int]:
 
 
 def _rank(noisy: list[int], rank: Rank, parameters: TopK) -> list[int]:
-    """The winners and the runner-up, from the largest down."""
+    """Rank the winners and the runner-up, from the largest down."""
     return sorted(range(len(noisy)), key=rank, reverse=True)[: parameters.k + 1]
 
 

@@ -1,4 +1,4 @@
-"""What the audit's own suite looks at: topgap in all its forms, and what is broken on purpose."""
+"""The mechanisms of `audit()`: topgap in all its forms, and those broken on purpose."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -18,18 +18,18 @@ from topgap.selection.selector import Selector
 
 
 class Mechanism(NamedTuple):
-    """A function to be audited.
+    """A function to audit, and how.
 
     Attributes:
         name: Its name.
         what: What it is, in a sentence.
         release: The function.
-        gaps: Whether it gives gaps.
+        gaps: Whether it releases gaps.
         cases: What it is audited on.
-        releases: How many releases are made in all.
-        should_be: What it must turn out to be.
-        law: Whether it is held against the law, too.
-        yours: Whether it is a function of a user's.
+        releases: The total number of releases.
+        should_be: The expected result.
+        law: Whether it is compared with the exact law, too.
+        yours: Whether it is a function of the user.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Mechanism(NamedTuple):
 
 
 class OwnMechanism(NamedTuple):
-    """One of our own: with the part of all releases that is made by it, and every how many cases.
+    """A mechanism of topgap, its share of all releases, and the step from case to case.
 
-    The slow ones get little, and nearly all goes to what users call. The steps from case to case
-    have no factor in common with 6, so that every ε is met, both ways.
+    Nearly all releases go to the functions that users call; slow mechanisms get few. The steps have
+    no factor in common with 6, so that every ε occurs, with and without monotonic answers.
     """
 
     name: str
@@ -60,7 +60,10 @@ class OwnMechanism(NamedTuple):
 
 
 def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
-    """Our own mechanisms, with so many releases in all, and a few more of the reference."""
+    """Make the list of our own mechanisms, which share this number of releases.
+
+    The reference implementations get a few releases on top of it.
+    """
     cases = QUICK_CASES if quick else FULL_CASES
     made = []
     for own in OWN_MECHANISMS:
@@ -73,9 +76,9 @@ def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
 
 
 def make_broken(releases: int) -> tuple[Mechanism, ...]:
-    """What is broken on purpose, each on the cases that show it, with so many releases each."""
+    """Make the list of broken mechanisms, each with this number of releases on its own cases."""
     from topgap.auditing.mechanisms.broken_mechanisms import (
-        BROKEN_MECHANISMS,  # which nobody needs who audits a function of theirs
+        BROKEN_MECHANISMS,  # not needed for a user's function
     )
 
     return tuple(
@@ -94,7 +97,7 @@ def make_broken(releases: int) -> tuple[Mechanism, ...]:
 
 @lru_cache(maxsize=1024)
 def _array(answers: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """As most users have them; the kernel reads it where it lies."""
+    """The answers as most users have them, in an array that the kernel reads without a copy."""
     return np.array(answers, dtype=np.int64)
 
 
@@ -102,12 +105,12 @@ _KEYWORDS: dict[int, tuple[TopK, dict[str, Any]]] = {}
 
 
 def _to_keywords(parameters: TopK) -> dict[str, Any]:
-    """The parameters as a user may type them: as text, which is exact.
+    """The parameters as keywords with exact text, as a user may write them.
 
-    They are looked up by their identity, because hashing fractions takes longer than a release.
+    The cache uses their identity as a key, because hashing fractions takes longer than a release.
     """
     known = _KEYWORDS.get(id(parameters))
-    if known is None:  # and kept, so that no other one can have the same identity
+    if known is None:  # the cache keeps it, so no other object gets its identity
         known = _KEYWORDS[id(parameters)] = parameters, parameters.to_dict()
     return known[1]
 
@@ -128,7 +131,7 @@ def _constant_work(answers: Sequence[int], parameters: TopK) -> Release:
 
 
 def _merged(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
-    """The second half is added first, so that the order of parts is not that of the items."""
+    """Release from two merged selectors, the second half first: not in the order of the items."""
     half = len(answers) // 2
     first, second = Selector(parameters), Selector(parameters)
     second.add(_array(answers[half:]), items=range(half, len(answers)))
@@ -157,8 +160,8 @@ def _reference_max(answers: Sequence[int], parameters: TopK) -> list[int]:
 _SLOW = Fraction(1, 250)
 _FEWEST = 6_000
 
-# A further way to release is one more line here, with a function above. The shares of what is not
-# _SLOW add up to 1.
+# A new way to release needs one more line here and a function above. The shares other than _SLOW
+# add up to 1.
 OWN_MECHANISMS = (
     OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(63, 100)),
     OwnMechanism("topgap.top_k, gaps=False", "The winners alone.", _top_k_without_gaps,

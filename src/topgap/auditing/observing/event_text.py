@@ -1,4 +1,4 @@
-"""Events, which are sets of labels of an observable, as a person would say them."""
+"""Descriptions of events, which are sets of labels of an observable."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -18,7 +18,7 @@ _READABLE = 10**15
 
 
 def describe_event(feature: str, event: Iterable[Hashable], bins: GapBins) -> str:
-    """An event, which is a set of labels, as a person would say it.
+    """Describe an event, which is a set of labels of this observable.
 
     >>> bins = GapBins(*[((0, 1, 2, 5),)] * 3, 1, 1)
     >>> describe_event("items and size of gap 1", [((2, 0), 1), ((2, 0), 2)], bins)
@@ -44,7 +44,7 @@ def describe_event(feature: str, event: Iterable[Hashable], bins: GapBins) -> st
 
 
 def describe_items(first: tuple[int, ...], *, more: bool) -> str:
-    """Winners, perhaps the first of more.
+    """Describe the winners, or the first of them.
 
     >>> describe_items((3, 1), more=False), describe_items((3, 1), more=True)
     ('items 3, 1', 'items 3, 1, …')
@@ -60,14 +60,14 @@ def _items(indices: object) -> str:
 
 
 def _number(index: int) -> str:
-    """An index that somebody may have made up, in few characters."""
+    """An index in few characters; a broken function may return any."""
     if abs(index) < _READABLE:
         return str(index)
     return f"{'-' * (index < 0)}2^{abs(index).bit_length() - 1} or more"
 
 
 def describe_items_and_gaps(label: object, joint: tuple[Edges, ...]) -> str:
-    """Winners, and the range of each gap."""
+    """Describe the winners and the bin of each gap."""
     assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
     indices, firsts = label
     ranges = [format_range(a, bin_end(a, edges)) for a, edges in zip(firsts, joint, strict=True)]
@@ -76,7 +76,7 @@ def describe_items_and_gaps(label: object, joint: tuple[Edges, ...]) -> str:
 
 
 def format_range(first: int, end: int | None) -> str:
-    """From where it begins to the last before its end.
+    """Format a range by its first and its last number.
 
     >>> format_range(3, 4), format_range(3, 9), format_range(3, None), format_range(-1, 0)
     ('3', '3 to 8', '3 or more', 'less than 0')
@@ -89,7 +89,7 @@ def format_range(first: int, end: int | None) -> str:
 
 
 def format_steps(first: int, end: int | None) -> str:
-    """The same with its unit.
+    """Format a range with its unit.
 
     >>> format_steps(1, 2), format_steps(3, 9)
     ('1 step', '3 to 8 steps')
@@ -137,7 +137,7 @@ def _describe_low_bits(label: object) -> str:
 
 
 def _describe_sizes(gap: str, labels: list[Hashable], edges: Edges) -> list[str]:
-    """Sizes that follow each other are said as one range."""
+    """Describe sizes of a gap, with adjacent bins as one range."""
     by_items: dict[object, list[int]] = {}
     for label in labels:
         assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them

@@ -1,7 +1,7 @@
-"""Into which ranges the gaps of a case are sorted, so that no range has much of the probability.
+"""Bins for the gaps of a case, chosen so that no bin has a large share of the probability.
 
-The ranges of a case are the same for all mechanisms and know nothing of what they release. Any
-choice is valid, and a good one only shows more; so floats and a fixed seed decide it.
+The bins of a case are the same for all mechanisms and independent of their releases. Any choice is
+valid; a good one only makes tests more powerful. So floats and a fixed seed may choose them.
 """
 
 from bisect import bisect_right
@@ -15,24 +15,24 @@ import numpy as np
 from topgap.auditing.cases.neighbours import Neighbours
 
 Edges = tuple[int, ...]
-"""Where ranges begin, from 0 up, in steps; each ends where the next one begins."""
+"""The first step of each bin, from 0 up; a bin ends where the next one begins."""
 
 MOST_CELLS = 300
-"""So many probabilities are looked at, at most, for one thing that is looked at."""
+"""The largest number of probabilities for one observable."""
 _FEWEST_RANGES, _MOST_RANGES, _MOST_JOINT = 4, 16, 12
 _SAMPLES = 2_048
 _FARTHEST = 1e300
 
 
 class GapBins(NamedTuple):
-    """The ranges of all gaps of a case.
+    """The bins of all gaps of a case.
 
     Attributes:
-        law: For each gap, those whose exact probability is computed.
-        fine: The same and more, for what an observer may look at.
-        joint: Few for each gap, for all gaps together.
-        prefix: Orders are told apart by so many of their first winners, with the size of a gap.
-        joint_prefix: The same with all gaps together.
+        law: For each gap, the bins whose exact probability is computed.
+        fine: For each gap, these and more, for what an observer may see.
+        joint: For each gap, a few bins, to be combined over all gaps.
+        prefix: How many of the first winners are distinguished together with the size of a gap.
+        joint_prefix: How many are distinguished together with the sizes of all gaps.
     """
 
     law: tuple[Edges, ...]
@@ -44,7 +44,7 @@ class GapBins(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def make_gap_bins(case: Neighbours) -> GapBins:
-    """The ranges for a case: small gaps one by one, others by their quantiles, as far as known.
+    """Make the bins of a case: small gaps one by one, others between estimated quantiles.
 
     >>> from topgap.parameters import TopK
     >>> pair = Neighbours((0, 0), (1, 0), TopK(1, 1, resolution=1, monotonic=True))
@@ -67,7 +67,7 @@ def make_gap_bins(case: Neighbours) -> GapBins:
 
 
 def prefix_length(n: int, k: int, ranges: int) -> int:
-    """How many first winners can be told apart, if each time so many ranges are.
+    """How many first winners can be distinguished if each order of them has this number of bins.
 
     >>> prefix_length(5, 3, 4), prefix_length(9, 5, 4), prefix_length(1000, 2, 4)
     (3, 2, 0)
@@ -76,7 +76,7 @@ def prefix_length(n: int, k: int, ranges: int) -> int:
 
 
 def bin_start(steps: int, edges: Edges) -> int:
-    """Where the range of a gap begins; −1 for what is below 0.
+    """The first step of the bin that holds a gap; −1 for a negative gap.
 
     >>> bin_start(7, (0, 1, 5, 9)), bin_start(10**30, (0, 1, 5, 9)), bin_start(-3, (0, 1))
     (5, 9, -1)
@@ -85,13 +85,13 @@ def bin_start(steps: int, edges: Edges) -> int:
 
 
 def bin_end(first: int, edges: Edges) -> int | None:
-    """Where the range that begins there ends; None if it has no end."""
+    """The end of the bin that begins there; None if it has no end."""
     after = bisect_right(edges, first)
     return edges[after] if after < len(edges) else None
 
 
 def _edges(gaps: list[int], ranges: int) -> Edges:
-    """So many ranges at most: a quarter of them single steps, and the others quantiles."""
+    """At most this number of bins: a quarter of them single steps, the others between quantiles."""
     single = range(1 + max(1, ranges // 4))
     number = ranges - len(single)
     shares = [(i + 1) / (number + 1) for i in range(number)]
@@ -99,7 +99,7 @@ def _edges(gaps: list[int], ranges: int) -> Edges:
 
 
 def _gaps(case: Neighbours) -> list[list[int]]:
-    """For each gap, those that floats give for both data sets, from the smallest up."""
+    """For each gap, a sorted sample of both data sets, simulated with floats."""
     k, rate, per_unit = case.parameters.k, case.parameters.rate, case.parameters.resolution
     generator = np.random.default_rng(0)
     found: list[list[int]] = [[] for _ in range(k)]
@@ -118,7 +118,7 @@ def _near(height: Fraction) -> float:
 
 
 def _sizes() -> Edges:
-    """Below 16 all, and from there on those of four binary digits and zeros."""
+    """All sizes below 16; above, numbers with at most four significant binary digits."""
     larger = [first << zeros for zeros in range(1, 61) for first in range(8, 16)]
     return (*range(16), *(each for each in larger if each >= 16))
 

@@ -1,7 +1,7 @@
-"""What an observer may look at: functions from outcomes to labels, the same for all mechanisms.
+"""Observables: functions from outcomes to labels, the same for all mechanisms.
 
-Whatever is made of a private output is private, so each of these must keep the promise of ε; and
-what breaks it shows in one of them at least, if the audit is to find it.
+By post-processing, each of them must be ε-differentially private if the release is. An audit finds
+a violation only if it shows in at least one of them.
 """
 
 from collections import Counter
@@ -14,18 +14,20 @@ from topgap.auditing.observing.outcomes import Gap, MinusZero, OffGrid, Outcome,
 Labels = Counter[Hashable]
 ITEMS_AND_GAPS, ITEMS, ALL_LAST_BITS = "items and gaps", "items", "last bits of all gaps"
 MODULUS = 8
-"""Whole steps are told apart by what is left of them when they are divided by this."""
+"""The last bits of a gap are its remainder by this, in steps."""
 JOINT_MODULUS = 4
+"""The same for the last bits of all gaps together."""
 MOST_DIGITS = 128
+"""Gaps with more binary digits have the same labels as gaps with this number."""
 
 
 class Tally(NamedTuple):
-    """How often each label came, for each feature.
+    """How often each label of each observable came.
 
     Attributes:
-        releases: How many outcomes were looked at.
-        counts: For each feature, how often it had each label.
-        impossible: How often something came that no answers can give.
+        releases: The number of outcomes.
+        counts: For each observable, the number of outcomes with each label.
+        impossible: The number of impossible outcomes, by the reason.
     """
 
     releases: int
@@ -41,7 +43,7 @@ class Tally(NamedTuple):
 
 
 def list_observables(k: int, *, gaps: bool) -> tuple[str, ...]:
-    """The features of an outcome, by name.
+    """List the observables of an outcome, by name.
 
     >>> list_observables(1, gaps=True)[:3]
     ('items and gaps', 'items', 'items and size of gap 1')
@@ -60,8 +62,8 @@ def tally_outcomes(outcomes: Mapping[Outcome, int], items: int, bins: GapBins) -
 
     Args:
         outcomes: How often each came.
-        items: How many items there are.
-        bins: The ranges that sizes of gaps are sorted into.
+        items: The number of items.
+        bins: The bins for the sizes of gaps.
     """
     counts: list[Labels] = []
     wrong: Counter[str] = Counter()
@@ -96,12 +98,12 @@ def _below(gap: Gap) -> int:
 
 
 def _binary_digits(steps: int) -> int:
-    """How many there are, up to a hundred and some; −1 for what is below 0."""
+    """The number of binary digits, up to `MOST_DIGITS`; −1 for a negative number."""
     return min(steps.bit_length(), MOST_DIGITS) if steps >= 0 else -1
 
 
 def _low_bits(gap: Gap) -> Hashable:
-    """The lowest bit that is set, in steps, or in units where the gap is not a multiple of them."""
+    """The lowest bit that is set: of the steps, or of the gap itself where it is off the grid."""
     if isinstance(gap, MinusZero):
         return ("minus zero",)
     if isinstance(gap, OffGrid):

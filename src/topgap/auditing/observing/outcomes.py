@@ -1,4 +1,4 @@
-"""What an audited function returned, in one form; and whether the law allows it at all."""
+"""Outcomes: what audited functions return, in one form, and whether an outcome is possible."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -18,10 +18,10 @@ ACCEPTED = (
 
 
 class OffGrid(NamedTuple):
-    """A gap that is no multiple of the resolution.
+    """A gap that is not a multiple of the resolution.
 
     Attributes:
-        steps: Such a multiple below it.
+        steps: The gap in steps of the resolution, rounded down.
         lowest_bit: The exponent of its lowest bit that is set; None if it is no binary fraction.
     """
 
@@ -30,19 +30,19 @@ class OffGrid(NamedTuple):
 
 
 class MinusZero(NamedTuple):
-    """A gap of −0.0: it is 0 as a number, and an observer can tell it from 0.0."""
+    """A gap of −0.0: it equals 0, but an observer can distinguish it from 0.0."""
 
     steps: int = 0
 
 
 Gap = int | OffGrid | MinusZero
-"""A gap as a number of steps of the resolution, if it is one."""
+"""A gap in steps of the resolution, where it is a whole number of them."""
 
 _MOST_DIGITS = 10_000
 
 
 class Outcome(NamedTuple):
-    """What was released: the winners' indices, and their gaps if there are any."""
+    """The indices of the released winners, and their gaps if there are any."""
 
     indices: tuple[int, ...]
     gaps: tuple[Gap, ...] | None
@@ -51,18 +51,17 @@ class Outcome(NamedTuple):
 def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     """Read what an audited function returned.
 
-    A float is taken for the multiple of the resolution that it is the nearest float to, if there is
-    one: 0.3 for 3/10. Each multiple is taken for one float and no other, so no value is lost; and
-    −0.0 is told from 0.0. What else can be told apart is taken for the same: 1 and 1.0, or the
-    zeros at the end of a Decimal.
+    A float is read as the multiple of the resolution whose nearest float it is, if there is one:
+    0.3 as 3/10. Different floats become different values, −0.0 and 0.0 included. Other differences
+    of form are ignored: 1 and 1.0 are the same, and so are Decimals with trailing zeros.
 
     Args:
         returned: A `topgap.Release`, k pairs (index, gap) or k indices, in a list, tuple or array.
-        parameters: What it was called with.
+        parameters: The parameters of the call.
         gaps: Whether there must be gaps.
 
     Raises:
-        ReleaseError: It is something else.
+        ReleaseError: The value has another form.
 
     >>> read_outcome([(2, 0.3), (0, 0.25)], TopK(k=2, epsilon=1), gaps=True)
     Outcome(indices=(2, 0), gaps=(3, OffGrid(steps=2, lowest_bit=-2)))
@@ -86,7 +85,7 @@ def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
 
 
 def explain_impossible(outcome: Outcome, items: int) -> str | None:
-    """Why this has probability 0 whatever the answers are; None if it has not.
+    """Say why an outcome has probability 0 for all answers; None if it has not.
 
     >>> explain_impossible(Outcome((1, 1), (3, 0)), 4)
     'an item named twice'
@@ -156,7 +155,7 @@ def _gap(gap: Any, resolution: Fraction) -> Gap:
 
 
 def _ratio(gap: Any) -> tuple[int, int]:
-    """The same number as a quotient."""
+    """The gap as a quotient of two integers."""
     if isinstance(gap, Decimal) and gap and gap.is_finite() and abs(gap.adjusted()) > _MOST_DIGITS:
         raise ReleaseError(f"A gap must have at most {_MOST_DIGITS} digits.")
     try:
@@ -167,7 +166,7 @@ def _ratio(gap: Any) -> tuple[int, int]:
 
 
 def _is_float(numerator: int, denominator: int, gap: Any) -> bool:
-    """Whether this is the float that is nearest to the quotient, as which Python divides ints."""
+    """Whether the gap is the float nearest to the quotient, as Python divides ints."""
     try:
         return bool(type(gap)(numerator / denominator) == gap)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Many releases of the audited functions, in this process or in several."""
+"""Many releases of the audited functions, in one process or in several."""
 
 import multiprocessing
 import os
@@ -21,21 +21,21 @@ from topgap.errors import AuditError
 from topgap.parameters import TopK
 
 BATCH = 10_000
-"""So many releases are made between two looks at what else is to be done."""
-_OPENING = 32  # releases by which processes are told apart; alike, they cost time and no more
+"""The number of releases in one part of a task."""
+_OPENING = 32  # first releases, compared to find processes that repeat each other
 
 Report = Callable[[int], None]
 
 
 class Task(NamedTuple):
-    """So many releases of one function on one data set.
+    """A number of releases of one function on one data set.
 
     Attributes:
-        place: What the releases are for; tallies of one place are added up.
+        place: What the releases are for; tallies with the same place are added up.
         release: The function.
         answers: The data set.
-        parameters: What it is called with.
-        gaps: Whether it gives gaps.
+        parameters: The parameters of its calls.
+        gaps: Whether it releases gaps.
         bins: See `observables.tally_outcomes`.
         releases: How many.
     """
@@ -54,7 +54,7 @@ def run_task(task: Task) -> Tally:
 
     Raises:
         AuditError: The function raised an error.
-        ReleaseError: It returned what cannot be read.
+        ReleaseError: It returned something that is not a release.
     """
     return tally_outcomes(Counter(_outcomes(task)), len(task.answers), task.bins)
 
@@ -72,7 +72,7 @@ def _outcomes(task: Task) -> Iterator[Outcome]:
 
 
 class TaskResult(NamedTuple):
-    """What another process made: a tally, and its first outcomes if it met the function anew."""
+    """What a worker made: a tally, and its first outcomes when the function was new to it."""
 
     tally: Tally
     opening: tuple[Outcome, ...] | None
@@ -90,15 +90,15 @@ def _run_in_worker(task: Task, opening: Task) -> TaskResult:
 
 
 def sample(tasks: Sequence[Task], processes: int, report: Report) -> dict[tuple[int, ...], Tally]:
-    """Run all tasks and add up what came, by place.
+    """Run all tasks and add up the tallies by place.
 
-    Functions that cannot be handed to other processes run in this one. So do, in the end, those
-    that begin in the same way in two processes: with a seed that is set when their module is
-    imported, all processes would make the same releases, and no count would be binomial.
+    A function that workers cannot import runs in this process. So does, in the end, a function
+    whose first releases are the same in two workers: if its module sets a seed when it is imported,
+    all workers make the same releases, and the counts are not binomial.
 
     Args:
-        tasks: What is to be done.
-        processes: How many processes do it; 1 for this one alone.
+        tasks: The tasks.
+        processes: The number of processes; 1 for this one alone.
         report: Is called with the number of releases made since the last call, less those that are
             not counted.
     """
@@ -155,17 +155,17 @@ def sample(tasks: Sequence[Task], processes: int, report: Report) -> dict[tuple[
 
 
 def _split(tasks: Iterable[Task]) -> Iterator[Task]:
-    """The same in parts, none of which takes long."""
+    """Split tasks into parts of at most `BATCH` releases."""
     for task in tasks:
         for start in range(0, task.releases, BATCH):
             yield task._replace(releases=min(BATCH, task.releases - start))
 
 
 def _is_importable(release: ReleaseFunction) -> bool:
-    """Whether another process finds it by its name, as it finds no object with a state of its own.
+    """Whether another process can import the function by its name.
 
-    Such an object would be sent as it is now, with each part of the work, and would make the same
-    releases again and again. What is in `__main__` others do not find, as a rule.
+    An object with a state would be sent as it is now, with each part of the work, and would repeat
+    its releases. Functions in `__main__` usually cannot be imported.
     """
     if getattr(release, "__module__", "__main__") == "__main__":
         return False
@@ -177,10 +177,10 @@ def _is_importable(release: ReleaseFunction) -> bool:
 
 @contextmanager
 def _pool(processes: int) -> Iterator[Callable[[Task, Task], "Future[TaskResult]"]]:
-    """Processes that end with the block, at once if it ends early.
+    """Start workers that end with the block, at once if it ends with an error.
 
-    They ignore Ctrl-C, which a terminal sends to all processes of a command, from their first
-    moment on: this one hears it, and ends them.
+    They ignore Ctrl-C from their start, because a terminal sends it to all processes of a command:
+    this process handles it and ends them.
     """
     if processes < 1:
         yield _submit_nothing
@@ -201,7 +201,7 @@ def _pool(processes: int) -> Iterator[Callable[[Task, Task], "Future[TaskResult]
             process.terminate()
         raise
     finally:
-        executor.shutdown(cancel_futures=True)  # which waits until they have ended
+        executor.shutdown(cancel_futures=True)  # waits until they have ended
 
 
 def _submit_nothing(task: Task, opening: Task) -> "Future[TaskResult]":
@@ -216,7 +216,7 @@ def _result(future: "Future[TaskResult]") -> TaskResult:
 
 
 def _prepare_worker() -> None:
-    """What another process does first: whatever it prints must not get between our own lines."""
+    """Ignore Ctrl-C in a worker, and send what it prints to standard error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):  # there may be no standard error
         os.dup2(2, 1)
@@ -224,7 +224,7 @@ def _prepare_worker() -> None:
 
 @contextmanager
 def _block_interrupts() -> Iterator[None]:
-    """Interruptions wait until the end of the block; what is started in it hears of none."""
+    """Block Ctrl-C until the end of the block; processes started in it inherit that."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,4 +1,4 @@
-"""What an audited function raised, and where: in a sentence."""
+"""Errors that an audited function raises, described in a sentence with the place."""
 
 import os
 import sysconfig
@@ -13,14 +13,14 @@ _NOT_THEIRS = ("<frozen ", *(os.path.join(each, "") for each in (_OURS, *_INSTAL
 
 
 def describe_error(error: BaseException) -> str:
-    """What was raised, with the last line on the way to it that is the user's own.
+    """Describe an error, with the last line of the traceback that is in the user's own code.
 
     >>> print(describe_error(KeyError("b")))
     The audited function raised KeyError: 'b'.
     """
     try:
         text = to_line(error)
-    except Exception:  # an error may fail to say what it is
+    except Exception:  # its own __str__ may fail
         text = ""
     said = f"The audited function raised {type(error).__name__}{f': {text}' * bool(text)}"
     return f"{said.removesuffix('.')}{_where(error)}."

@@ -1,7 +1,7 @@
-"""Binomial tails and Clopper–Pearson bounds that err to the safe side, however many releases.
+"""Safe bounds of binomial tails, and Clopper–Pearson bounds, for any number of releases.
 
-**The tail.** Let X be Binomial(n, p), 0 < p < 1, q = 1 − p and np < x < n. The ratio of chances
-that follow each other, P[X = j + 1]/P[X = j] = (n − j)p/((j + 1)q), falls with j and is below 1
+**The tail.** Let X be Binomial(n, p), 0 < p < 1, q = 1 − p and np < x < n. The ratio of
+successive probabilities, P[X = j + 1]/P[X = j] = (n − j)p/((j + 1)q), falls with j and is below 1
 from x on; so with its value r at x
 
     P[X ≥ x] ≤ P[X = x]·(1 + r + r² + …) = P[X = x]/(1 − r).
@@ -73,7 +73,7 @@ def upper_bound(n: int, x: int, level: Fraction) -> Fraction:
 
 
 def exceeds(high: Fraction, low: Fraction, epsilon: Fraction) -> bool:
-    """Whether high > e^ε·low, for certain.
+    """Whether high > e^ε·low beyond rounding.
 
     >>> exceeds(Fraction(272, 1000), Fraction(1, 10), Fraction(1))
     True
@@ -100,7 +100,7 @@ def log_ratio_bound(high: Fraction, low: Fraction) -> float:
 
 
 def _tail(n: int, x: int, a: int) -> float:
-    """The same with p = a/2^256."""
+    """Compute `tail_bound` with p = a/2^256."""
     excess = x * _ONE - n * a
     if excess <= 0 or x <= 0:
         return 1.0
@@ -124,5 +124,5 @@ def _log(more: int, base: int) -> float:
 
 
 def _exp(exponent: float) -> float:
-    """e^exponent, not less; what is too small for a float is not let become 0."""
+    """An upper bound of e^exponent, which is never 0."""
     return exp(max(exponent * (1 - 2**-49 if exponent < 0 else 1 + 2**-49), -700.0)) * (1 + 2**-40)

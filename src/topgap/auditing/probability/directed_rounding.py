@@ -1,4 +1,4 @@
-"""Bounds as floats and as text that remain bounds: rounded down if they are lower ones, or up."""
+"""Bounds as floats and as text: lower bounds are rounded down, upper bounds are rounded up."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -6,7 +6,7 @@ from math import inf, isfinite, nextafter
 
 
 def round_down(number: Fraction) -> float:
-    """The largest float that is not above it.
+    """The largest float that is not above the number.
 
     >>> round_down(Fraction(1, 3)) <= Fraction(1, 3) < round_up(Fraction(1, 3))
     True
@@ -16,13 +16,13 @@ def round_down(number: Fraction) -> float:
 
 
 def round_up(number: Fraction) -> float:
-    """The smallest float that is not below it."""
+    """The smallest float that is not below the number."""
     near = float(number)
     return near if near >= number else nextafter(near, inf)
 
 
 def format_lower_bound(number: float, digits: int = 3) -> str:
-    """A lower bound in so many digits.
+    """Format a lower bound with this number of digits.
 
     >>> [format_lower_bound(bound) for bound in (0.99999, 2.0, 1234567.0, 0.0)]
     ['0.999', '2', '1.23e+06', '0']
@@ -31,7 +31,7 @@ def format_lower_bound(number: float, digits: int = 3) -> str:
 
 
 def format_upper_bound(number: float, digits: int = 3) -> str:
-    """An upper bound in so many digits.
+    """Format an upper bound with this number of digits.
 
     >>> format_upper_bound(0.99991), format_upper_bound(0.1234), format_upper_bound(2.0)
     ('1', '0.124', '2')
@@ -40,7 +40,7 @@ def format_upper_bound(number: float, digits: int = 3) -> str:
 
 
 def format_share_down(share: float) -> str:
-    """A lower bound as a percentage.
+    """Format a lower bound of a share as a percentage.
 
     >>> format_share_down(0.99999), format_share_down(0.5), format_share_down(0.0)
     ('99.99%', '50.00%', '0.00%')
@@ -49,7 +49,7 @@ def format_share_down(share: float) -> str:
 
 
 def format_share_up(share: float) -> str:
-    """An upper bound as a percentage.
+    """Format an upper bound of a share as a percentage.
 
     >>> format_share_up(0.500001), format_share_up(1.0)
     ('50.01%', '100.00%')

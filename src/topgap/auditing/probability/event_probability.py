@@ -1,4 +1,4 @@
-"""The exact probability that some items lead, each by so much at least: what a law is audited by.
+"""Exact probabilities of winners with gaps in given ranges: the law that an audit compares with.
 
 A released gap is a real gap rounded down, so it is at least t steps if and only if the real one is.
 And the winners j_1, …, j_k lead with gaps of at least t_1, …, t_k if and only if they still lead,
@@ -6,12 +6,12 @@ in this order, when each of them is lowered by the gaps from its own on down: by
 
     P[these winners, gaps ≥ t] = P[these winners] for answers that are lowered so,
 
-and a gap between a and b steps is what is left of a gap ≥ a without those ≥ b.
+and the probability of a gap from a to b steps is that of a gap ≥ a less that of a gap ≥ b.
 
-`topgap.law.top_k` walks from step to step, and has an end where answers lie far apart. Here the
-same integrals (see `topgap.law.probability`) are taken from answer to answer, between which nothing
-has a corner, and each power x^i of x = e^−ρ is bounded by itself; so neither the distance of the
-answers nor the size of a gap matters. A test holds the two against each other.
+`topgap.law.top_k` goes from step to step, so it is limited to answers that lie close together. This
+module takes the same integrals (see `topgap.law.probability`) from answer to answer, where the
+integrand is smooth, and bounds each power x^i of x = e^−ρ separately. So neither the distance of
+the answers nor the size of a gap matters. A test compares the two.
 """
 
 from collections import Counter
@@ -26,20 +26,20 @@ from topgap.law.polynomial import ONE, ZERO, Polynomial, U, power_of_x
 
 Winners = tuple[int, ...]
 Range = tuple[int, int | None]
-"""From the first number of steps up to, but without, the second; None for no end."""
+"""From the first number of steps up to, but excluding, the second; None for no end."""
 _BITS = 96
 _MOST_TERMS = 256
 
 
 def is_computable(answers: Sequence[int]) -> bool:
-    """Whether the polynomials stay short: all products of the losers' powers are terms of them."""
+    """Whether the polynomials stay short: their terms are all products of the losers' powers."""
     return prod(times + 1 for times in Counter(answers).values()) <= _MOST_TERMS
 
 
 def bound_probability(
     winners: Winners, losers: Winners, ranges: Sequence[Range], rate: Fraction
 ) -> Bounds:
-    """Bound the probability that these win in this order, with each gap in its range.
+    """Bound the probability that these items win in this order, with each gap in its range.
 
     Args:
         winners: Their answers in steps of the resolution, from the largest noisy one down.
@@ -67,12 +67,12 @@ def bound_probability(
 def bound_lead_probability(
     winners: Winners, losers: Winners, gaps: Winners, rate: Fraction
 ) -> Bounds:
-    """The same with each gap at least so many steps."""
+    """Bound the probability that these items win, each gap at least this number of steps."""
     lowered, by = [], 0
     for winner, gap in zip(reversed(winners), reversed(gaps), strict=True):
         by += gap
         lowered.append(winner - by)
-    least = min(*lowered, *losers)  # only differences matter, and many cases have the same
+    least = min(*lowered, *losers)  # only differences matter, so the cache hits more often
     return _bound_order_probability(
         tuple(each - least for each in reversed(lowered)),
         tuple(sorted(each - least for each in losers)),
@@ -92,7 +92,7 @@ def _bound_order_probability(winners: Winners, losers: Winners, rate: Fraction) 
 
     @cache
     def above(i: int, piece: int) -> Polynomial:
-        """The chance that winners 1 to i stand above y, in this order, for y in this piece."""
+        """The probability that winners 1 to i lie above y, in this order, for y in this piece."""
         if i == 0:
             return ONE
         distance = corners[piece] - winners[i - 1]
@@ -116,7 +116,7 @@ def _bound_order_probability(winners: Winners, losers: Winners, rate: Fraction) 
 
 @lru_cache(maxsize=1_000)
 def _below(distances: Winners) -> Polynomial:
-    """The chance that answers so far below a corner stay below y: ∏ (1 − x^d·u)."""
+    """The probability that answers so far below a corner stay below y: ∏ (1 − x^d·u)."""
     product_of_all = ONE
     for each in distances:
         product_of_all = product_of_all * (ONE - power_of_x(each) * U)

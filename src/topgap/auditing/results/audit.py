@@ -1,4 +1,4 @@
-"""What an audit found, as text, as JSON and as a plot: `Audit`."""
+"""The result of an audit, `Audit`, as text, as JSON and as a plot."""
 
 import json
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = "topgap.audit/1"
 WIDTH = 100
-"""How long a line of the notes is at most, unless a terminal is narrower."""
+"""The longest line of the notes, unless a terminal is narrower."""
 _NARROWEST = 20
 _HEAD = ["audited", "releases", "law", "ε promised", "ε shown", "of promised", "verdict"]
 
@@ -31,9 +31,9 @@ class Audit:
 
     Attributes:
         mechanisms: What was found of each mechanism.
-        failure: What is right is called violated with at most this probability.
-        tails: Into how many equal parts that was divided: one for each tail of a binomial law
-            that was looked at, for a probability of the law or for a bound of ε.
+        failure: The largest probability of a false positive, over the whole audit.
+        tails: The number of equal parts that it was divided into: one for each binomial tail, of a
+            probability of the law or of a bound of ε.
     """
 
     mechanisms: tuple[MechanismAudit, ...]
@@ -42,17 +42,17 @@ class Audit:
 
     @property
     def as_expected(self) -> bool:
-        """Whether all is as it should be: what is private is clean, and what is broken is found."""
+        """Whether private mechanisms have no violation, and broken ones were all found."""
         return all(each.as_expected for each in self.mechanisms)
 
     @property
     def releases(self) -> int:
-        """How many releases were made in all."""
+        """The total number of releases."""
         return sum(each.releases for each in self.mechanisms)
 
     @property
     def conclusion(self) -> str:
-        """What it comes to, in a sentence or two."""
+        """The conclusion, in a sentence or two."""
         return " ".join(conclude(self.mechanisms))
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,10 +77,10 @@ class Audit:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """The bounds of ε against the promise; see `topgap.auditing.results.plot`.
+        """Draw the lower bounds of ε as multiples of the promised ε.
 
         Args:
-            ax: Matplotlib axes to draw on; new ones in a new figure unless given.
+            ax: Matplotlib axes to draw on. Default: new ones in a new figure.
 
         Raises:
             MissingExtraError: Matplotlib is not installed.
@@ -91,10 +91,10 @@ class Audit:
         return self.to_text()
 
     def to_text(self, *, width: int = WIDTH) -> str:
-        """A table with a line for each mechanism, and what it means.
+        """A table with a line for each mechanism, and notes.
 
         Args:
-            width: How long a line below the table may be.
+            width: The longest line of the notes.
         """
         table = format_text(_HEAD, self._rows(), left=(0, 2, 6))
         return "\n".join([table, "", *wrap_notes(self._notes(), width)])
@@ -107,7 +107,7 @@ class Audit:
         return [_row(each) for each in self.mechanisms]
 
     def _notes(self) -> list[str]:
-        """What the table means, what was found against what must be private, and the verdict."""
+        """What the table means, the evidence against private mechanisms, and the conclusion."""
         of_gaps = (
             ", with each gap and all gaps in ranges, and the last three bits of large gaps"
             if any(each.gaps for each in self.mechanisms)
@@ -160,7 +160,7 @@ def _row(found: MechanismAudit) -> list[str]:
 
 
 def wrap_notes(notes: Iterable[str], width: int = WIDTH) -> list[str]:
-    """The notes in lines that are not too long to read."""
+    """Wrap the notes to this width."""
     return [line for note in notes for line in _lines(note, width)]
 
 
@@ -169,7 +169,7 @@ def _lines(note: str, width: int) -> list[str]:
 
 
 def format_epsilon(number: Fraction) -> str:
-    """An ε in few characters.
+    """Format an ε in few characters.
 
     >>> numbers = Fraction(1, 10), Fraction(1, 3), Fraction(10**30 + 1, 10**30)
     >>> [format_epsilon(number) for number in numbers]
@@ -180,7 +180,7 @@ def format_epsilon(number: Fraction) -> str:
 
 
 def format_share(share: float) -> str:
-    """A share of what was promised, rounded down; what is above 100% looks like more.
+    """Format a share of the promised ε in percent, rounded down; more than 1 never looks like 100%.
 
     >>> [format_share(share) for share in (0.9999, 1.001, 1.019, 31.25, 1e7)]
     ['99%', '>100%', '101%', '3,125%', '>9,999%']

@@ -1,4 +1,4 @@
-"""What was found: for one law, for one bound of ε, for one mechanism."""
+"""Findings: of one test of the law, of one lower bound of ε, and of one mechanism."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from topgap.auditing.cases.neighbours import Neighbours
 from topgap.auditing.probability.directed_rounding import format_lower_bound, format_upper_bound
 
 ShouldBe = Literal["private", "not private", "of another law"]
-"""What a mechanism must turn out to be; what is not private is broken on purpose."""
+"""The expected result of a mechanism; all but private ones are broken on purpose."""
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """An outcome that came too often or too rarely for the law.
+    """An outcome whose frequency contradicts the law.
 
     Attributes:
         outcome: The outcome, in words.
-        count: How often it came.
+        count: The number of times it came.
         low: A lower bound of its probability, rounded down.
         high: An upper bound of it, rounded up.
     """
@@ -32,15 +32,15 @@ class Misfit:
 
 @dataclass(frozen=True)
 class LawCheck:
-    """The frequencies of outcomes on one data set, held against the exact law.
+    """A test of the exact law on one data set.
 
     Attributes:
         answers: The data set.
         case: The case that it is a side of.
-        releases: How many outcomes there were.
-        cells: How many probabilities were compared; 0 where the law is too much to compute, and
-            then just impossible outcomes were looked for.
-        misfits: The outcomes that the law does not explain.
+        releases: The number of outcomes.
+        cells: The number of probabilities that were compared; 0 where the law takes too long to
+            compute, and only impossible outcomes were looked for.
+        misfits: The outcomes whose frequency contradicts the law.
     """
 
     answers: tuple[int, ...]
@@ -62,21 +62,21 @@ class LawCheck:
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound of ε, from how often one event came on two neighbouring data sets.
+    """A lower bound of ε, from the frequencies of one event on two neighbouring data sets.
 
     Attributes:
         case: The neighbours and the parameters.
-        likelier_on: On which of both the event was expected more often, 0 or 1.
-        feature: What an observer looks at.
+        likelier_on: The side on which the event was expected more often, 0 or 1.
+        feature: The observable that the event is about.
         event: The event, in words.
-        count: How often it came there.
-        releases: Of how many releases.
-        other_count: How often it came on the other.
-        other_releases: Of how many releases.
-        probability_at_least: A lower bound of its probability there, rounded down.
-        other_at_most: An upper bound of its probability on the other, rounded up.
-        epsilon: ε is at least this, rounded down; 0 if nothing is shown.
-        violated: Whether that is more than was promised, decided exactly.
+        count: The number of times it came on that side.
+        releases: The number of releases on that side.
+        other_count: The number of times it came on the other side.
+        other_releases: The number of releases on the other side.
+        probability_at_least: A lower bound of its probability on that side, rounded down.
+        other_at_most: An upper bound of its probability on the other side, rounded up.
+        epsilon: The lower bound of ε, rounded down; 0 if nothing is shown.
+        violated: Whether it exceeds the promised ε, decided exactly.
     """
 
     case: Neighbours
@@ -94,12 +94,12 @@ class Bound:
 
     @property
     def promised(self) -> Fraction:
-        """The ε that was promised."""
+        """The promised ε."""
         return self.case.parameters.epsilon
 
     @property
     def share(self) -> float:
-        """The bound as a share of what was promised."""
+        """The bound as a multiple of the promised ε."""
         if self.epsilon == 0:
             return 0.0
         try:
@@ -134,13 +134,13 @@ class MechanismAudit:
 
     Attributes:
         name: Its name.
-        what: What it is, in a sentence.
-        should_be: What it must turn out to be.
-        releases: How many releases were made.
-        laws: The law on each data set; empty if only privacy was looked at.
-        bounds: The lower bounds of ε: for each case, feature and direction.
-        gaps: Whether it gives gaps.
-        yours: Whether it is a function of a user's, of which nothing is known.
+        what: A description in a sentence.
+        should_be: The expected result.
+        releases: The number of releases.
+        laws: The test of the law on each data set; empty if only privacy was checked.
+        bounds: The lower bounds of ε, for each case, observable and direction.
+        gaps: Whether it releases gaps.
+        yours: Whether it is a function of the user, of which nothing is known.
     """
 
     name: str
@@ -154,18 +154,18 @@ class MechanismAudit:
 
     @property
     def law_violated(self) -> bool:
-        """Whether outcomes came that the law does not explain."""
+        """Whether the frequency of some outcome contradicts the law."""
         return any(each.misfits for each in self.laws)
 
     @property
     def law_compared(self) -> tuple[int, int]:
-        """On how many data sets frequencies were compared with the law, and on how many not."""
+        """The number of data sets that were compared with the law, and of those that were not."""
         compared = sum(each.cells > 0 for each in self.laws)
         return compared, len(self.laws) - compared
 
     @property
     def law_status(self) -> str:
-        """What became of the law, in a few words."""
+        """The result of the tests of the law, in a few words."""
         compared, not_compared = self.law_compared
         if self.law_violated:
             return "violated"
@@ -175,22 +175,22 @@ class MechanismAudit:
 
     @property
     def privacy_violated(self) -> bool:
-        """Whether more than the promised ε was shown."""
+        """Whether some lower bound exceeds the promised ε."""
         return any(each.violated for each in self.bounds)
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found."""
+        """Whether no violation was found."""
         return not (self.law_violated or self.privacy_violated)
 
     @property
     def shows_anything(self) -> bool:
-        """Whether a frequency was compared with the law, or some ε above 0 was shown."""
+        """Whether anything was compared with the law, or some lower bound of ε is above 0."""
         return self.law_compared[0] > 0 or self.strongest_bound.epsilon > 0
 
     @property
     def as_expected(self) -> bool:
-        """Whether it is private and clean, or broken on purpose and found to be broken so."""
+        """Whether a private mechanism has no violation, or a broken one has the expected one."""
         match self.should_be:
             case "private":
                 return self.is_clean
@@ -201,12 +201,12 @@ class MechanismAudit:
 
     @property
     def strongest_bound(self) -> Bound:
-        """The bound that is the largest part of its promise."""
+        """The bound that is the largest multiple of its promised ε."""
         return max(self.bounds, key=lambda each: each.share)
 
     @property
     def promised(self) -> tuple[Fraction, Fraction]:
-        """The smallest and the largest ε that was promised."""
+        """The smallest and the largest promised ε."""
         all_promised = [each.promised for each in self.bounds]
         return min(all_promised), max(all_promised)
 
@@ -218,7 +218,7 @@ class MechanismAudit:
         )
 
     def evidence(self) -> Sequence[str]:
-        """What speaks against it, in sentences: the worst of the law and of privacy."""
+        """The evidence of violations, in sentences: the worst of the law and of privacy."""
         said = []
         misfits = [(law, misfit) for law in self.laws for misfit in law.misfits]
         if misfits:

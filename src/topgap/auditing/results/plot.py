@@ -1,4 +1,4 @@
-"""An audit as a Matplotlib chart: for each mechanism, how much of the promised ε was shown."""
+"""A Matplotlib chart of an audit: how much of the promised ε was shown for each mechanism."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ _VIOLATED: dict[str, Any] = {
     "marker": "D",
     "label": "must be private, and is not",
 }
-_LEAST, _MOST = 0.003, 100.0  # what is beyond is drawn there: a logarithmic axis has no 0
+_LEAST, _MOST = 0.003, 100.0  # values beyond are drawn there: a logarithmic axis has no 0
 _TICKS = {_LEAST: "none", 0.01: "0.01", 0.1: "0.1", 1: "1", 10: "10", _MOST: "100 or more"}
 
 
@@ -102,7 +102,7 @@ def _draw(mechanisms: Sequence[MechanismAudit], ax: "Axes") -> None:
 
 
 def _marks(found: MechanismAudit) -> Iterator[tuple[dict[str, Any], list[Bound]]]:
-    """The bounds of a mechanism by the way they are drawn."""
+    """The bounds of a mechanism, grouped by style."""
     usual = _STYLES[found.should_be]
     if found.should_be != "private":
         yield usual, [*found.bounds]
@@ -114,6 +114,6 @@ def _marks(found: MechanismAudit) -> Iterator[tuple[dict[str, Any], list[Bound]]
 
 
 def _label(found: MechanismAudit) -> str:
-    """The name, with what the marks do not show."""
+    """The name, with a violation that the marks do not show."""
     name = found.name.replace("$", r"\$")  # which Matplotlib would read as a formula
     return f"{name} (law violated)" if found.law_violated else name

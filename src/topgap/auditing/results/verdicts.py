@@ -1,4 +1,4 @@
-"""What an audit comes to, in words: for each mechanism, and for all of them."""
+"""Verdicts in words, on each mechanism and on the whole audit."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from topgap.auditing.results.findings import MechanismAudit
 
 
 def describe_verdict(found: MechanismAudit) -> str:
-    """What was found, in a few words.
+    """The verdict on one mechanism, in a few words.
 
-    Of ours more is known than an audit can show, so that they are called clean; of a function of a
-    user's it is said that nothing was found, or that nothing could be.
+    Our own mechanisms are proved to be private, so they are called clean. Of a user's function the
+    verdict says only that nothing was found, or that nothing could be.
     """
     if found.should_be != "private":
         return "broken, and found" if found.as_expected else "BROKEN, NOT FOUND"
@@ -23,10 +23,10 @@ def describe_verdict(found: MechanismAudit) -> str:
 
 
 def conclude(mechanisms: Sequence[MechanismAudit]) -> list[str]:
-    """What all of it comes to; more than one sentence only if there is more than one thing wrong.
+    """The conclusion of an audit: a sentence, or one for each kind of fault.
 
     Args:
-        mechanisms: What was found of each.
+        mechanisms: What was found of each mechanism.
     """
     private = [each for each in mechanisms if each.should_be == "private"]
     broken = [each for each in mechanisms if each.should_be != "private"]
@@ -52,12 +52,12 @@ def conclude(mechanisms: Sequence[MechanismAudit]) -> list[str]:
 
 
 def count_private_releases(mechanisms: Sequence[MechanismAudit]) -> int:
-    """How many releases were made of what must be private."""
+    """The number of releases of mechanisms that must be private."""
     return sum(each.releases for each in mechanisms if each.should_be == "private")
 
 
 def _explain_law(found: Sequence[MechanismAudit]) -> str:
-    """What another law means for a function that need not have ours."""
+    """Explain another law, for a function that need not have the law of topgap."""
     if not all(each.yours for each in found):
         return ""
     return (
