@@ -97,11 +97,11 @@ coverage: .venv/installed-dev ## measure how often confidence intervals cover (h
 soak: .venv/installed-dev ## kill, crowd and fail the ledger, cut its power, and release 10^8 times (half an hour)
 	@echo "== soak: the tests of the ledger's crashes and of signals, on all cores (ten minutes)"
 	@TOPGAP_SOAK=1 $(BIN)/python -m pytest -n auto --dist worksteal \
-		tests/test_ledger_kills.py tests/test_ledger_writers.py \
-		tests/test_ledger_faults.py tests/test_ledger_power.py tests/test_cli_signals.py \
+		tests/ledger/test_kills.py tests/ledger/test_writers.py \
+		tests/ledger/test_faults.py tests/ledger/test_power_cuts.py tests/cli/test_signals.py \
 		|| { echo "make soak: FAILED"; exit 1; }
 	@echo "== soak: a hundred million releases, on all cores (a quarter of an hour)"
-	@PYTHONPATH=tests $(BIN)/python -m checking.soaked 100000000 || { echo "make soak: FAILED"; exit 1; }
+	@$(BIN)/python -m tests.soak.run 100000000 || { echo "make soak: FAILED"; exit 1; }
 	@echo "make soak: done"
 
 # Each line runs even if one before it failed, so that one run shows everything.
@@ -110,14 +110,14 @@ fuzz: .venv/installed-dev ## hand everything anything, a million times and more,
 	step() { echo "== fuzz: $$1"; shift; "$$@" || failed=1; }; \
 	step "the kernel, guided by coverage, with AddressSanitizer" rust/fuzz/run kernel; \
 	step "kernels that are broken, which must be found" \
-		$(BIN)/python -m pytest -q -n 0 tests/fuzz_kernel.py; \
+		$(BIN)/python -m pytest -q -n 0 tests/kernel/fuzz_kernel.py; \
 	step "the kernel's threads, with ThreadSanitizer" rust/fuzz/run threads; \
 	step "the kernel in Miri, if there is one" rust/fuzz/run miri; \
 	step "the extension, with AddressSanitizer" rust/fuzz/run extension \
-		tests/test_mechanism.py tests/test_answer_kinds.py tests/test_selector.py \
-		tests/test_measurement.py tests/test_fuzz.py; \
+		tests/selection/test_mechanism.py tests/selection/test_answer_kinds.py tests/selection/test_selector.py \
+		tests/selection/test_measurement.py tests/fuzz/test_fuzz.py; \
 	step "every public entry point, a million calls" \
-		env PYTHONPATH=tests $(BIN)/python -m checking.fuzzed 1000000; \
+		$(BIN)/python -m tests.fuzz.run 1000000; \
 	if [ $$failed = 1 ]; then echo "make fuzz: FAILED"; exit 1; fi
 	@echo "make fuzz: done"
 

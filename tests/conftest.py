@@ -4,12 +4,15 @@ Both are declared test by test, bounded here or there, and printed at the end of
 them, what the ledger went through.
 """
 
+import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
 import pytest
 from hypothesis import settings
+
+sys.path.append(str(Path(__file__).parent))  # for the scripts that stand in tests/
 
 SUITE_FALSE_ALARM = 1e-6
 README_FALSE_ALARM = 1e-10  # derived in a comment there
@@ -18,19 +21,19 @@ pytest_plugins = ["pytester"]
 
 # These are begun first, the longest before all, so that none is left to one core at the end.
 LONGEST = [
-    "test_ledger_faults.py",
-    "test_cli_surroundings.py",
-    "test_reference_law.py",
-    "test_spark.py",
-    "test_spark_law.py",
-    "test_cli.py",
-    "test_ledger_kills.py",
-    "test_coverage.py",
-    "test_report_in_chromium.py",
-    "test_kernel_law.py",
-    "test_ledger_writers.py",
-    "test_documents.py",
-    "test_measurement.py",
+    "ledger/test_faults.py",
+    "cli/test_terminal.py",
+    "reference/test_law.py",
+    "spark/test_cluster.py",
+    "spark/test_law.py",
+    "cli/test_command.py",
+    "ledger/test_kills.py",
+    "estimates/test_coverage.py",
+    "report/test_in_chromium.py",
+    "kernel/test_law.py",
+    "ledger/test_writers.py",
+    "tools/test_documents.py",
+    "selection/test_measurement.py",
 ]
 
 # A slow machine is no failure.
@@ -40,12 +43,12 @@ settings.load_profile("topgap")
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out what this system cannot run; the summary names it."""
-    return collection_path.name in _left_out() or None
+    return _name(collection_path) in _left_out() or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse a suite whose statistical tests together fail by chance too often; put it in order."""
-    items.sort(key=lambda item: (*LONGEST, item.path.name).index(item.path.name))
+    items.sort(key=lambda item: (*LONGEST, _name(item.path)).index(_name(item.path)))
     for item in items:
         if item.path.name == "README.md":
             item.add_marker(pytest.mark.statistical(false_alarm=README_FALSE_ALARM))
@@ -64,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with events, as a CSV file, and their domain, for the command."""
-    from checking.command import write_visits  # which the suites that tests make do not have
+    from tests.cli.command import write_visits  # which the suites that tests make do not have
 
     write_visits(tmp_path)
     return tmp_path
@@ -110,9 +113,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     )
 
 
+def _name(path: Path) -> str:
+    return "/".join(path.parts[-2:])
+
+
 def _left_out() -> dict[str, str]:
     try:
-        from checking.systems import left_out
+        from tests.checking.systems import left_out
     except ModuleNotFoundError:  # as in the suites that tests make
         return {}
     return left_out()

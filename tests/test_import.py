@@ -60,7 +60,6 @@ def test_it_is_quick_because_it_loads_nothing_but_errors() -> None:
         "topgap.cli.signals",
         "topgap.errors",
         "topgap.signals",
-        "topgap.numbers.format",
     }
 
 

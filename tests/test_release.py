@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topgap
-from checking.secrets_held import secrets_held
+from tests.checking.secrets_held import secrets_held
 from topgap import MissingExtraError, Release, ReleaseError, TopK
 
 PARAMETERS = TopK(3, "1/2", monotonic=True)

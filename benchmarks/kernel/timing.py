@@ -12,13 +12,14 @@ import argparse
 import gc
 import os
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter_ns
 from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.data import Counts, load
-from topgap import TopK
+from topgap import TopK, select
 
 K = 25
 PARAMETERS = TopK(k=K, epsilon=1, monotonic=True)
@@ -58,7 +59,7 @@ def pairs() -> list[Pair]:
 def measure(pair: Pair, releases: int, constant_work: bool) -> tuple[Times, Flags]:
     """The time of each release in ns, and whether it was of the other data set."""
     buffer, difference = pair.one.copy(), pair.other - pair.one
-    release: Callable[..., object] = PARAMETERS.release
+    release: Callable[..., object] = partial(select, PARAMETERS)
     times = np.empty(releases, dtype=np.int64)
     of_other = np.unpackbits(np.frombuffer(os.urandom(-(-releases // 8)), np.uint8))[:releases] > 0
     gc.disable()

@@ -14,7 +14,7 @@ from math import exp
 
 import opendp.prelude as dp
 
-from topgap.auditing.binomial import tail
+from topgap.auditing.probability.binomial import tail_bound
 from topgap.law import exp_minus
 
 CASES = (("laplace", 1.0, 5), ("laplace", 2.0, 12), ("gaussian", 1.0, 5))
@@ -31,7 +31,7 @@ def main(keys: int) -> None:
         print(
             f"{noise:8} {scale:6} {threshold:10} {reported:12.6f} "
             f"{exact(noise, scale, threshold):10.6f} {kept:10,} "
-            f"{tail(keys, kept, Fraction(reported)):9.2g}"
+            f"{tail_bound(keys, kept, Fraction(reported)):9.2g}"
         )
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import topgap
 from benchmarks.data import load
 from topgap import BudgetExceeded, Ledger
-from topgap.ledger import clock
-from topgap.ledger.log import Log
-from topgap.ledger.storage import Storage
+from topgap.ledger.entry import make_timestamp
+from topgap.ledger.entry_log import EntryLog
+from topgap.ledger.storage.database import Database
 
 ROUNDS, WRITERS, CHARGES, LONG = 200, 64, 20, 100_000
 
@@ -107,15 +107,15 @@ def a_long_one(folder: Path) -> None:
     ledger.add_dataset("visits", LONG)
 
     def write(connection: sqlite3.Connection) -> None:
-        log = Log(connection, "long.db")
+        log = EntryLog(connection, "long.db")
         last = log.last()
         for spent in range(1, LONG):
             last, _ = log.append(
-                last, kind="charge", at=clock.stamp(None, check=True), dataset="visits",
+                last, kind="charge", at=make_timestamp(None, check=True), dataset="visits",
                 epsilon="1", spent=str(spent), mechanism="x", parameters="{}", who="ana",
             )  # fmt: skip
 
-    Storage(path, 60).write(write)
+    Database(path, 60).write(write)
     one = seconds(lambda: ledger.check("visits", "1/3"))
     print(
         f"{ledger.verify().entries:,} entries: verify {seconds(ledger.verify):.2f} s, "

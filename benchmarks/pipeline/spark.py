@@ -36,8 +36,10 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from topgap import Release, Selector, TopK
+from topgap import Release, TopK
 from topgap._core import Streams
+from topgap.selection.candidate_pool import CandidatePool
+from topgap.selection.participants import read_part
 from topgap.spark import mechanism, top_k_events
 
 K, EPSILON = 25, 1
@@ -128,12 +130,12 @@ def in_one_partition(items: int, k: int) -> tuple[float, int]:
     """Seconds for one partition of equal answers, and how many words of its stream it read."""
     parameters, streams = TopK(k, EPSILON), Streams()
     stream, seconds = streams.open(0), 0.0
-    selector = Selector._on(parameters, stream)
+    pool = CandidatePool(parameters, stream=stream, remember_names=False)
     answers = pa.array(np.full(BATCH, 5))
     for first in range(0, items, BATCH):
         names = pa.array(np.arange(first, first + BATCH))
         start = time.perf_counter()
-        selector.add(answers, names)
+        pool.add(*read_part(answers, names))
         seconds += time.perf_counter() - start
     next_words = [stream.take(64) for _ in range(2)]
     again, words = streams.open(0), deque[int](maxlen=2)
@@ -146,7 +148,7 @@ def in_one_partition(items: int, k: int) -> tuple[float, int]:
 
 def merging(rows: int, k: int) -> tuple[float, float]:
     """Seconds to merge so many rows on the driver, and the bytes that it takes besides them."""
-    tag = Selector(TopK(k, EPSILON))._tag
+    tag = CandidatePool(TopK(k, EPSILON)).tag
     values = [str((10**18 + random.randrange(10**17)) << 32 | tag) for _ in range(rows)]
     table = pa.table({"item": np.arange(rows), "value": values})
     del values

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import Counts, load
-from topgap import TopK
+from topgap import TopK, select
 from topgap._core import Laplace
 from topgap.estimates.combination import Combination
 from topgap.estimates.noise import Noise
@@ -31,7 +31,7 @@ def formula(k: int, monotonic: bool) -> float:
 def squared_errors(counts: Counts, k: int, monotonic: bool) -> tuple[float, float, float]:
     """Of the estimates and of the measurements alone, per winner; and the error of their ratio."""
     shares = Shares.of(TopK(k, 1, monotonic=monotonic), "1/2")
-    drawn = [shares.selection.release(counts) for _ in range(RELEASES)]
+    drawn = [select(shares.selection, counts) for _ in range(RELEASES)]
     winners = np.array([release.indices for release in drawn])
     gaps = np.array([release.gap_units for release in drawn]) / 10
     rate = shares.rate

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import exp, sqrt
 from typing import NamedTuple
 
-from topgap.auditing import binomial
+from topgap.auditing.probability import binomial
 
 LEVEL = Fraction(95, 100)
 MEASURED, SIMULATED = "measured", "simulated"
@@ -121,7 +121,8 @@ def interval(runs: int, right: int, level: Fraction = LEVEL) -> tuple[float, flo
     [0.692, 1.0]
     """
     side = (1 - level) / 2
-    return float(binomial.lower(runs, right, side)), float(binomial.upper(runs, right, side))
+    low, high = binomial.lower_bound(runs, right, side), binomial.upper_bound(runs, right, side)
+    return float(low), float(high)
 
 
 def peer_error(case: Case) -> float:

@@ -26,9 +26,10 @@ from benchmarks.utility.results import (
     ListAccuracy,
     interval,
 )
-from topgap.planning.counts import Counts as Truth
-from topgap.planning.counts import Winners
-from topgap.planning.figures import Mean, root
+from topgap import select
+from topgap.planning.public_counts import PublicCounts as Truth
+from topgap.planning.public_counts import Winners
+from topgap.planning.statistics import Mean, root_mean_square
 
 FEWEST_RUNS, RUNS_WORTH_IT, MOST_RUNS = 10, 100, 5_000
 TRIALS = 5
@@ -111,7 +112,7 @@ def peer_errors(data: str, k: int, peer: str, epsilons: Sequence[str], seconds: 
     for epsilon, squares in _in_time(prepared, epsilons, seconds):
         mean = Mean()
         mean.add(np.array(squares))
-        error = root(mean, Fraction(1))
+        error = root_mean_square(mean, Fraction(1))
         found.errors.append(CountError(Case(label, k, epsilon), peer, len(squares), *error))
     return found
 
@@ -122,7 +123,7 @@ def few_items(runs: int) -> Figures:
     parameters = topgap.TopK(FEW_K, Fraction(FEW_K, FEW_SCALE), monotonic=True)
 
     def released() -> list[int]:
-        return parameters.release(np.array(FEW_ITEMS)).indices.tolist()
+        return select(parameters, np.array(FEW_ITEMS)).indices.tolist()
 
     exact = {AT_ONCE: sum(probability_at_once(FEW_ITEMS, FEW_SCALE, each) for each in right)}
     for way in WAYS.values():
@@ -141,7 +142,7 @@ def few_items(runs: int) -> Figures:
 def _judged(case: Case, counts: Counts, who: str, kind: str, winners: Winners) -> ListAccuracy:
     """Ties are decided in favour of a list."""
     truth = Truth.of(counts, topgap.TopK(case.k, 1))
-    judged, runs = truth.judge(winners), len(winners)
+    judged, runs = truth.compare(winners), len(winners)
     right = int(judged.right.sum())
     ends = interval(runs, right)
     return ListAccuracy(case, who, kind, runs, right / runs, *ends, float(judged.overlap.mean()))

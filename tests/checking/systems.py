@@ -15,23 +15,23 @@ _PRELOADS = "lets a library of ours stand between SQLite and the disk, which Lin
 _READS_MEMORY = "reads from /proc how much memory is in use"
 
 NEED_POSIX: Mapping[str, str] = {
-    "fuzz_kernel.py": "builds broken kernels with a lock that only POSIX has",
-    "test_cli_all_rows.py": _ON_A_TERMINAL,
-    "test_cli_estimate.py": _ON_A_TERMINAL,
-    "test_documents.py": "runs the pages' lines of shell",
-    "test_fuzz.py": "stops a call that hangs by an alarm",
-    "test_ledger_interrupts.py": "sends itself signals, and looks at a lock that only POSIX has",
-    "test_ledger_kills.py": "forks, and kills",
+    "kernel/fuzz_kernel.py": "builds broken kernels with a lock that only POSIX has",
+    "cli/test_all_rows.py": _ON_A_TERMINAL,
+    "cli/test_estimate.py": _ON_A_TERMINAL,
+    "tools/test_documents.py": "runs the pages' lines of shell",
+    "fuzz/test_fuzz.py": "stops a call that hangs by an alarm",
+    "ledger/test_interrupts.py": "sends itself signals, and looks at a lock that only POSIX has",
+    "ledger/test_kills.py": "forks, and kills",
 }
 NEED_LINUX: Mapping[str, str] = {
-    "test_cli_surroundings.py": f"{_ON_A_TERMINAL}, and fills /dev/full",
-    "test_hostile_files.py": "limits files and rights as Linux does, and has names that are bytes",
-    "test_ledger_faults.py": _PRELOADS,
-    "test_ledger_files.py": "becomes another user, and has names that are bytes",
-    "test_ledger_power.py": _PRELOADS,
-    "test_soak.py": _READS_MEMORY,
-    "test_spark.py": "finds the processes of a cluster in /proc, and kills them",
-    "test_streams_memory.py": _READS_MEMORY,
+    "cli/test_terminal.py": f"{_ON_A_TERMINAL}, and fills /dev/full",
+    "cli/test_hostile_files.py": "limits files and rights as Linux does, and has odd names",
+    "ledger/test_faults.py": _PRELOADS,
+    "ledger/test_files.py": "becomes another user, and has names that are bytes",
+    "ledger/test_power_cuts.py": _PRELOADS,
+    "soak/test_soak.py": _READS_MEMORY,
+    "spark/test_cluster.py": "finds the processes of a cluster in /proc, and kills them",
+    "streams/test_memory.py": _READS_MEMORY,
 }
 
 IS_POSIX, IS_LINUX = os.name == "posix", sys.platform == "linux"
@@ -46,7 +46,7 @@ def left_out(*, posix: bool = IS_POSIX, linux: bool = IS_LINUX) -> dict[str, str
 
     >>> left_out(posix=True, linux=True)
     {}
-    >>> left_out(posix=True, linux=False)["test_soak.py"]
+    >>> left_out(posix=True, linux=False)["soak/test_soak.py"]
     'reads from /proc how much memory is in use'
     """
     return {**({} if posix else NEED_POSIX), **({} if linux else NEED_LINUX)}

@@ -27,7 +27,11 @@ from functools import partial
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from checking.plain_methods import code_that_runs, overwritten_variables, state_is_in_variables
+from tests.checking.plain_methods import (
+    code_that_runs,
+    overwritten_variables,
+    state_is_in_variables,
+)
 from topgap.law import Bounds
 from topgap.reference.insecure_tape import TapeExhaustedError
 from topgap.sampling.sampler import Sampler

@@ -9,17 +9,17 @@ never proves that something is not.
 """
 
 from topgap.auditing.auditor import audit
-from topgap.auditing.cases import Neighbours, ReleaseFunction
-from topgap.auditing.findings import Audited, Bound, LawCheck, Misfit
-from topgap.auditing.result import Audit
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
+from topgap.auditing.results.audit import Audit
+from topgap.auditing.results.findings import Bound, LawCheck, MechanismAudit, Misfit
 from topgap.errors import AuditError
 
 __all__ = [
     "Audit",
     "AuditError",
-    "Audited",
     "Bound",
     "LawCheck",
+    "MechanismAudit",
     "Misfit",
     "Neighbours",
     "ReleaseFunction",

@@ -14,13 +14,14 @@ from typing import Any, Literal, NamedTuple
 import typer
 
 from topgap import auditing
-from topgap.auditing import plot as drawing
-from topgap.auditing.auditor import LEAST, read_failure
-from topgap.auditing.result import WIDTH
+from topgap.auditing.auditor import LEAST_RELEASES, read_failure
+from topgap.auditing.results import plot as drawing
+from topgap.auditing.results.audit import WIDTH
 from topgap.cli import files, standard_output
 from topgap.cli.complaints import FAILED
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
+from topgap.display.figure import FORMS, require_matplotlib
 from topgap.display.text import to_line
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import read_whole
@@ -85,7 +86,7 @@ def audit(request: Request) -> None:
     _check(request)
     files.check(request.targets, _read(request), overwrite=request.overwrite, or_else=_OR_ELSE)
     if request.plot is not None:
-        drawing.check_installed()
+        require_matplotlib()
     with Bar(shown=not request.quiet) as bar:
         shown = _attacked(request, bar) if request.attack else _audited(request, bar)
     _publish(request, shown)
@@ -115,7 +116,7 @@ def _check(request: Request) -> None:
         raise typer.BadParameter("--output and --plot name the same file.")
     if request.written_as not in ("table", "json"):
         raise typer.BadParameter("an audit is written as table or json; say which by --format.")
-    if request.plot is not None and request.drawn_as not in drawing.FORMS:
+    if request.plot is not None and request.drawn_as not in FORMS:
         raise typer.BadParameter("the name of --plot must end in .png, .svg or .pdf.")
     try:
         _check_numbers(request)
@@ -134,11 +135,11 @@ def _check_numbers(request: Request) -> None:
     if request.processes is not None:
         read_whole(request.processes, "processes", least=1)
     if request.releases is not None:
-        least = LEAST
+        least = LEAST_RELEASES
         if request.attack:
             from topgap.auditing import attacks
 
-            least = attacks.least(failure)
+            least = attacks.least_releases(failure)
         read_whole(request.releases, "releases", least=least)
 
 
@@ -159,24 +160,25 @@ def _audited(request: Request, bar: Bar) -> Shown:
         made.conclusion,
         made.to_text(width=_width(request)),
         made.to_json(indent=2),
-        lambda form: drawing.drawn(made, form),
+        lambda form: drawing.render(made.mechanisms, form),
     )
 
 
 def _attacked(request: Request, bar: Bar) -> Shown:
-    from topgap.auditing import attack_plot, attack_report, attacks
+    from topgap.auditing import attacks
+    from topgap.auditing.attacks import plot, report
 
     failure = read_failure(request.failure)
     usual = QUICK_ATTACK if request.quick else ATTACK
-    least = attacks.least(failure)
+    least = attacks.least_releases(failure)
     number = max(usual, least) if request.releases is None else request.releases
     results = attacks.attack(number, failure, bar)
     return Shown(
         all(each.as_expected for each in results),
-        attack_report.conclusion(results),
-        attack_report.to_text(results, failure, width=_width(request)),
-        attack_report.to_json(results, failure),
-        lambda form: attack_plot.drawn(results, form),
+        report.conclusion(results),
+        report.to_text(results, failure, width=_width(request)),
+        report.to_json(results, failure),
+        lambda form: plot.render(results, form),
     )
 
 

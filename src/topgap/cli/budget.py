@@ -21,7 +21,7 @@ from topgap.display.text_table import format_text
 from topgap.errors import SourceError
 from topgap.estimates import Estimates
 from topgap.estimates.serialization import FORMAT as ESTIMATES
-from topgap.ledger import Budget, Charge, Ledger, document
+from topgap.ledger import Budget, Charge, Ledger, serialization
 from topgap.neighbours import Neighbours
 from topgap.numbers.format import format_exact
 from topgap.release import FORMAT as RELEASE
@@ -167,7 +167,7 @@ def show(asked: Asked, dataset: str | None, target: Target) -> None:
     form = target.checked(asked)
     ledger = asked.ledger
     budgets = ledger.budgets() if dataset is None else (ledger.budget(dataset),)
-    rows = [*map(document.of_budget, budgets)]
+    rows = [*map(serialization.budget_to_dict, budgets)]
     if form == "json":
         target.write(_json({"format": "topgap.budgets/1", "datasets": rows}))
     elif form == "csv":
@@ -180,7 +180,7 @@ def history(asked: Asked, dataset: str | None, target: Target) -> None:
     """List the charges."""
     form = target.checked(asked)
     charges = asked.ledger.history(dataset)
-    rows = [*map(document.of_charge, charges)]
+    rows = [*map(serialization.charge_to_dict, charges)]
     if form == "json":
         target.write(_json({"format": "topgap.charges/1", "charges": rows}))
     elif form == "csv":

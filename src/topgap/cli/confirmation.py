@@ -7,11 +7,11 @@ import typer
 from topgap.cli import complain
 from topgap.cli.complaints import FAILED
 from topgap.display.text import to_line
-from topgap.ledger.charging import Charged, cost_in_words
+from topgap.ledger.charging import LedgerCharge, describe_cost
 from topgap.numbers.format import format_exact
 
 
-def ask(payment: Charged) -> None:
+def ask(pending: LedgerCharge) -> None:
     """Say what will be charged, and ask whether to go on, if somebody is there to answer.
 
     Raises:
@@ -19,10 +19,10 @@ def ask(payment: Charged) -> None:
     """
     if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    cost = cost_in_words(payment.cost, payment.epsilon)
+    cost = describe_cost(pending.cost, pending.epsilon)
     print(
-        f"This charges {cost} to {to_line(payment.dataset)} and leaves "
-        f"{format_exact(payment.left)}, whatever comes of it (--check tries it without a charge). "
+        f"This charges {cost} to {to_line(pending.dataset)} and leaves "
+        f"{format_exact(pending.left)}, whatever comes of it (--check tries it without a charge). "
         f"Go on? [y/N] ",
         end="",
         file=sys.stderr,

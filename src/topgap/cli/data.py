@@ -16,7 +16,7 @@ from topgap.cli.signals import raise_again
 from topgap.counting import FROM_DATA, Domain
 from topgap.counting.events import check_query
 from topgap.errors import DomainError, SourceError
-from topgap.ledger.charging import FREE, Charged, Payment
+from topgap.ledger.charging import NO_CHARGE, LedgerCharge, PendingCharge
 from topgap.selection.check import Check
 from topgap.streams.rows import Rows
 
@@ -24,8 +24,8 @@ from topgap.streams.rows import Rows
 class OverDomain:
     """Data that are counted over the items of a domain."""
 
-    def __init__(self, request: Request, making: Making, payment: Payment) -> None:
-        self._request, self._making, self._payment = request, making, payment
+    def __init__(self, request: Request, making: Making, pending: PendingCharge) -> None:
+        self._request, self._making, self._pending = request, making, pending
         self._domain, k = _domain(request), request.k
         if isinstance(self._domain, Domain) and len(self._domain) <= k:
             raise DomainError(
@@ -37,27 +37,27 @@ class OverDomain:
         """See that all of it can be used."""
         counts = self._counts()
         self._making.prepared(counts)
-        return self._making.checked(len(counts), sum(map(bool, counts.values())), self._payment)
+        return self._making.checked(len(counts), sum(map(bool, counts.values())), self._pending)
 
     def released(self) -> Publication:
         """Count, charge, and draw."""
-        if isinstance(self._payment, Charged):
-            self._payment.before_charge = self._before_charge
+        if isinstance(self._pending, LedgerCharge):
+            self._pending.before_charge = self._before_charge
         if self._request.query is None:
             return self._making.published(
-                self._payment.charge_then_run(self._making.prepared(self._counts()))
+                self._pending.charge_then_run(self._making.prepared(self._counts()))
             )
         # Whether a query fails as it runs is an answer to it, so it is charged before; whether it
         # can be run, and whether a file can be read, is not.
-        if self._payment is not FREE:
+        if self._pending is not NO_CHARGE:
             _check_query(self._request)
-        drawn = self._payment.charge_then_run(lambda: self._making.prepared(self._counts())())
+        drawn = self._pending.charge_then_run(lambda: self._making.prepared(self._counts())())
         return self._making.published(drawn)
 
-    def _before_charge(self, payment: Charged) -> None:
+    def _before_charge(self, pending: LedgerCharge) -> None:
         raise_again()  # a signal that was lost is heard before anything is spent
         if not self._request.yes:
-            ask(payment)
+            ask(pending)
 
     def _counts(self) -> dict[Any, int]:
         with Bar(shown=not self._request.quiet) as bar:
@@ -71,8 +71,8 @@ class OverDomain:
 class AllRows:
     """Precomputed counts, each row of which is an item."""
 
-    def __init__(self, request: Request, making: Making, payment: Payment) -> None:
-        self._request, self._making, self._payment = request, making, payment
+    def __init__(self, request: Request, making: Making, pending: PendingCharge) -> None:
+        self._request, self._making, self._pending = request, making, pending
         self._bar = Bar(shown=not request.quiet)
         is_count = request.monotonic is None and request.neighbours == "add-remove"
         item, count = str(request.item), str(request.count)
@@ -82,20 +82,20 @@ class AllRows:
         """See that all of it can be used."""
         with self._bar, self._rows.opened():
             rows, occurring = self._rows.dry_run(self._request.k)
-        return self._making.checked(rows, occurring, self._payment)
+        return self._making.checked(rows, occurring, self._pending)
 
     def released(self) -> Publication:
         """Look at the rows, charge, and draw."""
-        if isinstance(self._payment, Charged):
-            self._payment.before_charge = self._before_charge
+        if isinstance(self._pending, LedgerCharge):
+            self._pending.before_charge = self._before_charge
         with self._bar:
-            return self._making.of_rows(self._rows, self._payment)
+            return self._making.of_rows(self._rows, self._pending)
 
-    def _before_charge(self, payment: Charged) -> None:
+    def _before_charge(self, pending: LedgerCharge) -> None:
         raise_again()
         if not self._request.yes:
             self._bar.pause()
-            ask(payment)
+            ask(pending)
 
 
 def _check_query(request: Request) -> None:

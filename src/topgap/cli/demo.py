@@ -15,6 +15,7 @@ from topgap.counting import count_transactions
 from topgap.datasets import Quest, baskets, write
 from topgap.display.text import format_path
 from topgap.parameters import TopK
+from topgap.selection.mechanism import select
 
 K, EPSILON = 25, 1
 _SEED = 1994
@@ -40,7 +41,7 @@ def show(transactions: int, save: Path | None) -> None:
         counts = count_transactions(path, domain=range(quest.items), progress=bar)
         if save is not None:
             files.write({save: path.read_bytes()}, overwrite=False)
-    release = parameters.release(counts)
+    release = select(parameters, counts)
     console.print(Shown(Released(release)))
     right = len({*release.items} & {*sorted(counts, key=counts.__getitem__)[-K:]})
     console.print(

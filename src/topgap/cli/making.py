@@ -7,17 +7,25 @@ from typing import Any, Protocol
 
 from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
+from topgap.estimates.level import LEVEL, read_level
 from topgap.estimates.noise import Noise
-from topgap.estimates.result import LEVEL, read_level
-from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
+from topgap.ledger.charging import (
+    NO_CHARGE,
+    LedgerLike,
+    PendingCharge,
+    prepare_charge,
+)
 from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import Shares
-from topgap.selection.mechanism import prepare, select
-from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_prepared
+from topgap.selection.mechanism import prepare, select_prepared
+from topgap.selection.top_k_with_estimates import (
+    estimate_prepared,
+    prepare_charge_for_estimates,
+)
 from topgap.streams.rows import Rows
 from topgap.streams.selection import release_rows, release_rows_with_estimates
 
@@ -28,20 +36,20 @@ SHARE = Fraction(1, 2)
 class Making(Protocol):
     """One way to it, with parameters that have been checked."""
 
-    def charge_for(
+    def prepare_charge(
         self,
         ledger: "LedgerLike | None",
         dataset: str | None,
         neighbours: Neighbours | None,
         described: dict[str, Any],
-    ) -> Payment:
+    ) -> PendingCharge:
         """How it is paid for, for which neighbours if that was said, and what the ledger notes.
 
         Raises:
             BudgetExceeded, LedgerError: It could not be charged now.
         """
 
-    def checked(self, items: int, occurring: int, payment: Payment) -> Check:
+    def checked(self, items: int, occurring: int, pending: PendingCharge) -> Check:
         """What would be made of so many items, of which so many occur."""
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
@@ -54,7 +62,7 @@ class Making(Protocol):
     def published(self, made: Any) -> Publication:
         """What was drawn, as it is published."""
 
-    def of_rows(self, rows: Rows, payment: Payment) -> Publication:
+    def of_rows(self, rows: Rows, pending: PendingCharge) -> Publication:
         """From all rows of a source."""
 
 
@@ -64,33 +72,35 @@ class Releasing:
 
     parameters: TopK
 
-    def charge_for(
+    def prepare_charge(
         self,
         ledger: "LedgerLike | None",
         dataset: str | None,
         neighbours: Neighbours | None,
         described: dict[str, Any],
-    ) -> Payment:
+    ) -> PendingCharge:
         """As `Making` says; and so do the others."""
         told = {"gaps": True, **described}
-        return charge_for(ledger, dataset, "topgap release", self.parameters, neighbours, **told)
+        return prepare_charge(
+            ledger, dataset, "topgap release", self.parameters, neighbours, **told
+        )
 
-    def checked(self, items: int, occurring: int, payment: Payment) -> Check:
+    def checked(self, items: int, occurring: int, pending: PendingCharge) -> Check:
         """As `Making` says."""
-        return describe_check(self.parameters, payment, items, occurring)
+        return describe_check(self.parameters, pending, items, occurring)
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
-        data = prepare(self.parameters, counts, None, None)
-        return lambda: select(self.parameters, data, True)
+        data = prepare(self.parameters, counts)
+        return lambda: select_prepared(self.parameters, data, gaps=True)
 
     def published(self, made: Any) -> Publication:
         """As `Making` says."""
         return Released(made)
 
-    def of_rows(self, rows: Rows, payment: Payment) -> Publication:
+    def of_rows(self, rows: Rows, pending: PendingCharge) -> Publication:
         """As `Making` says."""
-        return Released(_in_text(release_rows(self.parameters, rows, True, payment)))
+        return Released(_in_text(release_rows(self.parameters, rows, pending, gaps=True)))
 
 
 class Estimating:
@@ -106,7 +116,7 @@ class Estimating:
     """
 
     def __init__(
-        self, parameters: TopK, selection_share: Number = SHARE, level: Number = LEVEL
+        self, parameters: TopK, selection_share: "Number" = SHARE, level: "Number" = LEVEL
     ) -> None:
         self._parameters = parameters
         self._shares = Shares.of(parameters, selection_share)
@@ -114,36 +124,36 @@ class Estimating:
         # What can be wrong with the parameters comes up here, and not after a charge.
         Noise.discrete_laplace(self._shares.selection, self._shares.measurement_epsilon)
 
-    def charge_for(
+    def prepare_charge(
         self,
         ledger: "LedgerLike | None",
         dataset: str | None,
         neighbours: Neighbours | None,
         described: dict[str, Any],
-    ) -> Payment:
+    ) -> PendingCharge:
         """As `Making` says."""
         mechanism = "topgap release --estimate"
         whole, shares = self._parameters, self._shares
-        return charge_for_estimates(
+        return prepare_charge_for_estimates(
             ledger, dataset, mechanism, whole, shares, neighbours, **described
         )
 
-    def checked(self, items: int, occurring: int, payment: Payment) -> Check:
+    def checked(self, items: int, occurring: int, pending: PendingCharge) -> Check:
         """As `Making` says."""
-        return describe_check(self._parameters, payment, items, occurring, measured=True)
+        return describe_check(self._parameters, pending, items, occurring, measured=True)
 
     def prepared(self, counts: dict[Any, int]) -> Callable[[], Any]:
         """As `Making` says."""
-        data = prepare(self._shares.selection, counts, None, None)
-        return lambda: estimate_prepared(self._shares, data, FREE)
+        data = prepare(self._shares.selection, counts)
+        return lambda: estimate_prepared(self._shares, data, NO_CHARGE)
 
     def published(self, made: Any) -> Publication:
         """As `Making` says."""
         return Estimated(made, self._level)
 
-    def of_rows(self, rows: Rows, payment: Payment) -> Publication:
+    def of_rows(self, rows: Rows, pending: PendingCharge) -> Publication:
         """As `Making` says."""
-        made = release_rows_with_estimates(self._shares, rows, payment)
+        made = release_rows_with_estimates(self._shares, rows, pending)
         return Estimated(replace(made, release=_in_text(made.release)), self._level)
 
 

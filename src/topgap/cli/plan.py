@@ -15,6 +15,7 @@ from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA
+from topgap.display.figure import FORMS, require_matplotlib
 from topgap.errors import SourceError
 from topgap.neighbours import Neighbours
 from topgap.planning import Plan
@@ -76,7 +77,7 @@ def plan(request: Request) -> None:
     read = [*request.sources, *inside]
     files.check(request.targets, read, overwrite=request.overwrite, or_else=", or --overwrite")
     if request.plot is not None:
-        drawing.check_installed()
+        require_matplotlib()
     with Bar(shown=not request.quiet) as bar:
         made = planning.plan(
             _counts(request, bar),
@@ -116,7 +117,7 @@ def _check(request: Request) -> None:
         raise typer.BadParameter("--output and --plot name the same file.")
     if request.written_as not in ("table", "csv", "json"):
         raise typer.BadParameter("a plan is written as table, csv or json; say which by --format.")
-    if request.plot is not None and request.drawn_as not in drawing.FORMS:
+    if request.plot is not None and request.drawn_as not in FORMS:
         raise typer.BadParameter("the name of --plot must end in .png, .svg or .pdf.")
 
 
@@ -149,7 +150,7 @@ def _publish(request: Request, made: Plan) -> None:
     if request.output is not None:
         contents[request.output] = content
     if request.plot is not None:
-        contents[request.plot] = drawing.drawn(made, request.drawn_as)
+        contents[request.plot] = drawing.render(made.rows, made.k, made.title, request.drawn_as)
     files.write(contents, overwrite=request.overwrite)
     remarks = [*map(files.written, contents)]
     if request.written_as == "csv":  # which has no place for it

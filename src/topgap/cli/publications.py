@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from topgap.display.rounding import format_share
 from topgap.estimates import Estimates
-from topgap.margins import NEAR_TIES, is_anywhere_uncertain
+from topgap.margins import NEAR_TIES
 from topgap.numbers.format import format_exact
 from topgap.release import Release
 
@@ -118,7 +118,7 @@ class Estimated:
     @property
     def cautions(self) -> Sequence[str]:
         """What ties do to estimates, if there may be some."""
-        return [NEAR_TIES] if is_anywhere_uncertain(self.release) else []
+        return [NEAR_TIES] if self.estimates.has_near_ties else []
 
     def rows(self) -> Grid:
         """The release's, and more columns."""

@@ -10,7 +10,7 @@ from topgap.cli.asked import Request
 from topgap.cli.forms import Form, in_form
 from topgap.cli.publications import Publication
 from topgap.display.text import to_line
-from topgap.ledger.charging import Charged, Payment
+from topgap.ledger.charging import LedgerCharge, PendingCharge
 from topgap.margins import is_uncertain
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
@@ -37,7 +37,7 @@ _NOTHING_STANDS_OUT = (
 )
 
 
-def publish(request: Request, made: Publication, payment: Payment) -> None:
+def publish(request: Request, made: Publication, pending: PendingCharge) -> None:
     """Write the files that were asked for, and show the rest.
 
     Raises:
@@ -51,7 +51,7 @@ def publish(request: Request, made: Publication, payment: Payment) -> None:
         contents[request.report] = made.to_html(**_said(request)).encode()
     files.write(contents, overwrite=request.overwrite)
 
-    remarks = [] if request.quiet else _remarks(request, made, payment, [*contents])
+    remarks = [] if request.quiet else _remarks(request, made, pending, [*contents])
     if request.output is not None or form != "table":  # else it stands below the table
         remarks += made.release.caveats
     if sys.stderr is not None:
@@ -62,12 +62,12 @@ def publish(request: Request, made: Publication, payment: Payment) -> None:
 
 
 def _remarks(
-    request: Request, made: Publication, payment: Payment, targets: list[Path]
+    request: Request, made: Publication, pending: PendingCharge, targets: list[Path]
 ) -> list[str]:
     """What is said besides, to whoever has not asked for quiet."""
     remarks = words(request, made.release.parameters)
-    if isinstance(payment, Charged) and payment.charge is not None:
-        remarks.append(charged(payment.charge))
+    if isinstance(pending, LedgerCharge) and pending.charge is not None:
+        remarks.append(charged(pending.charge))
     remarks += [*map(files.written, targets)]
     if request.written_as != "table" or request.output is not None:  # else they stand below it
         remarks += made.cautions

@@ -17,8 +17,8 @@ from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.publishing import charged, publish, words
 from topgap.display.text import format_path
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
-from topgap.estimates.result import LEVEL
-from topgap.ledger.charging import Charged, Payment
+from topgap.estimates.level import LEVEL
+from topgap.ledger.charging import LedgerCharge, PendingCharge
 from topgap.neighbours import Neighbours
 from topgap.parameters import TopK
 from topgap.selection.check import Check
@@ -40,13 +40,13 @@ def release(request: Request) -> None:
     # A person who is counted moves a count by at most 1 between neighbours of either kind; how far
     # they move a precomputed count is known for those neighbours alone that were named.
     stated = None if request.count is None else request.neighbours
-    payment = making.charge_for(ledger, request.dataset, stated, _described(request))
-    with _what_it_has_cost(payment), _warnings_in_a_line():
-        data = (AllRows if request.all_rows else OverDomain)(request, making, payment)
+    pending = making.prepare_charge(ledger, request.dataset, stated, _described(request))
+    with _what_it_has_cost(pending), _warnings_in_a_line():
+        data = (AllRows if request.all_rows else OverDomain)(request, making, pending)
         if request.check:
             _show(data.checked(), request)
         else:
-            publish(request, data.released(), payment)
+            publish(request, data.released(), pending)
 
 
 def _making(request: Request) -> Making:
@@ -125,20 +125,20 @@ def _read(request: Request) -> list[str]:
 
 
 @contextmanager
-def _what_it_has_cost(payment: Payment) -> Iterator[None]:
+def _what_it_has_cost(pending: PendingCharge) -> Iterator[None]:
     """Note it on an error, if it is known."""
     try:
         yield
     except LedgerError:  # which says it, if that is known
         raise
     except (TopgapError, KeyboardInterrupt) as error:
-        if isinstance(payment, Charged):
-            if payment.charge is not None and payment.is_recorded:
-                error.add_note(charged(payment.charge))
+        if isinstance(pending, LedgerCharge):
+            if pending.charge is not None and pending.is_recorded:
+                error.add_note(charged(pending.charge))
                 error.add_note(
                     "The release is in the ledger: topgap budget history with --format json has it."
                 )
-            elif payment.charge is None and isinstance(error, TopgapError):
+            elif pending.charge is None and isinstance(error, TopgapError):
                 error.add_note("Nothing was charged.")
         raise
 

@@ -97,7 +97,7 @@ def _room(head: list[str], rows: list[list[str]], columns: int) -> int:
 
 
 def _bars(release: Release, room: int, signs: Signs) -> list[Text]:
-    ahead = leads(release)
+    ahead = leads(release.gaps or ())
     full = max([*ahead, least_certain_gap(release.parameters)])
     ends = [round(room * lead / full) for lead in [*ahead, Fraction(0)]]
     bars = []

@@ -12,7 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from topgap.datasets.catalogue import Entry, Source
+from topgap.datasets.catalogue import CatalogueEntry, Source
 from topgap.datasets.content import open_unpacked
 from topgap.datasets.dataset import matches_checksum
 from topgap.display.text import format_path, to_line
@@ -33,7 +33,7 @@ class _Failed(Exception):  # noqa: N818 - the next source is tried
     """A source did not give the file; why, in a few words."""
 
 
-def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
+def fetch(entry: CatalogueEntry, folder: Path, progress: Progress | None = None) -> Path:
     """Download a data set from the first of its sources that has it.
 
     It is written under another name, and gets its own when the checksum of all that it holds has
@@ -63,7 +63,9 @@ def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
     )
 
 
-def _fetch_from(source: Source, entry: Entry, folder: Path, progress: Progress | None) -> Path:
+def _fetch_from(
+    source: Source, entry: CatalogueEntry, folder: Path, progress: Progress | None
+) -> Path:
     with _explaining_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         packed = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed below
@@ -89,7 +91,7 @@ def _explaining_write_errors(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def _store(packed: IO[bytes], source: Source, entry: Entry, folder: Path) -> Path:
+def _store(packed: IO[bytes], source: Source, entry: CatalogueEntry, folder: Path) -> Path:
     """Give what has been downloaded its name in the folder, unpacked."""
     descriptor, part = tempfile.mkstemp(prefix=f".{entry.file}.", suffix=".part", dir=folder)
     try:
@@ -136,7 +138,7 @@ def _describe_failure(error: OSError | HTTPException) -> str:
     return to_line(said)
 
 
-def _unpack(packed: IO[bytes], source: Source, entry: Entry, file: IO[bytes]) -> None:
+def _unpack(packed: IO[bytes], source: Source, entry: CatalogueEntry, file: IO[bytes]) -> None:
     """Write what the downloaded file holds, if it is what it should be."""
     size = 0
     with closing(_read_packed(packed, source, entry)) as blocks:
@@ -147,7 +149,9 @@ def _unpack(packed: IO[bytes], source: Source, entry: Entry, file: IO[bytes]) ->
             file.write(block)
 
 
-def _read_packed(packed: IO[bytes], source: Source, entry: Entry) -> Generator[bytes, None, None]:
+def _read_packed(
+    packed: IO[bytes], source: Source, entry: CatalogueEntry
+) -> Generator[bytes, None, None]:
     """What the downloaded file holds in blocks; at the end, whether it has the right checksum."""
     try:
         with _member(packed, source.member) as member, open_unpacked(member) as content:

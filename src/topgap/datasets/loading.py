@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topgap.datasets.catalogue import CATALOGUE, Entry, find_entry
+from topgap.datasets.catalogue import CATALOGUE, CatalogueEntry, find_entry
 from topgap.datasets.dataset import AnyForm, Dataset, read_as
 from topgap.datasets.folders import data_folder, find_in, guess_form
 from topgap.display.text import format_path
@@ -23,7 +23,7 @@ def load(
     cache: str | os.PathLike[str] | None = None,
     download: bool = False,
     progress: "Progress | None" = None,
-    catalogue: Mapping[str, Entry] = CATALOGUE,
+    catalogue: Mapping[str, CatalogueEntry] = CATALOGUE,
 ) -> Dataset:
     """Load T40I10D100K, BMS-POS or Kosarak.
 
@@ -78,7 +78,7 @@ def find(
     name: str,
     *,
     cache: str | os.PathLike[str] | None = None,
-    catalogue: Mapping[str, Entry] = CATALOGUE,
+    catalogue: Mapping[str, CatalogueEntry] = CATALOGUE,
 ) -> Path | None:
     """Where a data set lies on this computer, as far as its name tells; None if it does not.
 
@@ -97,7 +97,7 @@ def _folder(cache: str | os.PathLike[str] | None) -> Path:
     return data_folder() if cache is None else Path(cache)
 
 
-def _check(dataset: Dataset, entry: Entry) -> None:
+def _check(dataset: Dataset, entry: CatalogueEntry) -> None:
     """Refuse a file that cannot be the whole data set of this name."""
     # Ready counts do not tell how many records there were.
     records = entry.records if dataset.records is None else dataset.records

@@ -8,7 +8,8 @@ output is more than e^ε times as likely for one as for the other, with ε = k·
 answer falls and none rises by more than r steps; from these to the second none rises and none falls
 by more than f. Both are neighbours in the monotonic sense, with sensitivity r·γ and f·γ, for which
 noise of mean β costs k·r·γ/β and k·f·γ/β: that is Theorem 1 of docs/proofs/privacy.md, and
-tests/test_privacy.py holds the exact law to it. One factor after the other, the exponents add up.
+tests/law/test_privacy.py holds the exact law to it. One factor after the other, the exponents add
+up.
 
 **From a distance to steps.** ⌊x + d⌋ ≤ ⌊x⌋ + ⌈d⌉, so numbers that are d apart are no more than
 ⌈d/γ⌉ steps apart once they are rounded down. It is d/γ if they are integers, because 1/γ is one.

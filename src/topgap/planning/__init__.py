@@ -7,9 +7,10 @@ The counts must be public or made up: what a plan tells of them is not private, 
 for the data of people. It stands beside the way from answers to a release and leads to none.
 """
 
-from topgap.planning.figures import Figure
-from topgap.planning.made_up import zipf
 from topgap.planning.planner import EPSILONS, plan
-from topgap.planning.result import Lists, Plan, Row
+from topgap.planning.result import Plan
+from topgap.planning.rows import Lists, Row
+from topgap.planning.statistics import Figure
+from topgap.planning.synthetic_counts import zipf
 
 __all__ = ["EPSILONS", "Figure", "Lists", "Plan", "Row", "plan", "zipf"]

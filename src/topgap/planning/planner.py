@@ -9,7 +9,7 @@ import numpy as np
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_parameter, read_whole
 from topgap.parameters import TopK
-from topgap.planning.counts import Counts
+from topgap.planning.public_counts import PublicCounts
 from topgap.planning.result import Plan
 from topgap.planning.simulation import simulate
 from topgap.selection.answers import Array, check_enough, read
@@ -31,9 +31,9 @@ def plan(
     epsilons: "Number | Iterable[Number]" = EPSILONS,
     *,
     releases: int = RELEASES,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    selection_share: "Number" = "1/2",
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     progress: Progress | None = None,
 ) -> Plan:
@@ -82,17 +82,17 @@ def plan(
     parameters = wholes[0]
     numbers, _ = read(counts)
     check_enough(len(numbers), parameters.k)
-    public = Counts.of(_shuffled(numbers), parameters)
+    public = PublicCounts.of(_shuffled(numbers), parameters)
     done, all_of = 0, 2 * releases * len(wholes)
 
-    def told(more: int) -> None:
+    def report(more: int) -> None:
         nonlocal done
         done += more
         if progress is not None:
             progress("simulating releases", done / all_of)
 
     rows = tuple(
-        simulate(public, shares, whole, releases, told)
+        simulate(public, shares, whole, releases, report)
         for whole, shares in zip(wholes, all_shares, strict=True)
     )
     return Plan(

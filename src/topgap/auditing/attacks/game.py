@@ -16,10 +16,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topgap.auditing.binomial import is_more_than, lower, upper
-from topgap.auditing.broken import floats, rounded_floats
-from topgap.auditing.rounding import not_above, not_below
+from topgap.auditing.mechanisms.broken_mechanisms import floats, rounded_floats
+from topgap.auditing.probability.binomial import exceeds, lower_bound, upper_bound
+from topgap.auditing.probability.directed_rounding import round_down, round_up
 from topgap.parameters import TopK
+from topgap.selection.mechanism import select
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Released = list[tuple[int, Any]]
@@ -33,7 +34,7 @@ _AT_ONCE = 200
 
 def topgap(answers: Numbers, parameters: TopK) -> Released:
     """What users call."""
-    release = parameters.release(answers)
+    release = select(parameters, answers)
     return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
 
 
@@ -146,7 +147,7 @@ def play(
     level: Fraction,
     *,
     player: Player | None = None,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
 ) -> AttackResult:
     """Play one game.
 
@@ -156,20 +157,20 @@ def play(
         releases: How many releases there are.
         level: Each of the two bounds is wrong with at most this probability.
         player: What releases, if it is not the one of that name.
-        tell: Is told from time to time which share is done.
+        report: Is told from time to time which share is done.
     """
     release = player or TARGETS[target]
     sides = attack.answers, attack.neighbour
     seen = np.zeros((2, attack.parameters.k + 1), dtype=np.int64)
     for number in range(releases):
-        if tell is not None and number % _AT_ONCE == 0:
-            tell(number / releases)
+        if report is not None and number % _AT_ONCE == 0:
+            report(number / releases)
         side = secrets.randbits(1)
         seen[side, attack.tells(attack, target, release(sides[side], attack.parameters))] += 1
-    guesses, right = _guessed(attack, seen)
+    guesses, right = _count_guesses(attack, seen)
     low, high = Fraction(0), Fraction(1)
     if guesses:
-        low, high = lower(guesses, right, level), upper(guesses, right, level)
+        low, high = lower_bound(guesses, right, level), upper_bound(guesses, right, level)
     epsilon = attack.parameters.epsilon
     return AttackResult(
         attack.name,
@@ -180,16 +181,16 @@ def play(
         releases,
         guesses,
         right,
-        not_above(low),
-        not_below(high),
+        round_down(low),
+        round_up(high),
         1 / (1 + exp(-float(epsilon))),
-        is_more_than(low, 1 - low, epsilon),
+        exceeds(low, 1 - low, epsilon),
         target in attack.breaks,
         (tuple(seen[D].tolist()), tuple(seen[NEIGHBOUR].tolist())),
     )
 
 
-def _guessed(attack: Attack, seen: npt.NDArray[np.int64]) -> tuple[int, int]:
+def _count_guesses(attack: Attack, seen: npt.NDArray[np.int64]) -> tuple[int, int]:
     """How many guesses there are, and how many are right.
 
     Given their number, each is right with the same chance, independently: so the bounds hold.

@@ -11,7 +11,7 @@ from topgap.numbers.parse import Number, read_parameter, read_whole
 Progress = Callable[[str, float | None], None]
 
 
-def least(failure: Fraction) -> int:
+def least_releases(failure: Fraction) -> int:
     """So many releases are enough for each attack to show what it is said to show.
 
     The one that needs most is the one that passes most often: "counts around 1,024" guesses with
@@ -20,7 +20,7 @@ def least(failure: Fraction) -> int:
     come with a chance of at most e^(−2g/8), by Chernoff, which is below 1e-8 for a failure of 1e-9
     and less for a smaller one.
 
-    >>> least(Fraction(1, 10**9))
+    >>> least_releases(Fraction(1, 10**9))
     2200
     """
     epsilon = float(PASSING.parameters.epsilon)
@@ -31,7 +31,7 @@ def least(failure: Fraction) -> int:
 
 
 def attack(
-    releases: int, failure: Number, progress: Progress | None = None
+    releases: int, failure: "Number", progress: Progress | None = None
 ) -> tuple[AttackResult, ...]:
     """Play every attack on floats, on floats with rounded gaps, and on topgap.
 
@@ -52,9 +52,9 @@ def attack(
     results = []
     for number, (each, target) in enumerate(games):
 
-        def tell(share: float, before: int = number) -> None:
+        def report(share: float, before: int = number) -> None:
             if progress is not None:
                 progress("attacking", (before + share) / len(games))
 
-        results.append(play(each, target, releases, level, tell=tell))
+        results.append(play(each, target, releases, level, report=report))
     return tuple(results)

@@ -1,0 +1,284 @@
+"""What was found: for one law, for one bound of ε, for one mechanism."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import Any, Literal
+
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.probability.directed_rounding import format_lower_bound, format_upper_bound
+
+ShouldBe = Literal["private", "not private", "of another law"]
+"""What a mechanism must turn out to be; what is not private is broken on purpose."""
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """An outcome that came too often or too rarely for the law.
+
+    Attributes:
+        outcome: The outcome, in words.
+        count: How often it came.
+        low: A lower bound of its probability, rounded down.
+        high: An upper bound of it, rounded up.
+    """
+
+    outcome: str
+    count: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LawCheck:
+    """The frequencies of outcomes on one data set, held against the exact law.
+
+    Attributes:
+        answers: The data set.
+        case: The case that it is a side of.
+        releases: How many outcomes there were.
+        cells: How many probabilities were compared; 0 where the law is too much to compute, and
+            then just impossible outcomes were looked for.
+        misfits: The outcomes that the law does not explain.
+    """
+
+    answers: tuple[int, ...]
+    case: Neighbours
+    releases: int
+    cells: int
+    misfits: tuple[Misfit, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "answers": list(self.answers),
+            "parameters": self.case.parameters.to_dict(),
+            "releases": self.releases,
+            "cells": self.cells,
+            "misfits": [vars(each) for each in self.misfits],
+        }
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound of ε, from how often one event came on two neighbouring data sets.
+
+    Attributes:
+        case: The neighbours and the parameters.
+        likelier_on: On which of both the event was expected more often, 0 or 1.
+        feature: What an observer looks at.
+        event: The event, in words.
+        count: How often it came there.
+        releases: Of how many releases.
+        other_count: How often it came on the other.
+        other_releases: Of how many releases.
+        probability_at_least: A lower bound of its probability there, rounded down.
+        other_at_most: An upper bound of its probability on the other, rounded up.
+        epsilon: ε is at least this, rounded down; 0 if nothing is shown.
+        violated: Whether that is more than was promised, decided exactly.
+    """
+
+    case: Neighbours
+    likelier_on: int
+    feature: str
+    event: str
+    count: int
+    releases: int
+    other_count: int
+    other_releases: int
+    probability_at_least: float
+    other_at_most: float
+    epsilon: float
+    violated: bool
+
+    @property
+    def promised(self) -> Fraction:
+        """The ε that was promised."""
+        return self.case.parameters.epsilon
+
+    @property
+    def share(self) -> float:
+        """The bound as a share of what was promised."""
+        if self.epsilon == 0:
+            return 0.0
+        try:
+            return float(Fraction(self.epsilon) / self.promised)
+        except OverflowError:
+            return inf
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        here, there = self.case.sides[:: -1 if self.likelier_on else 1]
+        return {
+            "answers": list(here),
+            "neighbour": list(there),
+            "parameters": self.case.parameters.to_dict(),
+            "feature": self.feature,
+            "event": self.event,
+            "count": self.count,
+            "releases": self.releases,
+            "neighbour_count": self.other_count,
+            "neighbour_releases": self.other_releases,
+            "probability_at_least": self.probability_at_least,
+            "neighbour_probability_at_most": self.other_at_most,
+            "epsilon_at_least": self.epsilon,
+            "promised": str(self.promised),
+            "violated": self.violated,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class MechanismAudit:
+    """What was found of one mechanism.
+
+    Attributes:
+        name: Its name.
+        what: What it is, in a sentence.
+        should_be: What it must turn out to be.
+        releases: How many releases were made.
+        laws: The law on each data set; empty if only privacy was looked at.
+        bounds: The lower bounds of ε: for each case, feature and direction.
+        gaps: Whether it gives gaps.
+        yours: Whether it is a function of a user's, of which nothing is known.
+    """
+
+    name: str
+    what: str
+    should_be: ShouldBe
+    releases: int
+    laws: tuple[LawCheck, ...]
+    bounds: tuple[Bound, ...]
+    gaps: bool = True
+    yours: bool = False
+
+    @property
+    def law_violated(self) -> bool:
+        """Whether outcomes came that the law does not explain."""
+        return any(each.misfits for each in self.laws)
+
+    @property
+    def law_compared(self) -> tuple[int, int]:
+        """On how many data sets frequencies were compared with the law, and on how many not."""
+        compared = sum(each.cells > 0 for each in self.laws)
+        return compared, len(self.laws) - compared
+
+    @property
+    def law_status(self) -> str:
+        """What became of the law, in a few words."""
+        compared, not_compared = self.law_compared
+        if self.law_violated:
+            return "violated"
+        if not compared:
+            return "not looked at"
+        return f"kept in {compared} of {compared + not_compared}" if not_compared else "kept"
+
+    @property
+    def privacy_violated(self) -> bool:
+        """Whether more than the promised ε was shown."""
+        return any(each.violated for each in self.bounds)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.law_violated or self.privacy_violated)
+
+    @property
+    def shows_anything(self) -> bool:
+        """Whether a frequency was compared with the law, or some ε above 0 was shown."""
+        return self.law_compared[0] > 0 or self.strongest_bound.epsilon > 0
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether it is private and clean, or broken on purpose and found to be broken so."""
+        match self.should_be:
+            case "private":
+                return self.is_clean
+            case "not private":
+                return self.privacy_violated
+            case "of another law":
+                return self.law_violated
+
+    @property
+    def strongest_bound(self) -> Bound:
+        """The bound that is the largest part of its promise."""
+        return max(self.bounds, key=lambda each: each.share)
+
+    @property
+    def promised(self) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest ε that was promised."""
+        all_promised = [each.promised for each in self.bounds]
+        return min(all_promised), max(all_promised)
+
+    def __repr__(self) -> str:
+        best = self.strongest_bound
+        return (
+            f"<MechanismAudit {self.name}: {self.releases:,} releases, law {self.law_status}, "
+            f"ε at least {format_lower_bound(best.epsilon)} of {best.promised}>"
+        )
+
+    def evidence(self) -> Sequence[str]:
+        """What speaks against it, in sentences: the worst of the law and of privacy."""
+        said = []
+        misfits = [(law, misfit) for law in self.laws for misfit in law.misfits]
+        if misfits:
+            said.append(_describe_misfit(*misfits[0]))
+        if self.privacy_violated:
+            said.append(_describe_bound(self.strongest_bound))
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "should_be": self.should_be,
+            "releases": self.releases,
+            "law": self.law_status,
+            "data_sets_compared_with_the_law": self.law_compared[0],
+            "privacy": "violated" if self.privacy_violated else "no violation shown",
+            "as_expected": self.as_expected,
+            "evidence": list(self.evidence()),
+            "laws": [each.to_dict() for each in self.laws],
+            "bounds": [each.to_dict() for each in self.bounds],
+        }
+
+
+def _describe_misfit(law: LawCheck, misfit: Misfit) -> str:
+    return (
+        f"Law: on {_describe_answers(law.answers)} with {_describe_parameters(law.case)}, "
+        f"{misfit.outcome} came {misfit.count:,} times in {law.releases:,}; "
+        f"its probability is {_describe_probability(misfit, law.releases)}."
+    )
+
+
+def _describe_probability(misfit: Misfit, releases: int) -> str:
+    if misfit.high == 0:
+        return "0"
+    if misfit.count > misfit.high * releases:
+        return f"at most {format_upper_bound(misfit.high, 4)}"
+    return f"at least {format_lower_bound(misfit.low, 4)}"
+
+
+def _describe_bound(bound: Bound) -> str:
+    here, there = bound.case.sides[:: -1 if bound.likelier_on else 1]
+    return (
+        f"Privacy: with {_describe_parameters(bound.case)}, {bound.event} came "
+        f"{bound.count:,} times in {bound.releases:,} on {_describe_answers(here)} and "
+        f"{bound.other_count:,} times in {bound.other_releases:,} on its neighbour "
+        f"{_describe_answers(there)}: ε is at least {format_lower_bound(bound.epsilon, 4)}."
+    )
+
+
+def _describe_parameters(case: Neighbours) -> str:
+    p = case.parameters
+    monotonic = ", monotonic" * p.monotonic
+    return (
+        f"k = {p.k}, ε = {p.epsilon}, resolution {p.resolution}, sensitivity {p.sensitivity}"
+        f"{monotonic}"
+    )
+
+
+def _describe_answers(answers: Sequence[int]) -> str:
+    said = ", ".join(map(str, answers[:8]))
+    return f"({said}{', …' * (len(answers) > 8)})"

@@ -1,0 +1,206 @@
+"""`topgap plan`: what goes in, what comes out, and that no persons go in."""
+
+import csv
+import gzip
+import io
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.checking.systems import posix_only
+from tests.cli.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
+
+# So far apart that noise of mean at most 40 changes the order with probability below 1e-20.
+COUNTS = {"flu": 30_000, "cold": 20_000, "cough": 10_000, "gout": 3}
+COLUMNS = ("--item", "what", "--count", "n")
+SMALL = ("-k", 2, "--epsilon", 1, "--epsilon", "0.1", "--releases", 20)
+NEVER = 1e-15
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Path:
+    """A folder with public counts."""
+    rows = "".join(f"{item},{count}\n" for item, count in COUNTS.items())
+    (tmp_path / "counts.csv").write_text(f"what,n\n{rows}")
+    return tmp_path
+
+
+def plan(folder: Path, *arguments: object, **how: bytes) -> Ended:
+    """Run `topgap plan` on them."""
+    given = how.get("given", b"")
+    return topgap("plan", "counts.csv", *COLUMNS, *SMALL, *arguments, folder=folder, given=given)
+
+
+@pytest.mark.statistical(false_alarm=NEVER)
+def test_a_table_goes_to_standard_output_with_its_caution(public: Path) -> None:
+    ended = plan(public)
+    assert ended.code == 0
+    head, *lines = ended.out.splitlines()
+    assert head.split()[:4] == ["ε", "released", "list", "right"]
+    assert [line.split()[0] for line in lines[:4:2]] == ["0.1", "1"]
+    assert lines[2].split() == ["1", "names,", "gaps", "100%", "100%", "2.00"]
+    assert lines[4] == "The 2 largest of 4 items: resolution 1/10, sensitivity 1, monotonic"
+    caution = "Not private: a plan tells of its counts, which must be public or made up."
+    assert lines[-1] == caution
+    assert ended.err == ""
+    for more, said in (([], [caution]), (["--quiet"], [])):
+        assert plan(public, "--format", "csv", *more).err.splitlines() == said
+    assert plan(public, "--quiet").out.splitlines()[-1] == caution
+
+
+@pytest.mark.statistical(false_alarm=NEVER)
+def test_csv_and_json_hold_the_figures(public: Path) -> None:
+    rows = [*csv.DictReader(io.StringIO(plan(public, "--format", "csv", "-q").out))]
+    assert [row["epsilon"] for row in rows] == ["0.1", "1.0"]
+    assert {row["names_right"] for row in rows} == {"1.0"}
+    assert "combined_error_se" in rows[0]
+    read = json.loads(plan(public, "--format", "json", "-q").out)
+    assert read["rows"][1]["estimates_overlap"] == [2.0, 0.0]
+    assert (read["items"], read["releases"], read["monotonic"]) == (4, 20, True)
+
+
+def test_options_reach_the_plan(public: Path) -> None:
+    more = ["--neighbours", "replace", "--sensitivity", 2, "--selection-share", "3/4"]
+    read = json.loads(plan(public, *more, "--resolution", "1/4", "--format", "json").out)
+    told = [read[each] for each in ("monotonic", "sensitivity", "selection_share", "resolution")]
+    assert told == [False, "2", "3/4", "1/4"]
+
+
+def test_files_are_written_whole_and_kept(public: Path) -> None:
+    ended = plan(public, "-o", "plan.json", "--plot", "plan.svg")
+    assert (ended.code, ended.out) == (0, "")
+    assert "Written: plan.json\nWritten: plan.svg\n" in ended.err
+    assert json.loads((public / "plan.json").read_text())["k"] == 2
+    drawn = (public / "plan.svg").read_text()
+    assert drawn.startswith("<?xml")
+    ended = plan(public, "-o", "other.csv", "--plot", "plan.svg")
+    assert ended.code == 1
+    assert is_one_sentence(ended.err)
+    assert (public / "plan.svg").read_text() == drawn
+    assert not (public / "other.csv").exists()
+    assert plan(public, "-o", "plan.csv", "--plot", "plan.svg", "--overwrite").code == 0
+    assert (public / "plan.csv").read_text().startswith("epsilon,names_right,")
+
+
+@pytest.mark.parametrize("name", ["plan.png", "plan.PDF"])
+def test_a_plot_may_go_with_a_table(public: Path, name: str) -> None:
+    ended = plan(public, "--plot", name)
+    assert ended.code == 0
+    assert ended.out.startswith(" ")
+    assert (public / name).read_bytes()[:4] in (b"\x89PNG", b"%PDF")
+
+
+def test_counts_come_from_wherever_release_reads_them(public: Path) -> None:
+    text = (public / "counts.csv").read_bytes()
+    (public / "counts.csv.gz").write_bytes(gzip.compress(text))
+    (public / "counts.jsonl").write_text(
+        "".join(f'{{"what": "{item}", "n": {count}}}\n' for item, count in COUNTS.items())
+    )
+    with duckdb.connect(str(public / "counts.duckdb")) as database:
+        database.execute("CREATE TABLE counts AS FROM read_csv(?)", [str(public / "counts.csv")])
+        database.execute(f"COPY counts TO '{public / 'counts.parquet'}'")
+    asked = [*COLUMNS, *SMALL, "--format", "json"]
+    for source in ("counts.csv.gz", "counts.jsonl", "counts.parquet"):
+        assert json.loads(topgap("plan", source, *asked, folder=public).out)["items"] == 4
+    ended = topgap("plan", "counts.duckdb", "--table", "counts", *asked, folder=public)
+    assert json.loads(ended.out)["items"] == 4
+    assert json.loads(topgap("plan", "-", *asked, folder=public, given=text).out)["items"] == 4
+    headless = ["--item", 1, "--count", 2, "--no-header", "--source-format", "tsv"]
+    ended = topgap(
+        "plan", "-", *headless, *SMALL, "--format", "json", folder=public, given=b"a\t5\nb\t4\nc\t3"
+    )
+    assert json.loads(ended.out)["items"] == 3
+
+
+def test_made_up_counts_need_no_file_and_all_has_defaults(tmp_path: Path) -> None:
+    asked = ["plan", "--zipf", 30, "-k", 3, "--releases", 5, "--format", "json"]
+    ended = topgap(*asked, folder=tmp_path)
+    read = json.loads(ended.out)
+    assert (read["items"], len(read["rows"])) == (30, 10)
+    assert topgap(*asked, "--largest", 7, folder=tmp_path).code == 0
+
+
+@pytest.mark.parametrize("more", [[], ["--item", "what"], ["-k", 2], ["--zipf", 5]])
+def test_persons_are_refused_whatever_else_is_asked(public: Path, more: list[object]) -> None:
+    ended = topgap("plan", "counts.csv", "--person", "who", *more, folder=public)
+    assert (ended.code, ended.out) == (2, "")
+    said = " ".join(ended.err.replace("│", " ").split())
+    assert "a plan is not private, so it takes public or made-up counts and no data" in said
+    assert "--person" not in topgap("plan", "--help", folder=public).out
+
+
+@pytest.mark.parametrize("wrong", [
+    ["--nonsense"], ["-k", "many"], ["--zipf", 5], ["--largest", 5], ["--format", "parquet"],
+    ["--neighbours", "some"], ["-o", "plan.xlsx"], ["-o", "plan.parquet"], ["--plot", "plan.gif"],
+    ["--plot", "plan"], ["-o", "x.svg", "--format", "csv", "--plot", "./x.svg"],
+    ["--source-format", "fimi"], ["-"],
+], ids=lambda wrong: " ".join(map(str, wrong)))  # fmt: skip
+def test_what_contradicts_itself_is_a_usage_error(public: Path, wrong: list[object]) -> None:
+    ended = plan(public, *wrong)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Usage: topgap plan" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("arguments", [
+    ["-k", 2], ["counts.csv", "-k", 2], ["counts.csv", "--item", "what", "-k", 2],
+    ["counts.csv", *COLUMNS], ["baskets.dat", *COLUMNS, "-k", 2],
+    ["--zipf", 5, "-k", 2, "--item", "x"], ["--zipf", 5, "-k", 2, "--no-header"],
+])  # fmt: skip
+def test_what_is_missing_is_a_usage_error(public: Path, arguments: list[object]) -> None:
+    ended = topgap("plan", *arguments, folder=public)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    (["--epsilon", 0], "epsilon"), (["--epsilon", "much"], "epsilon"), (["-k", 4], "at least 5"),
+    (["-k", 0], "k "), (["--releases", 1], "releases"), (["--selection-share", 1], "below 1"),
+    (["--resolution", "2/3"], "resolution"), (["--count", "m"], "'m'"), (["--table", "t"], "table"),
+    (["-o", "counts.csv", "--overwrite"], "is what is read"), (["-o", "no/plan.csv"], "directory"),
+])  # fmt: skip
+def test_what_cannot_be_used_is_told_in_a_sentence(
+    public: Path, more: list[object], said: str
+) -> None:
+    before = (public / "counts.csv").read_bytes()
+    ended = plan(public, *more)
+    assert (ended.code, ended.out) == (1, "")
+    assert is_one_sentence(ended.err), ended.err
+    assert said in ended.err
+    assert (public / "counts.csv").read_bytes() == before
+
+
+def test_a_missing_matplotlib_is_told_before_the_work(public: Path) -> None:
+    (public / "sitecustomize.py").write_text("import sys\nsys.modules['matplotlib'] = None\n")
+    ended = topgap(
+        "plan", "--zipf", 9, "-k", 2, "--releases", 10**9, "--plot", "x.png", folder=public,
+        environment={"PYTHONPATH": str(public)},
+    )  # fmt: skip
+    assert ended.code == 1
+    assert ended.err == "topgap: plot needs matplotlib: pip install matplotlib.\n"
+
+
+@posix_only
+def test_an_interruption_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    asked = ["plan", "--zipf", "1000", "-k", "9", "--releases", "1000000000", "-o", "out.csv"]
+    run = subprocess.Popen(
+        [*TOPGAP, *asked], cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=surroundings()
+    )
+    time.sleep(3)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (130, "topgap: Interrupted.\n")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_help_teaches_by_example(tmp_path: Path) -> None:
+    told = topgap("plan", "--help", folder=tmp_path)
+    assert told.code == 0
+    for said in ("topgap plan published.csv --item diagnosis", "--zipf", "not private"):
+        assert said in told.out
+    assert "plan" in topgap("--help", folder=tmp_path).out

@@ -1,0 +1,144 @@
+"""Signals at any moment: the exit code tells them, and nothing is left, half shown or aborted."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checking.soak_sizes import SIGNALLED
+from tests.cli.command import ASKED, is_one_sentence
+from tests.cli.signal_scenarios import signalled
+from topgap.signals import defer_signals
+
+LINES = 3
+"""Of the CSV with two winners."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux: /proc")
+def test_a_signal_at_a_random_moment(folder: Path) -> None:
+    asked = ["release", "visits.csv", *ASKED, "--format", "csv", "-q"]
+    for ended in signalled(asked, folder, SIGNALLED, seed=1):
+        is_whole = len(ended.out.splitlines()) == LINES
+        assert ended.code == 128 + ended.number or is_whole, ended
+        assert ended.code == 0 or ended.is_told, ended
+        assert ended.out == "" or is_whole, ended
+        assert ended.err == "" or is_one_sentence(ended.err), ended
+        assert ended.left == ()
+
+
+def run_command(folder: Path, before: str) -> "subprocess.CompletedProcess[str]":
+    """Run `topgap release` in a Python that did this before, with `request` being its module."""
+    code = (
+        "import signal, sys, topgap.cli as cli, topgap.cli.request as request\n"
+        f"{before}\n"
+        f"sys.argv = ['topgap', 'release', 'visits.csv', '-q', *{[*map(str, ASKED)]}]\n"
+        "cli.main()"
+    )
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+
+
+def in_place_of_the_release(*lines: str) -> str:
+    """Code that does this when the release is asked for."""
+    indented = "".join(f"    {line}\n" for line in lines)
+    return f"release = request.release\ndef instead(*given):\n{indented}request.release = instead\n"
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_that_a_finalizer_swallows_is_told(folder: Path, name: str, code: int) -> None:
+    ended = run_command(folder, in_place_of_the_release(
+        "release(*given)",
+        "class Dropped:",
+        f"    def __del__(self): signal.raise_signal(signal.{name})",
+        "dropped = Dropped()",
+        "del dropped",
+    ))  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (code, "")
+
+
+def test_a_signal_that_was_swallowed_ends_the_work_that_tells_how_far_it_is() -> None:
+    code = (
+        "import signal; from topgap.cli import progress, signals\n"
+        "signals.watch()\n"
+        "try: signal.raise_signal(signal.SIGTERM)\n"
+        "except SystemExit: pass\n"
+        "progress.Bar()('counting', 0.5)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 143
+
+
+@pytest.mark.parametrize(("name", "code", "said"), [
+    ("SIGINT", 130, "Interrupted"), ("SIGTERM", 143, "Terminated")
+])  # fmt: skip
+def test_a_signal_that_a_library_turns_into_an_error_is_told(
+    folder: Path, name: str, code: int, said: str
+) -> None:
+    ended = run_command(folder, in_place_of_the_release(
+        f"try: signal.raise_signal(signal.{name})",
+        "except BaseException: raise ImportError('a broken installation')",
+    ))  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"topgap: {said}.\n")
+
+
+def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
+    """As a shell does for what runs in the background, or under nohup."""
+    ignored = "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    raised = in_place_of_the_release("signal.raise_signal(signal.SIGINT)", "release(*given)")
+    ended = run_command(folder, ignored + raised)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_an_interrupt_in_the_import_of_duckdb_comes_after_it(folder: Path) -> None:
+    """Inside, it becomes an error of the import, or aborts the process.
+
+    The module that is hooked is imported by DuckDB's own code in C++.
+    """
+    code = (
+        "import signal, sys\n"
+        "from topgap import counting\n"
+        "class Hook:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'atexit': signal.raise_signal(signal.SIGINT)\n"
+        "sys.modules.pop('atexit', None)\n"
+        "sys.meta_path.insert(0, Hook())\n"
+        "try: counting.count_events('visits.csv', person='who', item='what', domain=['flu'])\n"
+        "except KeyboardInterrupt: print('interrupted', 'duckdb' in sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "interrupted True\n", "")
+
+
+def test_signals_wait_in_the_order_in_which_they_came() -> None:
+    handled: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: handled.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        ours = signal.getsignal(signal.SIGINT)
+        with defer_signals(), defer_signals():
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+            assert handled == []
+        assert handled == [signal.SIGTERM, signal.SIGINT]
+        assert signal.getsignal(signal.SIGINT) is ours
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def test_an_interrupt_that_waits_follows_the_error_of_the_block() -> None:
+    def work() -> None:
+        with defer_signals():
+            signal.raise_signal(signal.SIGINT)
+            raise ValueError
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # PySpark has one of its own
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised:
+            work()
+        assert isinstance(raised.value.__context__, ValueError)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)

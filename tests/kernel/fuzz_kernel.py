@@ -1,0 +1,80 @@
+"""Kernels that are broken are found by the checks of rust/fuzz: a part of `make fuzz`, for minutes.
+
+They are built with one place changed, without a fuzzer, and get inputs that nothing guides.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.checking.mutants import Mutant
+from tests.kernel.probe import RUST
+
+TARGETS = ("select", "evenly", "noisy", "ranking", "geometric", "enclosures", "logarithm", "floats")
+INPUTS = 20_000
+MUTANTS = [
+    ("select", "candidates.rs", Mutant(
+        "found twice", "known.binary_search(&index).is_err()", "true")),
+    ("select", "candidates.rs", Mutant(
+        "not raised", "candidate.value += rise", "candidate.value += rise / 2")),
+    ("select", "ranking.rs", Mutant("gaps not rounded down", "- remainder_is_smaller)", ")")),
+    ("evenly", "even.rs", Mutant(
+        "wrong way round", "u8::from(self.height < other.height)",
+        "u8::from(self.height > other.height)")),
+    ("noisy", "lib.rs", Mutant(
+        "floor rounded up", "let units = floor.div_euclid(values_per_unit);",
+        "let units = floor.div_euclid(values_per_unit) + 2;")),
+    ("ranking", "ranking.rs", Mutant(
+        "of equal values, as it comes", "(last - place) as u64", "place as u64")),
+    ("geometric", "rate.rs", Mutant(
+        "no error allowed for", "(middle.saturating_sub(error) >> self.shift, (middle + error)",
+        "(middle >> self.shift, (middle)")),
+    ("enclosures", "enclosures.rs", Mutant(
+        "what is left out is forgotten", "let high = &low + 2_u8;", "let high = low.clone();")),
+    ("logarithm", "logarithm.rs", Mutant(
+        "a term less", "c3.wrapping_add(high_product(c4, r))", "0")),
+    ("floats", "floats.rs", Mutant(
+        "rounded towards 0", "i64::try_from(product >> exponent.unsigned_abs().min(127)).ok()",
+        "i64::try_from(product / (1_i128 << exponent.unsigned_abs().min(126))).ok()")),
+]  # fmt: skip
+
+
+def blind(file: str | None = None, mutant: Mutant | None = None) -> Path:
+    """Build the program that checks without a fuzzer, of these sources."""
+    # All in one place, one after the other, so that what they depend on is built once.
+    target = RUST / "fuzz" / "target" / "mutants"
+    sources = target / "sources"
+    shutil.rmtree(sources, ignore_errors=True)
+    ignored = shutil.ignore_patterns("target", "found")
+    shutil.copytree(RUST, sources, ignore=ignored, copy_function=shutil.copyfile)
+    if file is not None and mutant is not None:
+        changed = sources / "kernel" / "src" / file
+        source = changed.read_text()
+        assert source.count(mutant.old) == 1, f"'{mutant.old}' does not stand once in {file}"
+        changed.write_text(source.replace(mutant.old, mutant.new))
+    where = ["--manifest-path", sources / "fuzz" / "Cargo.toml", "--target-dir", target]
+    command = ["cargo", "build", "--quiet", "--profile", "mutant", "--bin", "blind", *where]
+    run = subprocess.run([*map(str, command)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return target / "mutant" / "blind"
+
+
+def test_what_is_whole_is_not_found() -> None:
+    program = blind()
+    for target in TARGETS:
+        run = subprocess.run([program, target, "2000"], capture_output=True, text=True)
+        assert run.returncode == 0, f"{target}: {run.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("target", "file", "mutant"), MUTANTS, ids=[each[2].name for each in MUTANTS]
+)
+def test_what_is_broken_is_found(target: str, file: str, mutant: Mutant) -> None:
+    program = blind(file, mutant)
+    run = subprocess.run(
+        [program, target, str(INPUTS)], capture_output=True, text=True, timeout=600
+    )
+    assert "panicked" in run.stderr
+    assert run.returncode != 0

@@ -1,0 +1,406 @@
+"""What the kernel must do on every random tape, case by case: the law, and that of its draws."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import chain
+from typing import NamedTuple
+
+from tests.checking.cached_law import exp_minus, gap_top_k
+from tests.checking.walks import Walk
+from tests.kernel.probe import Probe, Selection
+from topgap import TopK
+from topgap.law import Bounds
+
+
+class Plan(NamedTuple):
+    """How the kernel goes about it: never to be seen in the law."""
+
+    threshold: int
+    octaves: int
+    log_block: int = 0
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Noise of a rate, drawn on a grid from words of so many bits, given some zero bits."""
+
+    rate: Fraction
+    grid: int
+    refinement: int
+    zeros: int
+    width: int
+    depth: int = 18
+    kind: str = field(default="kernel's geometric noise, bit by bit", repr=False)
+
+    def walk(self, probe: Probe) -> Walk[int]:
+        question = (
+            f"geometric rate={self.rate.numerator}/{self.rate.denominator} grid={self.grid} "
+            f"refinement={self.refinement} zeros={self.zeros} width={self.width}"
+        )
+        masses = {int(g): mass for g, mass in probe.walk(question, self.depth).items()}
+        return Walk(masses, 1 - sum(masses.values(), Fraction(0)))
+
+    def law(self, noise: int) -> Bounds:
+        """P(noise | U < 2^−zeros), where noise is on grid step g or above iff U < e^−(rate·g)."""
+        grid_step, digit = divmod(noise, 2**self.digits)
+        per_grid_step = self.per_value * 2**self.digits
+        at_least = [exp_minus(per_grid_step * g, 96) for g in (grid_step, grid_step + 1)]
+        (low, high), (low_next, high_next) = (self._given_zeros(bounds) for bounds in at_least)
+        on_step = Bounds(low - high_next, high - low_next)
+        low, high = self._digit(digit)
+        return Bounds(on_step.low * low, on_step.high * high)
+
+    def chances(self) -> tuple[list[int], list[int]]:
+        """That noise reaches grid steps 0, 1, 2, …, and has each digit; units of 2^−60."""
+        reached = [2**60]
+        while reached[-1] > 2**30:
+            step = self.per_value * 2**self.digits * len(reached)
+            reached.append(int(exp_minus(step, 96).low * 2**60))
+        return reached, [int(self._digit(r).low * 2**60) for r in range(2**self.digits)]
+
+    def _digit(self, digit: int) -> Bounds:
+        """Below a grid step, chances fall by e^−rate from one value to the next."""
+        weights = [exp_minus(self.per_value * r, 96) for r in range(2**self.digits)]
+        low, high = weights[digit]
+        return Bounds(low / sum(w.high for w in weights), high / sum(w.low for w in weights))
+
+    @property
+    def finer(self) -> int:
+        """The grid asks for 2^finer values in a step; if negative, 2^−finer steps in a value."""
+        log = self.rate.numerator.bit_length() - self.rate.denominator.bit_length()
+        return log + 1 + self.grid
+
+    @property
+    def digits(self) -> int:
+        """A grid step has 2^digits values."""
+        return max(-self.finer, 0)
+
+    @property
+    def per_value(self) -> Fraction:
+        """The rate per value: a step has 2^refinement values, or fewer if the grid asks for it."""
+        return self.rate / (1 << min(max(self.finer, 0), self.refinement))
+
+    def _given_zeros(self, bounds: Bounds) -> Bounds:
+        return Bounds(*(min(Fraction(1), bound * 2**self.zeros) for bound in bounds))
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Discrete Laplace noise of a rate, drawn on a grid from words of so many bits."""
+
+    rate: Fraction
+    grid: int
+    refinement: int
+    width: int
+    depth: int = 21
+    kind: str = field(default="kernel's Laplace noise, bit by bit", repr=False)
+
+    def walk(self, probe: Probe) -> Walk[int]:
+        question = (
+            f"laplace rate={self.rate.numerator}/{self.rate.denominator} grid={self.grid} "
+            f"refinement={self.refinement} width={self.width}"
+        )
+        masses = {int(x): mass for x, mass in probe.walk(question, self.depth).items()}
+        return Walk(masses, 1 - sum(masses.values(), Fraction(0)))
+
+    def law(self, noise: int) -> Bounds:
+        """t^|x| over its sum for all x, which is (1 + t)/(1 − t), where t = e^−rate per value."""
+        per_value = Geometric(self.rate, self.grid, self.refinement, 0, self.width).per_value
+        t, power = exp_minus(per_value, 96), exp_minus(per_value * abs(noise), 96)
+        # The less t, the more (1 − t)/(1 + t).
+        return Bounds(
+            (1 - t.high) / (1 + t.high) * power.low, (1 - t.low) / (1 + t.low) * power.high
+        )
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Which of some items show heads when all have the same small chance."""
+
+    items: int
+    octaves: int
+    depth: int = 18
+    kind: str = field(default="kernel's shared coins, bit by bit", repr=False)
+
+    def walk(self, probe: Probe) -> Walk[tuple[int, ...]]:
+        question = f"heads items={self.items} octaves={self.octaves} width=1"
+        masses = {
+            tuple(int(head) for head in heads.split(",") if head): mass
+            for heads, mass in probe.walk(question, self.depth).items()
+        }
+        return Walk(masses, 1 - sum(masses.values(), Fraction(0)))
+
+    def law(self, heads: tuple[int, ...]) -> Bounds:
+        head = Fraction(1, 2**self.octaves)
+        exactly = head ** len(heads) * (1 - head) ** (self.items - len(heads))
+        return Bounds(exactly, exactly)
+
+
+@dataclass(frozen=True)
+class Select:
+    """The whole kernel: on every tape, or on every sequence of results of its draws."""
+
+    units: tuple[int, ...]
+    parameters: TopK
+    plan: Plan | None = None
+    refinement: int = 0
+    grid: int = 30
+    width: int = 64
+    depth: int = 18
+    smallest: Fraction = Fraction(1, 2**26)
+    tape: bool = False
+    parts: int = 1
+    evenly: bool = False
+
+    @property
+    def kind(self) -> str:
+        what = "kernel, constant work" if self.evenly else "kernel"
+        return f"{what}, bit by bit" if self.tape else f"{what}, draw by draw"
+
+    def walk(self, probe: Probe) -> Walk[Selection]:
+        return self._walk(probe, " evenly=1" if self.evenly else "")
+
+    def _walk(self, probe: Probe, more: str) -> Walk[Selection]:
+        rate = self.parameters.rate
+        question = (
+            f"units={','.join(map(str, self.units))} "
+            f"per_unit={self.parameters.resolution.denominator} k={self.parameters.k} "
+            f"rate={rate.numerator}/{rate.denominator} grid={self.grid} "
+            f"refinement={self.refinement} width={self.width} parts={self.parts}{more}"
+        )
+        if self.plan:
+            question += "".join(f" {n}={v}" for n, v in self.plan._asdict().items())
+        if self.tape:
+            return probe.walk_selection(question, self.depth)
+        reached, digits = Geometric(rate, self.grid, self.refinement, 0, 64).chances()
+        return probe.walk_scripts(question, reached, digits, self.smallest)
+
+    def law(self, outcome: Selection) -> Bounds:
+        if {len(each) for each in outcome} != {self.parameters.k}:
+            return Bounds(Fraction(0), Fraction(0))
+        resolution = self.parameters.resolution
+        pairs = [(i, gap * resolution) for i, gap in zip(*outcome, strict=True)]
+        return gap_top_k(self.units, self.parameters, pairs)
+
+
+@dataclass(frozen=True)
+class Candidates(Select):
+    """The items that can win, with their values, where k + 1 others may be known already."""
+
+    floor: int | None = None
+
+    @property
+    def kind(self) -> str:
+        return "kernel's candidates, draw by draw"
+
+    def walk(self, probe: Probe) -> Walk[Selection]:
+        return self._walk(probe, f" floor={'none' if self.floor is None else self.floor}")
+
+    def law(self, outcome: Selection) -> Bounds:
+        """The items are independent: these have these values, and all others lie below them."""
+        values = dict(zip(*outcome, strict=True))
+        enough = len(values) > self.parameters.k
+        cuts = [min(values.values())] if enough else []
+        cuts += [] if self.floor is None else [self.floor]
+        low = high = Fraction(1)
+        for index, unit in enumerate(self.units):
+            plain = (unit * self.parameters.resolution.denominator) << self.refinement
+            if index in values:
+                bounds = self._noise(values[index] - plain, values[index] - plain + 1)
+            else:
+                bounds = self._noise(0, max(cuts) - plain) if cuts else Bounds(low * 0, high * 0)
+            low, high = low * bounds.low, high * bounds.high
+        return Bounds(low, high)
+
+    def _noise(self, first: int, end: int) -> Bounds:
+        """That noise lies from `first` to below `end`, in values."""
+        if end <= 0 or first < 0:
+            return Bounds(Fraction(0), Fraction(0))
+        per_value = self.parameters.rate / 2**self.refinement
+        at_least, beyond = (exp_minus(per_value * value, 96) for value in (first, end))
+        return Bounds(at_least.low - beyond.high, at_least.high - beyond.low)
+
+
+Case = Geometric | Laplace | Heads | Select
+
+
+def contradictions(probe: Probe, cases: list[Case]) -> Iterator[str]:
+    """Where the kernel contradicts what it must do, one case after the other."""
+    return chain.from_iterable(_violations(case, probe) for case in cases)
+
+
+def _violations(case: Case, probe: Probe) -> Iterator[str]:
+    walk = case.walk(probe)
+    law: Callable[..., Bounds] = case.law
+    yield from walk.violations(law)
+
+
+def _exact(k: int, epsilon: str | int, monotonic: bool = False, resolution: str = "1") -> TopK:
+    return TopK(k, epsilon, monotonic=monotonic, resolution=resolution)
+
+
+GEOMETRIC: list[Case] = [
+    Geometric(Fraction(rate), grid, refinement, zeros, width)
+    for rate, grid, refinement in [
+        ("2", 0, 0),
+        ("1/2", 0, 0),
+        ("1/2", 2, 2),
+        ("1/3", 30, 1),
+        ("5", 30, 0),
+        ("7/5", 1, 1),
+        ("1/5", 0, 0),  # a digit of 2 values below each grid step
+        ("1/9", 1, 0),
+    ]
+    for zeros in (0, 2)
+    for width in (1, 2, 3, 6)
+]
+
+LAPLACE: list[Case] = [
+    *(
+        Laplace(Fraction(rate), grid, refinement, width)
+        for rate, grid, refinement in [
+            ("2", 0, 0),
+            ("1/2", 0, 0),
+            ("1", 30, 1),
+            ("7/5", 1, 1),
+            # As in the package: no finer than the steps.
+            ("5", 30, 0),
+            ("7/5", 30, 0),
+            ("1/3", 30, 0),
+        ]
+        for width in (1, 2, 3, 6)
+    ),
+    # A digit of 2 values below each grid step; it takes many bits of each tape.
+    *(Laplace(Fraction(3, 8), 0, 0, width, 20) for width in (1, 2)),
+]
+
+HEADS: list[Case] = [Heads(items, octaves) for items in (1, 2, 3, 5, 8) for octaves in (1, 2, 3)]
+
+TAPES: list[Case] = [
+    *(
+        Select(units, parameters, None, refinement, grid, width, tape=True)
+        for units, parameters in [
+            ((2, 1), _exact(1, 4)),
+            ((1, 1), _exact(1, 4)),
+            ((1, 0, 2), _exact(1, 4, monotonic=True)),
+            ((1, 1, 1), _exact(2, 12)),
+        ]
+        for refinement, grid, width in ((0, 0, 1), (0, 0, 3), (1, 1, 2))
+    ),
+    # Shared coins and missed thresholds.
+    *(
+        Select((2, 1), _exact(1, 4), plan, 0, 0, width, tape=True)
+        for plan in (Plan(2, 1), Plan(2, 2), Plan(3, 1))
+        for width in (1, 2)
+    ),
+]
+
+SCRIPTS: list[Case] = [
+    # Plans, blocks and refinement change nothing; missed thresholds are lowered.
+    *(
+        Select(units, _exact(1, 6), Plan(threshold, octaves, log_block), refinement)
+        for units in ((2, 1), (1, 1), (2, 0, 1))
+        for threshold in (1, 3)
+        for octaves in (0, 1, 2)
+        for log_block in range(len(units) - 1)
+        for refinement in (0, 1)
+    ),
+    # k from 1 to n − 1; sorted, reversed and mixed; with ties; monotonic or not.
+    *(
+        Select(units, _exact(k, 8 * k, monotonic), plan, refinement)
+        for units in ((3, 2, 1, 0), (0, 1, 2, 3), (2, 0, 3, 1), (1, 1, 1, 1), (0, 2, 2, 0))
+        for k in (1, 2, 3)
+        for monotonic in (False, True)
+        for plan, refinement in ((None, 0), (None, 1), (Plan(2, 1), 0))
+    ),
+    # Five items in blocks of two, of which the last has one; an enormous answer.
+    *(
+        Select(units, _exact(1, 8), plan)
+        for units in ((0, 1, 0, 1, 2), (2, 1, 0, 1, 0), (1, 0, 0, 0, 1), (200, 0, 1, 1, 0))
+        for plan in (Plan(2, 1, 1), Plan(3, 2, 1), Plan(1, 3, 1), None)
+        if max(units) < 200 or plan in (Plan(1, 3, 1), None)
+    ),
+    # Noise so large that it has digits below its grid steps.
+    *(
+        Select(units, _exact(1, "3/4"), plan, grid=0)
+        for units in ((1, 0), (4, 4))
+        for plan in (None, Plan(2, 1), Plan(2, 2), Plan(5, 1))
+    ),
+    # Several steps in a unit.
+    *(
+        Select((1, 2, 1), _exact(k, epsilon, resolution="1/3"), plan, 1)
+        for k, epsilon in ((1, 16), (2, 40))
+        for plan in (None, Plan(2, 1))
+    ),
+]
+
+PARTS: list[Case] = [
+    # Several of a crew share the work.
+    *(
+        Select(units, _exact(k, 8 * k), plan, refinement, parts=parts)
+        for units in ((2, 0, 1), (1, 1, 1), (0, 3, 0, 0))
+        for k in (1, 2)
+        for parts in (2, len(units))
+        for plan, refinement in ((None, 1), (Plan(3, 1), 0))
+    ),
+    # Blocks of two among two, of which the last has one item.
+    *(
+        Select(units, _exact(1, 8), plan, parts=parts)
+        for units in ((0, 1, 0, 1, 2), (2, 1, 0, 1, 0))
+        for plan in (Plan(2, 1, 1), Plan(3, 2, 1))
+        for parts in (2, 3)
+        if plan.threshold == parts
+    ),
+]
+
+EVEN: list[Case] = [
+    # k from 1 to n − 1, groups that are full and not; sorted, reversed and mixed; with ties.
+    *(
+        Select(units, _exact(k, 8 * k, monotonic), None, refinement, evenly=True)
+        for units in ((1, 1), (2, 0, 1), (3, 2, 1, 0), (0, 1, 2, 3), (1, 1, 1, 1), (0, 2, 2, 0))
+        for k in range(1, len(units))
+        for monotonic, refinement in ((False, 0), (True, 1))
+    ),
+    # Five and six items, one that leads by far, and one below zero.
+    *(
+        Select(units, _exact(k, 16 * k), smallest=Fraction(1, 2**28), evenly=True)
+        for units in ((0, 1, 0, 1, 2), (40, 0, -1, 1, 0), (1, 0, 1, 0, 1, 0))
+        for k in (1, 2)
+    ),
+    # Several steps in a unit, and digits below the grid.
+    Select((1, 2, 1), _exact(1, 16, resolution="1/3"), None, 1, evenly=True),
+    Select((1, 0), _exact(1, "3/4"), grid=0, evenly=True),
+    # From the bits.
+    *(
+        Select(units, _exact(1, 4), None, refinement, grid, width, tape=True, evenly=True)
+        for units in ((2, 1), (1, 1))
+        for refinement, grid, width in ((0, 0, 1), (1, 1, 2))
+    ),
+]
+
+CANDIDATES: list[Case] = [
+    # What most often shows a defect comes first: a floor between two units, and below zero.
+    *(
+        Candidates(units, _exact(1, 16, resolution="1/3"), None, refinement, floor=floor)
+        for units, floors in (((0, 2, 1), (2, 4, 7)), ((-1, -3), (-8, -5, -2)))
+        for refinement in (0, 1)
+        for floor in floors
+    ),
+    # Others are known to reach a floor: below all, among them, and far above.
+    *(
+        Candidates(units, _exact(k, 8 * k), plan, refinement, parts=parts, floor=floor)
+        for units in ((1,), (0, 2, 1), (1, 1, 1))
+        for k in (1, 2)
+        for floor in (-5, 1, 2, 6)
+        for plan, refinement, parts in ((None, 0, 1), (None, 1, 2), (Plan(4, 1), 0, 1))
+    ),
+    # Fewer items than are needed, as many, and more; with ties; missed thresholds.
+    *(
+        Candidates(units, _exact(k, 8 * k), plan, refinement, parts=parts)
+        for units in ((1,), (1, 0), (0, 2, 1), (1, 1, 1))
+        for k in (1, 2)
+        for plan, refinement in ((None, 0), (None, 1), (Plan(3, 1), 0))
+        for parts in (1, 2)
+    ),
+]
