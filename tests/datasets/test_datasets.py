@@ -15,7 +15,7 @@ from tests.checking.public_files import public_file
 from topgap import DatasetError, ParameterError, datasets, top_k
 from topgap.datasets import CATALOGUE, CatalogueEntry, Source, content, loading
 from topgap.datasets import dataset as dataset_module
-from topgap.datasets.folders import data_folder, find_in, form_by_name
+from topgap.datasets.folders import data_folder, find_in, guess_form
 
 TEXT = b"7 3\n12 3\n\n3\n"
 SMALL = {
@@ -158,7 +158,11 @@ def test_a_broken_check_is_found(mutant: Mutant, tmp_path: Path) -> None:
     "mutant",
     [
         Mutant("items are not in order", "dict(sorted(counts.items()))", "counts"),
-        Mutant("nothing is verified", "checksum is not None and agrees(sums, checksum)", "True"),
+        Mutant(
+            "nothing is verified",
+            "checksum is not None and matches_checksum(sums, checksum)",
+            "True",
+        ),
         Mutant("records count from 1", "records = 0", "records = 1"),
     ],
     ids=lambda mutant: mutant.name,
@@ -176,11 +180,11 @@ def test_a_broken_reading_is_found(mutant: Mutant, tmp_path: Path) -> None:
 
 def test_a_checksum_is_of_the_algorithm_that_it_names() -> None:
     sums = {"sha1": sha1(TEXT).hexdigest(), "sha256": sha256(TEXT).hexdigest()}  # noqa: S324
-    with content.unpacked(io.BytesIO(gzip.compress(TEXT, mtime=0))) as found:
+    with content.open_unpacked(io.BytesIO(gzip.compress(TEXT, mtime=0))) as found:
         assert b"".join(found.blocks()) == TEXT
-        assert found.sums() == sums
-    assert dataset_module.agrees(sums, f"sha1:{sums['sha1']}")
-    assert not dataset_module.agrees(sums, f"sha1:{sums['sha256']}")
+        assert found.checksums() == sums
+    assert dataset_module.matches_checksum(sums, f"sha1:{sums['sha1']}")
+    assert not dataset_module.matches_checksum(sums, f"sha1:{sums['sha256']}")
 
 
 def test_the_numbers_are_those_of_the_paper() -> None:
@@ -259,7 +263,7 @@ def test_the_cache_is_searched_by_name_and_the_whole_data_set_comes_first(tmp_pa
 def test_forms_by_name() -> None:
     pos = CATALOGUE["BMS-POS"]
     names = ["BMS-POS.dat", "BMS-POS.dat.gz", "x.csv", "x.counts.csv.gz", "x_Sequences.txt", "x"]
-    assert [form_by_name(Path(name), pos) for name in names] == [
+    assert [guess_form(Path(name), pos) for name in names] == [
         "pairs", "pairs", "commas", "counts", "spmf", "pairs",
     ]  # fmt: skip
 

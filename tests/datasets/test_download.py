@@ -241,7 +241,7 @@ def test_bad_files_are_told_and_not_kept(server: Server, tmp_path: Path) -> None
 
 
 MUTANTS = [
-    Mutant("any content is right", "if not agrees(sums, entry.checksum):", "if False:"),
+    Mutant("any content is right", "if not matches_checksum(sums, entry.checksum):", "if False:"),
     Mutant("lengths do not matter", "if total is not None and done != total:", "if False:"),
     Mutant("parts stay", "os.unlink(part)", "pass"),
     Mutant("written in place", "tempfile.mkstemp(prefix=", "in_place(prefix="),

@@ -41,12 +41,12 @@ class Item(NamedTuple):
 
 @cache
 def items_of(source: str, language: str) -> dict[str, Item]:
-    """The items of a source in `"rs"` or `"py"`, by name.
+    r"""The items of a source in `"rs"` or `"py"`, by name.
 
     Of items of one name, such as the two sides of a property, one is made.
 
     >>> items = items_of("fn f() -> u8 { 2 } // two", "rs")
-    >>> items == items_of("fn f() -> u8 {\\n    2\\n}", "rs")
+    >>> items == items_of("fn f() -> u8 {\n    2\n}", "rs")
     True
     >>> items == items_of("fn f() -> u8 { 3 }", "rs")
     False

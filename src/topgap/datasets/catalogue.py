@@ -107,17 +107,17 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
 }
 
 
-def entry_of(name: str, catalogue: Mapping[str, CatalogueEntry] = CATALOGUE) -> CatalogueEntry:
+def find_entry(name: str, catalogue: Mapping[str, CatalogueEntry] = CATALOGUE) -> CatalogueEntry:
     """The data set that a name means, however it is spelt.
 
     Raises:
         ParameterError: There is none.
 
-    >>> entry_of("bmspos").name, entry_of("KOSARAK").name
+    >>> find_entry("bmspos").name, find_entry("KOSARAK").name
     ('BMS-POS', 'Kosarak')
     """
     for known, entry in catalogue.items():
-        if isinstance(name, str) and _plain(known) == _plain(name):
+        if isinstance(name, str) and _normalize(known) == _normalize(name):
             return entry
     raise ParameterError(
         f"The data sets that are known by name are {', '.join(catalogue)}; "
@@ -125,5 +125,5 @@ def entry_of(name: str, catalogue: Mapping[str, CatalogueEntry] = CATALOGUE) -> 
     )
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return re.sub(r"[-_ ]", "", name).casefold()

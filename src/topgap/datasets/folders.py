@@ -54,7 +54,7 @@ def find_in(folder: Path, entry: CatalogueEntry) -> Path | None:
     return next((there[name.casefold()] for name in names if name.casefold() in there), None)
 
 
-def form_by_name(path: Path, entry: CatalogueEntry) -> AnyForm:
+def guess_form(path: Path, entry: CatalogueEntry) -> AnyForm:
     """The form that a file of this name has, as far as names go.
 
     Ready counts end in `.counts.csv`, transactions with commas in `.csv`, and those of the SPMF

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topgap.datasets.catalogue import CATALOGUE, CatalogueEntry, entry_of
+from topgap.datasets.catalogue import CATALOGUE, CatalogueEntry, find_entry
 from topgap.datasets.dataset import AnyForm, Dataset, read_as
-from topgap.datasets.folders import data_folder, find_in, form_by_name
+from topgap.datasets.folders import data_folder, find_in, guess_form
 from topgap.display.text import format_path
 from topgap.errors import DatasetError
 
@@ -52,7 +52,7 @@ def load(
         ParameterError: There is no data set or form of this name.
         DatasetError: It is not there, cannot be read or downloaded, or has other numbers.
     """
-    entry = entry_of(name, catalogue)
+    entry = find_entry(name, catalogue)
     if path is None:
         file = find(name, cache=cache, catalogue=catalogue)
         if file is None:
@@ -68,7 +68,7 @@ def load(
     else:
         file = Path(path)
     if form is None:
-        form = form_by_name(file, entry)
+        form = guess_form(file, entry)
     dataset = read_as(file, name=entry.name, form=form, checksum=entry.checksum)
     _check(dataset, entry)
     return dataset
@@ -90,7 +90,7 @@ def find(
     Raises:
         ParameterError: There is no data set of this name.
     """
-    return find_in(_folder(cache), entry_of(name, catalogue))
+    return find_in(_folder(cache), find_entry(name, catalogue))
 
 
 def _folder(cache: str | os.PathLike[str] | None) -> Path:
