@@ -25,7 +25,7 @@ from checking.command import TOPGAP, Ended, is_one_sentence, surroundings, topga
 from checking.streamed import NEVER, TABLE, file_of, halves, parquet, stream_of, written
 from test_cli_surroundings import on_a_terminal
 from topgap import Release, TopK
-from topgap.cli.commands import app
+from topgap.cli.app import app
 from topgap.counting import NOT_PROTECTED
 from topgap.report import read_release
 
@@ -202,7 +202,8 @@ def is_waiting(pipe: IO[bytes]) -> bool:
 
 # The command with no patience: every reading is a long one, and every step is shown.
 IMPATIENT = """
-from topgap.cli import main, progress
+from topgap.cli import progress
+from topgap.cli.main import main
 from topgap.streams import columns, rows
 progress._AFTER = rows._TOLD_EVERY = 0
 columns.ROWS = 1
@@ -237,7 +238,7 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
         f"sys.argv = ['topgap', 'release', 'x.parquet', *{[*map(str, ASKED)]}]\n"
-        "from topgap.cli import main; main()"
+        "from topgap.cli.main import main; main()"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False,

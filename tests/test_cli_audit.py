@@ -18,7 +18,7 @@ from checking.command import TOPGAP, Ended, is_one_sentence, surroundings, topga
 from checking.systems import posix_only
 from topgap.auditing import attacks, mechanisms
 from topgap.auditing.neighbourhood import QUICK
-from topgap.cli.commands import app
+from topgap.cli.app import app
 
 # What the audit promises, with the failure that is asked for below; see `SMALL`.
 CLEAN = 1e-10

@@ -21,7 +21,7 @@ from checking.command import ASKED, TOPGAP, Ended, is_one_sentence, release, top
 from checking.streamed import TABLE, parquet, stream_of
 from test_cli_surroundings import on_a_terminal
 from topgap import Estimates, TopK
-from topgap.cli.commands import app
+from topgap.cli.app import app
 from topgap.counting import NOT_PROTECTED
 from topgap.margins import NEAR_TIES, is_uncertain
 from topgap.numbers.format import format_rounded

@@ -31,7 +31,7 @@ def test_a_signal_at_a_random_moment(folder: Path) -> None:
 def run_command(folder: Path, before: str) -> "subprocess.CompletedProcess[str]":
     """Run `topgap release` in a Python that did this before, with `request` being its module."""
     code = (
-        "import signal, sys, topgap.cli as cli, topgap.cli.request as request\n"
+        "import signal, sys, topgap.cli.main as cli, topgap.cli.release.run as request\n"
         f"{before}\n"
         f"sys.argv = ['topgap', 'release', 'visits.csv', '-q', *{[*map(str, ASKED)]}]\n"
         "cli.main()"

@@ -17,7 +17,7 @@ import package
 from checking.packages import ROOT, misfits, version
 from checking.systems import NEED_LINUX, NEED_POSIX
 from topgap import _core
-from topgap.cli.commands import app
+from topgap.cli.app import app
 
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob(".github/*/*.yml")}
 TESTS = "./.github/workflows/test.yml"

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from topgap.cli import files
 from topgap.cli.progress import Bar
-from topgap.cli.publications import Released
-from topgap.cli.terminal import Shown
+from topgap.cli.release.publication import Released
+from topgap.cli.release.terminal import Shown
 from topgap.counting import count_transactions
 from topgap.datasets import Quest, baskets, write
 from topgap.display.text import format_path

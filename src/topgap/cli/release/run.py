@@ -10,11 +10,13 @@ from typing import Any
 
 import typer
 
-from topgap.cli import complain, files, standard_output, usage
-from topgap.cli.asked import Request
-from topgap.cli.data import AllRows, OverDomain
-from topgap.cli.making import SHARE, Estimating, Making, Releasing
-from topgap.cli.publishing import charged, publish, words
+from topgap.cli import files, standard_output
+from topgap.cli.main import complain
+from topgap.cli.release import validation
+from topgap.cli.release.data import AllRows, OverDomain
+from topgap.cli.release.mechanism import SHARE, Estimating, Making, Releasing
+from topgap.cli.release.output import charged, publish, words
+from topgap.cli.release.request import Request
 from topgap.display.text import format_path
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
 from topgap.estimates.result import LEVEL
@@ -26,7 +28,7 @@ from topgap.selection.check import Check
 
 def release(request: Request) -> None:
     """Do what was asked; everything public is checked before the data are looked at."""
-    usage.check(request)
+    validation.check(request)
     ledger = _ledger(request)
     request = replace(request, neighbours=_neighbours(request, ledger))
     making = _making(request)

@@ -7,9 +7,9 @@ import typer
 
 from topgap.auditing.auditor import FAILURE
 from topgap.cli import options
-from topgap.cli.audit import Form, Request
-from topgap.cli.audit import audit as audited
-from topgap.cli.complaints import one_sentence
+from topgap.cli.audit.run import Form, Request
+from topgap.cli.audit.run import audit as audited
+from topgap.cli.errors import one_sentence
 from topgap.cli.options import OUTPUT
 
 # Each line stands by itself and fits a terminal of 80 columns: Rich keeps them, and breaks those

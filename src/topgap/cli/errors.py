@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 import typer
 
-from topgap.cli import complain, signals
+from topgap.cli import signals
+from topgap.cli.main import complain
 from topgap.errors import TopgapError
 
 FAILED = 1

@@ -4,8 +4,8 @@ import sys
 
 import typer
 
-from topgap.cli import complain
-from topgap.cli.complaints import FAILED
+from topgap.cli.errors import FAILED
+from topgap.cli.main import complain
 from topgap.display.text import to_line
 from topgap.ledger.charging import Charged, cost_in_words
 from topgap.numbers.format import format_exact

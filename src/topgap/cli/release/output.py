@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topgap.cli import files, standard_output
-from topgap.cli.asked import Request
-from topgap.cli.forms import Form, in_form
-from topgap.cli.publications import Publication
+from topgap.cli.release.formats import Form, in_form
+from topgap.cli.release.publication import Publication
+from topgap.cli.release.request import Request
 from topgap.display.text import to_line
 from topgap.ledger.charging import Charged, Payment
 from topgap.margins import is_uncertain
@@ -121,7 +121,7 @@ def _what_was_counted(request: Request) -> str:
 
 def _print(request: Request, made: Publication, form: Form) -> None:
     if form == "table" and request.is_shown:
-        from topgap.cli.terminal import show
+        from topgap.cli.release.terminal import show
 
         show(made)
     else:

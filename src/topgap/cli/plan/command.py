@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from topgap.cli import options
-from topgap.cli.complaints import one_sentence
+from topgap.cli.errors import one_sentence
 from topgap.cli.options import DATA, OUTPUT, PRIVACY
-from topgap.cli.plan import LARGEST, Form, Request, SourceFormat
-from topgap.cli.plan import plan as planned
+from topgap.cli.plan.run import LARGEST, Form, Request, SourceFormat
+from topgap.cli.plan.run import plan as planned
 from topgap.planning.planner import RELEASES
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from topgap import counting
-from topgap.cli.forms import Form, form_of
+from topgap.cli.release.formats import Form, form_of
 from topgap.counting import Format
 from topgap.neighbours import Neighbours
 

@@ -4,7 +4,7 @@ import os
 
 import typer
 
-from topgap.cli.asked import Request
+from topgap.cli.release.request import Request
 from topgap.counting import MEMORY
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from topgap.cli.publications import Estimated, Publication, Released
+from topgap.cli.release.publication import Estimated, Publication, Released
 from topgap.counting.cells import text_of
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import LEVEL, read_level

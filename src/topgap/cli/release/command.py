@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from topgap.cli import options
-from topgap.cli.asked import Request, SourceFormat
-from topgap.cli.complaints import one_sentence
-from topgap.cli.forms import Form
+from topgap.cli.errors import one_sentence
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
-from topgap.cli.request import release as released
+from topgap.cli.release.formats import Form
+from topgap.cli.release.request import Request, SourceFormat
+from topgap.cli.release.run import release as released
 from topgap.counting import MEMORY
 from topgap.neighbours import Neighbours
 

@@ -5,9 +5,12 @@ from typing import Annotated
 
 import typer
 
+import topgap.cli.audit.command as audit_command
+import topgap.cli.budget.command as budget_command
+import topgap.cli.plan.command as plan_command
+import topgap.cli.release.command as release_command
 from topgap._core import __version__
-from topgap.cli import audit_command, budget_command, plan_command, release_command
-from topgap.cli.complaints import one_sentence
+from topgap.cli.errors import one_sentence
 
 app = typer.Typer(
     name="topgap",
@@ -59,7 +62,9 @@ def demo(
     The baskets come from the Quest generator of Agrawal and Srikant, and are the
     same at each run; the noise is new each time.
     """
-    from topgap.cli.demo import show  # and what it shows with, which a release need not wait for
+    from topgap.cli.demo.run import (
+        show,  # and what it shows with, which a release need not wait for
+    )
 
     with one_sentence():
         show(baskets, save)

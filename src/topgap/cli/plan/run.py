@@ -12,8 +12,8 @@ import typer
 from topgap import counting, planning
 from topgap.cli import files, standard_output
 from topgap.cli.csv_text import csv_text
-from topgap.cli.forms import form_of
 from topgap.cli.progress import Bar
+from topgap.cli.release.formats import form_of
 from topgap.counting import FROM_DATA
 from topgap.errors import SourceError
 from topgap.neighbours import Neighbours

@@ -18,9 +18,9 @@ from topgap.auditing import plot as drawing
 from topgap.auditing.auditor import LEAST, read_failure
 from topgap.auditing.result import WIDTH
 from topgap.cli import files, standard_output
-from topgap.cli.complaints import FAILED
-from topgap.cli.forms import form_of
+from topgap.cli.errors import FAILED
 from topgap.cli.progress import Bar
+from topgap.cli.release.formats import form_of
 from topgap.display.text import to_line
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import read_whole

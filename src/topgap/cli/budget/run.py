@@ -14,8 +14,8 @@ import typer
 
 from topgap.cli import files, standard_output
 from topgap.cli.csv_text import csv_text
-from topgap.cli.forms import form_of
-from topgap.cli.publishing import charged
+from topgap.cli.release.formats import form_of
+from topgap.cli.release.output import charged
 from topgap.display.text import format_path, to_line
 from topgap.display.text_table import format_text
 from topgap.errors import SourceError

@@ -7,11 +7,11 @@ from typing import Any
 import typer
 
 from topgap import counting
-from topgap.cli.asked import Request
-from topgap.cli.confirmation import ask
-from topgap.cli.making import Making
+from topgap.cli.charges import ask
 from topgap.cli.progress import Bar
-from topgap.cli.publications import Publication
+from topgap.cli.release.mechanism import Making
+from topgap.cli.release.publication import Publication
+from topgap.cli.release.request import Request
 from topgap.cli.signals import raise_again
 from topgap.counting import FROM_DATA, Domain
 from topgap.counting.events import check_query

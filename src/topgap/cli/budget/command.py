@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from topgap.cli import budget, options
-from topgap.cli.budget import Asked, Form, Target
-from topgap.cli.complaints import one_sentence
+from topgap.cli import options
+from topgap.cli.budget import run
+from topgap.cli.budget.run import Asked, Form, Target
+from topgap.cli.errors import one_sentence
 from topgap.cli.options import BUDGET, OUTPUT
 from topgap.neighbours import Neighbours
 
@@ -107,7 +108,7 @@ def init(
 ) -> None:
     """Set the total ε of a data set, once; and make the ledger if there is none."""
     with one_sentence():
-        budget.init(Asked(file, who, note, ignore_clock), dataset, epsilon, neighbours)
+        run.init(Asked(file, who, note, ignore_clock), dataset, epsilon, neighbours)
 
 
 @app.command()
@@ -139,7 +140,7 @@ def charge(
     """
     with one_sentence():
         noted = Asked(file, who, note, ignore_clock)
-        budget.charge(noted, dataset, epsilon, mechanism, neighbours)
+        run.charge(noted, dataset, epsilon, mechanism, neighbours)
 
 
 @app.command()
@@ -166,7 +167,7 @@ def record(
     What topgap releases with --ledger is recorded by itself.
     """
     with one_sentence():
-        budget.record(Asked(file, who), charge, result)
+        run.record(Asked(file, who), charge, result)
 
 
 @app.command()
@@ -179,7 +180,7 @@ def show(
 ) -> None:
     """Tell what is spent and what is left, and which charges have no result."""
     with one_sentence():
-        budget.show(Asked(file), dataset, Target(form, output, overwrite))
+        run.show(Asked(file), dataset, Target(form, output, overwrite))
 
 
 @app.command()
@@ -192,7 +193,7 @@ def history(
 ) -> None:
     """List the charges; JSON and CSV have their results, too."""
     with one_sentence():
-        budget.history(Asked(file), dataset, Target(form, output, overwrite))
+        run.history(Asked(file), dataset, Target(form, output, overwrite))
 
 
 @app.command()
@@ -212,7 +213,7 @@ def export(
 ) -> None:
     """Write all of it for other software, after it has been verified."""
     with one_sentence():
-        budget.export(Asked(file), Target(form, output, overwrite, ("json", "csv")))
+        run.export(Asked(file), Target(form, output, overwrite, ("json", "csv")))
 
 
 @app.command()
@@ -228,7 +229,7 @@ def copy(
     It is not for charging: it does not know what the ledger is charged meanwhile.
     """
     with one_sentence():
-        budget.copy(Asked(file), target, overwrite=overwrite)
+        run.copy(Asked(file), target, overwrite=overwrite)
 
 
 @app.command()
@@ -249,4 +250,4 @@ def verify(
     was kept elsewhere tells.
     """
     with one_sentence():
-        budget.verify(Asked(file), receipt or [])
+        run.verify(Asked(file), receipt or [])

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from topgap.cli.csv_text import csv_text
-from topgap.cli.publications import Publication
+from topgap.cli.release.publication import Publication
 from topgap.display.rounding import format_about
 from topgap.display.text_table import format_text
 from topgap.errors import MissingExtraError

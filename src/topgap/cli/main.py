@@ -1,0 +1,54 @@
+"""The command `topgap`."""
+
+import sys
+
+from topgap.cli import signals
+from topgap.signals import defer_signals
+
+
+def main() -> None:
+    """Run the command and end with its exit code: 128 and its number if a signal came."""
+    try:
+        try:
+            signals.watch()
+            _run()
+        finally:
+            signals.unwatch()
+    except KeyboardInterrupt:
+        sys.exit(signals.exit_code() or 130)  # it may have come before all others
+    except BaseException:
+        if signals.exit_code() is None:
+            raise
+    sys.exit(signals.exit_code())
+
+
+def _run() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # it is None where it is closed
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        with defer_signals():  # which NumPy takes for an installation that is broken
+            from topgap.cli.app import app
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "typer":
+            raise
+        complain("The command needs typer: pip install typer.")
+        sys.exit(1)
+    try:
+        try:
+            app(prog_name="topgap")
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        # Help or version that could not be shown; whatever is left to show has nowhere to go.
+        sys.stdout = None
+        if not isinstance(error, BrokenPipeError):
+            complain(f"Standard output cannot be written: {error.strerror}.")
+        sys.exit(1)
+
+
+def complain(sentence: str) -> None:
+    """Say it on standard error, if that is open."""
+    if sys.stderr is not None:
+        print(f"topgap: {sentence}", file=sys.stderr)
