@@ -33,7 +33,7 @@ from checking.streamed import parquet, stream_of
 from checking.systems import linux_only, posix_only
 from topgap import Estimates, Ledger, LedgerError, Release, top_k
 from topgap.cli.app import app
-from topgap.cli.budget import run
+from topgap.cli.budget import output
 from topgap.cli.budget.command import EXAMPLES
 
 ROWS = ("--item", "what", "--count", "people", "--all-rows", "-k", 2, "--epsilon", 1)
@@ -377,7 +377,7 @@ def test_the_bar_is_full_only_if_nothing_is_left(tmp_path: Path, spent: str, bar
     ledger = Ledger(tmp_path / "b.db")
     ledger.add_dataset("visits", 1)
     ledger.charge("visits", spent, mechanism="x")
-    assert run._bar(ledger.budget("visits")) == bar
+    assert output._format_bar(ledger.budget("visits")) == bar
 
 
 def test_numbers_too_long_for_a_table_are_told_about(folder: Path, ledger: Ledger) -> None:

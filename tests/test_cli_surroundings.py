@@ -155,7 +155,7 @@ def test_a_defect_is_told_without_its_text(folder: Path) -> None:
     code = (
         "import topgap.cli.release.run as r, topgap.cli.main as c, sys\n"
         "def broken(request): raise ValueError('Zaphod')\n"
-        "r.release = broken\n"
+        "r.run_release = broken\n"
         f"sys.argv = ['topgap', 'release', 'visits.csv', *{[*map(str, ASKED)]}]\n"
         "c.main()"
     )

@@ -57,8 +57,8 @@ def test_it_is_quick_because_it_loads_nothing_but_errors() -> None:
     assert loaded == {
         "topgap",
         "topgap.cli",
+        "topgap.cli.errors",
         "topgap.cli.main",
-        "topgap.cli.signals",
         "topgap.display",
         "topgap.display.text",
         "topgap.errors",

@@ -1,30 +1,61 @@
-"""Files that appear whole or not at all."""
+"""Where a command writes: files that appear whole or not at all, and standard output."""
 
 import contextlib
 import glob
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from topgap.display.text import format_path
 from topgap.errors import OutputError
+
+OutputFormat = Literal["table", "csv", "json", "parquet"]
+_FORMATS: dict[str, OutputFormat] = {
+    ".csv": "csv",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".txt": "table",
+    "": "table",
+}
+
+
+def format_by_name(target: Path | None) -> OutputFormat | None:
+    """The format that the name of a file asks for; None if it is unknown.
+
+    >>> format_by_name(Path("out.csv")), format_by_name(Path("out.txt"))
+    ('csv', 'table')
+    >>> format_by_name(Path("out.xlsx"))
+    """
+    return "table" if target is None else _FORMATS.get(target.suffix.lower())
+
+
+def none_if_standard_output(target: Path | None) -> Path | None:
+    """The file; None for `-`, which means standard output."""
+    return None if target == Path("-") else target
+
+
+def are_distinct(targets: list[Path]) -> bool:
+    """Whether no two of the names mean the same file."""
+    return len({os.path.realpath(each) for each in targets}) == len(targets)
 
 
 def check(
     targets: Iterable[Path], sources: Iterable[str], *, overwrite: bool, or_else: str = ""
 ) -> None:
-    """See that the files can be written, before any work is done for them.
+    """Check that the files can be written, before any work is done for them.
 
     Args:
         targets: The files.
-        sources: What is read, and must stay.
-        overwrite: Whether files that exist may be overwritten.
-        or_else: What can be done besides giving another name.
+        sources: What is read, and must not be overwritten: paths, or patterns of them.
+        overwrite: Whether existing files may be overwritten.
+        or_else: What the sentence advises besides another name.
 
     Raises:
-        OutputError: One cannot be, or exists and must not be overwritten, or is a source.
+        OutputError: A file cannot be written, or must not be overwritten.
     """
     read = [path for each in sources for path in [each, *glob.glob(each, recursive=True)]]
     for target in targets:
@@ -37,12 +68,12 @@ def check(
 
 
 def check_beside_ledger(targets: Iterable[Path], ledger: Path) -> None:
-    """See that no file has a name that SQLite gives to its own beside a ledger.
+    """Check that no file has a name that SQLite uses for its own files beside a ledger.
 
     Raises:
-        OutputError: One has, and would be taken for such a file.
+        OutputError: One has; SQLite would take it for its own.
     """
-    # In whatever case, for to some systems they are the same.
+    # In any case: some file systems ignore it.
     own = {f"{os.path.realpath(ledger)}-{e}".casefold() for e in ("journal", "wal", "shm")}
     for target in targets:
         if os.path.realpath(target).casefold() in own:
@@ -104,9 +135,35 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
         raise
 
 
-def written(target: Path) -> str:
-    """What is said of a file that has been written."""
+def describe_written(target: Path) -> str:
+    """The remark about a file that has been written."""
     return f"Written: {format_path(target)}"
+
+
+def check_standard_output() -> None:
+    """Check that standard output is open, before any work is done for it.
+
+    Raises:
+        OutputError: It is closed.
+    """
+    if sys.stdout is None:
+        raise OutputError("Standard output is closed.")
+
+
+def write_standard_output(content: bytes) -> None:
+    """Write these bytes and no others to standard output.
+
+    Raises:
+        OutputError: They cannot be written.
+    """
+    check_standard_output()
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"Standard output cannot be written: {error.strerror}.") from None
 
 
 def _unwritable(target: Path, error: OSError) -> OutputError:

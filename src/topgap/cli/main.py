@@ -1,8 +1,8 @@
-"""The command `topgap`."""
+"""The entry point of the command `topgap`."""
 
 import sys
 
-from topgap.cli import signals
+from topgap.cli.errors import complain, signal_exit_code, unwatch_signals, watch_signals
 from topgap.signals import defer_signals
 
 
@@ -10,16 +10,16 @@ def main() -> None:
     """Run the command and end with its exit code: 128 and its number if a signal came."""
     try:
         try:
-            signals.watch()
+            watch_signals()
             _run()
         finally:
-            signals.unwatch()
+            unwatch_signals()
     except KeyboardInterrupt:
-        sys.exit(signals.exit_code() or 130)  # it may have come before all others
+        sys.exit(signal_exit_code() or 130)  # it may have come before all others
     except BaseException:
-        if signals.exit_code() is None:
+        if signal_exit_code() is None:
             raise
-    sys.exit(signals.exit_code())
+    sys.exit(signal_exit_code())
 
 
 def _run() -> None:
@@ -27,7 +27,7 @@ def _run() -> None:
         if stream is not None:  # it is None where it is closed
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        with defer_signals():  # which NumPy takes for an installation that is broken
+        with defer_signals():  # NumPy reports one as a broken installation
             from topgap.cli.app import app
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "typer":
@@ -46,9 +46,3 @@ def _run() -> None:
         if not isinstance(error, BrokenPipeError):
             complain(f"Standard output cannot be written: {error.strerror}.")
         sys.exit(1)
-
-
-def complain(sentence: str) -> None:
-    """Say it on standard error, if that is open."""
-    if sys.stderr is not None:
-        print(f"topgap: {sentence}", file=sys.stderr)

@@ -1,22 +1,20 @@
-"""What is published, on its way out: files, standard output, and remarks on standard error."""
+"""Where a publication goes: files, standard output, and remarks on standard error."""
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from topgap.cli import files, standard_output
-from topgap.cli.release.formats import Form, in_form
+from topgap.cli import files
+from topgap.cli.charges import describe_charge
 from topgap.cli.release.publication import Publication
-from topgap.cli.release.request import Request
-from topgap.display.text import to_line
+from topgap.cli.release.request import ReleaseRequest
+from topgap.display.text import format_path
 from topgap.ledger.charging import Charged, Payment
 from topgap.margins import is_uncertain
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
-
-if TYPE_CHECKING:
-    from topgap.ledger import Charge
+from topgap.selection.check import Check
 
 _REMARKS: Mapping[str, str] = {
     "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
@@ -37,92 +35,91 @@ _NOTHING_STANDS_OUT = (
 )
 
 
-def publish(request: Request, made: Publication, payment: Payment) -> None:
+def write_publication(request: ReleaseRequest, publication: Publication, payment: Payment) -> None:
     """Write the files that were asked for, and show the rest.
 
     Raises:
         OutputError: It cannot be written.
     """
-    form = request.written_as or "table"
+    output_format = request.resolved_format or "table"
     contents: dict[Path, bytes] = {}
     if request.output is not None:
-        contents[request.output] = in_form(made, form)
+        contents[request.output] = publication.to_format(output_format)
     if request.report is not None:
-        contents[request.report] = made.to_html(**_said(request)).encode()
+        contents[request.report] = publication.to_html(**_report_texts(request)).encode()
     files.write(contents, overwrite=request.overwrite)
 
-    remarks = [] if request.quiet else _remarks(request, made, payment, [*contents])
-    if request.output is not None or form != "table":  # else it stands below the table
-        remarks += made.release.caveats
+    remarks = [] if request.quiet else _list_remarks(request, publication, payment, [*contents])
+    if request.output is not None or output_format != "table":  # else they stand below the table
+        remarks += publication.release.caveats
     if sys.stderr is not None:
         for remark in remarks:
             print(remark, file=sys.stderr)
-    if request.output is None:
-        _print(request, made, form)
+    if request.output is not None:
+        return
+    if output_format == "table" and request.goes_to_terminal:
+        from topgap.cli.release.terminal import show  # Rich takes its time to load
+
+        show(publication)
+    else:
+        files.write_standard_output(publication.to_format(output_format))
 
 
-def _remarks(
-    request: Request, made: Publication, payment: Payment, targets: list[Path]
+def write_check(request: ReleaseRequest, check: Check) -> None:
+    """Print what a release would do.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    marked = replace(check, domain_from_data=request.domain_from_data)
+    lines = [*marked.lines(), *_list_assumptions(request, check.parameters)]
+    if request.targets:
+        lines.append(f"Would be written: {', '.join(map(format_path, request.targets))}.")
+    text = "".join(f"{line}\n" for line in lines)
+    files.write_standard_output(text.encode(errors="backslashreplace"))
+
+
+def _list_remarks(
+    request: ReleaseRequest, publication: Publication, payment: Payment, targets: list[Path]
 ) -> list[str]:
-    """What is said besides, to whoever has not asked for quiet."""
-    remarks = words(request, made.release.parameters)
+    """What is printed besides, unless the user asked for quiet."""
+    parameters = publication.release.parameters
+    remarks = _list_assumptions(request, parameters)
     if isinstance(payment, Charged) and payment.charge is not None:
-        remarks.append(charged(payment.charge))
-    remarks += [*map(files.written, targets)]
-    if request.written_as != "table" or request.output is not None:  # else they stand below it
-        remarks += made.cautions
-    parameters = made.release.parameters
-    if all(is_uncertain(gap, parameters) for gap in made.release.gaps or ()):
+        remarks.append(describe_charge(payment.charge))
+    remarks += [*map(files.describe_written, targets)]
+    if request.resolved_format != "table" or request.output is not None:  # else they stand below it
+        remarks += publication.cautions
+    if all(is_uncertain(gap, parameters) for gap in publication.release.gaps or ()):
         remarks.append(_NOTHING_STANDS_OUT)
     return remarks
 
 
-def words(request: Request, parameters: TopK) -> list[str]:
-    """What the promise rests on: which neighbours, and what only the user knows."""
+def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
+    """What the guarantee rests on: which neighbours, and what only the user knows."""
     neighbours = request.neighbours or "add-remove"
     is_plain = neighbours == "replace" or parameters.monotonic
-    said = [_REMARKS[neighbours] if is_plain else _BOTH_WAYS]
+    sentences = [_REMARKS[neighbours] if is_plain else _BOTH_WAYS]
     if request.count is not None:
         same_way = " and all the same way" if parameters.monotonic else ""
-        said.append(
+        sentences.append(
             f"That one person moves each count by at most {format_exact(parameters.sensitivity)} "
             f"(--sensitivity){same_way} is your word."
         )
     if request.all_rows:
-        said.append(_ALL_ROWS)
-    return said
+        sentences.append(_ALL_ROWS)
+    return sentences
 
 
-def charged(charge: "Charge") -> str:
-    """What is said of a charge."""
-    converted = ""
-    if charge.stated_epsilon is not None and charge.is_converted:
-        stated = f"{format_exact(charge.stated_epsilon)} for {charge.stated_neighbours}"
-        converted = f" ({stated}, which is twice as much for {charge.neighbours})"
-    return (
-        f"Charged to {to_line(charge.dataset)}: ε = {format_exact(charge.epsilon)}{converted}, "
-        f"which leaves {format_exact(charge.left)}. Receipt {charge.receipt}"
-    )
+def _report_texts(request: ReleaseRequest) -> dict[str, str]:
+    """The texts of the HTML page that depend on the request."""
+    texts = {"title": request.title, "counted": _describe_counted(request)}
+    return {name: text for name, text in texts.items() if text is not None}
 
 
-def _said(request: Request) -> dict[str, str]:
-    """What the page is told to say."""
-    said = {"title": request.title, "counted": _what_was_counted(request)}
-    return {name: text for name, text in said.items() if text is not None}
-
-
-def _what_was_counted(request: Request) -> str:
-    if request.counted_as == "fimi":
+def _describe_counted(request: ReleaseRequest) -> str:
+    if request.resolved_source_format == "fimi":
         return "Counted for each item: the people who have it."
     if request.count is not None:
         return f"Counted for each {request.item}: {request.count}."
     return f"Counted for each {request.item}: every {request.person} who has it, once."
-
-
-def _print(request: Request, made: Publication, form: Form) -> None:
-    if form == "table" and request.is_shown:
-        from topgap.cli.release.terminal import show
-
-        show(made)
-    else:
-        standard_output.write(in_form(made, form))

@@ -1,83 +1,277 @@
-"""`topgap release`: from what the user asked for to files and standard output."""
+"""A release from its request: check, read the data, charge, draw, and write.
 
-import glob
-import os
-import warnings
-from collections.abc import Iterator
+Everything public is checked before the data are read, and nothing is drawn before it is charged.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import typer
 
-from topgap.cli import files, standard_output
-from topgap.cli.main import complain
-from topgap.cli.release import validation
-from topgap.cli.release.data import AllRows, OverDomain
-from topgap.cli.release.mechanism import SHARE, Estimating, Making, Releasing
-from topgap.cli.release.output import charged, publish, words
-from topgap.cli.release.request import Request
-from topgap.display.text import format_path
-from topgap.errors import LedgerError, LedgerWarning, TopgapError
-from topgap.estimates.result import LEVEL
-from topgap.ledger.charging import Charged, Payment
+from topgap import counting
+from topgap.cli import files
+from topgap.cli.charges import confirm_charge, describe_charge
+from topgap.cli.errors import one_line_warnings, raise_lost_signal
+from topgap.cli.progress import Bar
+from topgap.cli.release.output import write_check, write_publication
+from topgap.cli.release.publication import Publication
+from topgap.cli.release.request import ReleaseRequest, validate
+from topgap.counting import FROM_DATA, Domain
+from topgap.counting.cells import text_of
+from topgap.counting.events import check_query
+from topgap.errors import DomainError, LedgerError, SourceError, TopgapError
+from topgap.estimates import Estimates
+from topgap.estimates.noise import Noise
+from topgap.estimates.result import LEVEL, read_level
+from topgap.ledger import Ledger
+from topgap.ledger.charging import FREE, Charged, Payment, charge_for
 from topgap.neighbours import Neighbours
 from topgap.parameters import TopK
-from topgap.selection.check import Check
+from topgap.release import Release
+from topgap.selection.check import Check, describe_check
+from topgap.selection.measurement import Shares
+from topgap.selection.mechanism import prepare, select
+from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_prepared
+from topgap.streams.rows import Rows
+from topgap.streams.selection import release_rows, release_rows_with_estimates
+
+_SHARE = Fraction(1, 2)
+"""The part of ε that selects, unless the user gives another."""
 
 
-def release(request: Request) -> None:
-    """Do what was asked; everything public is checked before the data are looked at."""
-    validation.check(request)
-    ledger = _ledger(request)
-    request = replace(request, neighbours=_neighbours(request, ledger))
-    making = _making(request)
+def run_release(request: ReleaseRequest) -> None:
+    """Make the release and write it; or with `--check`, print what it would be."""
+    validate(request)
+    ledger = _open_ledger(request)
+    request = replace(request, neighbours=_resolve_neighbours(request, ledger))
+    mechanism = _Mechanism(request)
     files.check(
-        request.targets, _read(request), overwrite=request.overwrite, or_else=", or --overwrite"
+        request.targets, request.inputs, overwrite=request.overwrite, or_else=", or --overwrite"
     )
     if request.ledger is not None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None or request.check:
-        standard_output.check()
-    # A person who is counted moves a count by at most 1 between neighbours of either kind; how far
-    # they move a precomputed count is known for those neighbours alone that were named.
-    stated = None if request.count is None else request.neighbours
-    payment = making.charge_for(ledger, request.dataset, stated, _described(request))
-    with _what_it_has_cost(payment), _warnings_in_a_line():
-        data = (AllRows if request.all_rows else OverDomain)(request, making, payment)
-        if request.check:
-            _show(data.checked(), request)
+        files.check_standard_output()
+    payment = mechanism.charge_for(request, ledger)
+    with _note_cost(payment), one_line_warnings():
+        made = (_release_rows if request.all_rows else _release_counts)(request, mechanism, payment)
+        if isinstance(made, Check):
+            write_check(request, made)
         else:
-            publish(request, data.released(), payment)
+            write_publication(request, Publication(made, mechanism.level), payment)
 
 
-def _making(request: Request) -> Making:
-    parameters = TopK(
-        request.k,
-        request.epsilon,
-        resolution=request.resolution,
-        sensitivity=1 if request.sensitivity is None else request.sensitivity,
-        monotonic=request.neighbours == "add-remove" and request.monotonic is not False,
-    )
-    if not request.estimate:
-        return Releasing(parameters)
-    share, level = request.selection_share, request.level
-    return Estimating(
-        parameters,
-        selection_share=SHARE if share is None else share,
-        level=LEVEL if level is None else level,
-    )
+class _Mechanism:
+    """A release alone, or with estimates, with parameters that have been checked.
+
+    Attributes:
+        parameters: Those of the whole.
+        shares: How ε is shared if there are estimates; else None.
+        level: The level of their intervals.
+
+    Raises:
+        ParameterError: A parameter cannot be used.
+    """
+
+    def __init__(self, request: ReleaseRequest) -> None:
+        self.parameters = TopK(
+            request.k,
+            request.epsilon,
+            resolution=request.resolution,
+            sensitivity=1 if request.sensitivity is None else request.sensitivity,
+            monotonic=request.neighbours == "add-remove" and request.monotonic is not False,
+        )
+        self.shares, self.level = None, LEVEL
+        if request.estimate:
+            share, level = request.selection_share, request.level
+            self.shares = Shares.of(self.parameters, _SHARE if share is None else share)
+            self.level = LEVEL if level is None else read_level(level)
+            # An error of the parameters comes up here, and not after a charge.
+            Noise.discrete_laplace(self.shares.selection, self.shares.measurement_epsilon)
+
+    def charge_for(self, request: ReleaseRequest, ledger: Ledger | None) -> Payment:
+        """How the release is paid for, and what the ledger notes.
+
+        Raises:
+            BudgetExceeded, LedgerError: It could not be charged now.
+        """
+        # A person who is counted moves a count by at most 1 between neighbours of either kind; how
+        # far they move a precomputed count is known for those neighbours alone that were named.
+        stated = None if request.count is None else request.neighbours
+        whole, source = self.parameters, request.describe_source()
+        if self.shares is None:
+            name = "topgap release"
+            return charge_for(ledger, request.dataset, name, whole, stated, gaps=True, **source)
+        name = "topgap release --estimate"
+        return charge_for_estimates(
+            ledger, request.dataset, name, whole, self.shares, stated, **source
+        )
+
+    def prepare(self, counts: dict[Any, int]) -> Callable[[], Release | Estimates]:
+        """Check the counts of a domain; what is returned draws.
+
+        Raises:
+            AnswersError: There are too few.
+        """
+        shares = self.shares
+        if shares is None:
+            data = prepare(self.parameters, counts, None, None)
+            return lambda: select(self.parameters, data, True)
+        data = prepare(shares.selection, counts, None, None)
+        return lambda: estimate_prepared(shares, data, FREE)
+
+    def release_rows(self, rows: Rows, payment: Payment) -> Release | Estimates:
+        """Read all rows, charge, and draw."""
+        if self.shares is None:
+            return _format_items(release_rows(self.parameters, rows, True, payment))
+        estimates = release_rows_with_estimates(self.shares, rows, payment)
+        return replace(estimates, release=_format_items(estimates.release))
+
+    def describe_check(self, items: int, occurring: int, payment: Payment) -> Check:
+        """What would be released from so many items, of which so many occur."""
+        measured = self.shares is not None
+        return describe_check(self.parameters, payment, items, occurring, measured=measured)
 
 
-def _neighbours(request: Request, ledger: Any) -> Neighbours:
-    """Which data sets are neighbours: as typed, or as the ledger's data set has it.
+def _format_items(release: Release) -> Release:
+    """Decimals and dates become text, for not every format can hold them."""
+    items = [item if isinstance(item, int) else text_of(item) for item in release.items]
+    return release._with_items(items)
+
+
+def _release_counts(
+    request: ReleaseRequest, mechanism: _Mechanism, payment: Payment
+) -> Release | Estimates | Check:
+    """Count the items of a domain, charge, and draw."""
+    domain, k = _read_domain(request), request.k
+    if isinstance(domain, Domain) and len(domain) <= k:
+        raise DomainError(
+            f"With k = {k} the domain must have at least {k + 1} items; it has {len(domain)}."
+        )
+
+    def count() -> dict[Any, int]:
+        with Bar(shown=not request.quiet) as bar:
+            counts = _count(request, domain, bar)
+        if len(counts) <= k:  # only where the data are the domain: how many is a secret
+            raise DomainError(f"The data have too few different items for k = {k}.")
+        return counts
+
+    if request.check:
+        counts = count()
+        mechanism.prepare(counts)
+        return mechanism.describe_check(len(counts), sum(map(bool, counts.values())), payment)
+    _ask_before_charge(request, payment)
+    if request.query is None:
+        return payment.charge_then_run(mechanism.prepare(count()))
+    # Whether a query fails as it runs is an answer to it, so it is charged before; whether it can
+    # be run, and whether a file can be read, is not.
+    if payment is not FREE:
+        check_query(request.sources, **_query_options(request))
+    return payment.charge_then_run(lambda: mechanism.prepare(count())())
+
+
+def _release_rows(
+    request: ReleaseRequest, mechanism: _Mechanism, payment: Payment
+) -> Release | Estimates | Check:
+    """Read precomputed counts, each row of which is an item; charge, and draw."""
+    bar = Bar(shown=not request.quiet)
+    is_count = request.monotonic is None and request.neighbours == "add-remove"
+    item, count = str(request.item), str(request.count)
+    rows = Rows(_open_source(request), item, count, bar, None, is_count=is_count)
+    if request.check:
+        with bar, rows.opened():
+            found, occurring = rows.dry_run(request.k)
+        return mechanism.describe_check(found, occurring, payment)
+    _ask_before_charge(request, payment, bar)
+    with bar:
+        return mechanism.release_rows(rows, payment)
+
+
+def _ask_before_charge(request: ReleaseRequest, payment: Payment, bar: Bar | None = None) -> None:
+    """Let the payment look for lost signals and ask the user, right before it charges."""
+
+    def ask(charged: Charged) -> None:
+        raise_lost_signal()
+        if not request.yes:
+            if bar is not None:
+                bar.pause()
+            confirm_charge(charged)
+
+    if isinstance(payment, Charged):
+        payment.before_charge = ask
+
+
+def _read_domain(request: ReleaseRequest) -> Any:
+    if request.domain_from_data:
+        return FROM_DATA
+    if request.domain is not None:
+        return counting.read_domain(request.domain, request.domain_column)
+    ends = re.fullmatch(r"\s*(-?\d{1,18})\s*:\s*(-?\d{1,18})\s*", request.domain_range or "")
+    if ends is None:
+        raise typer.BadParameter("--domain-range must be two integers, as in 1:942.")
+    return Domain(range(int(ends[1]), int(ends[2]) + 1))
+
+
+def _count(request: ReleaseRequest, domain: Any, bar: Bar) -> dict[Any, int]:
+    source = _open_source(request)
+    options: dict[str, Any] = {"domain": domain, "memory": request.memory, "progress": bar}
+    if request.resolved_source_format == "fimi":
+        return counting.count_transactions(source, **options)
+    is_piped = request.sources == ["-"]
+    options |= {
+        "item": request.item,
+        "format": request.resolved_source_format if is_piped else request.source_format,
+        "table": request.table,
+        "query": request.query,
+        "header": request.header,
+        "delimiter": request.delimiter,
+    }
+    if request.count is not None:
+        return counting.read_counts(source, count=request.count, **options)
+    options["rows_are_per_person"] = request.rows_are_per_person
+    return counting.count_events(source, person=str(request.person), **options)
+
+
+def _query_options(request: ReleaseRequest) -> dict[str, Any]:
+    return {
+        "query": request.query,
+        "item": request.item,
+        "person": request.person,
+        "count": request.count,
+        "format": request.source_format,
+        "rows_are_per_person": request.rows_are_per_person,
+    }
+
+
+def _open_source(request: ReleaseRequest) -> Any:
+    if request.sources != ["-"]:
+        return request.sources
+    if sys.stdin is None:
+        raise SourceError("Standard input is closed.")
+    return sys.stdin.buffer
+
+
+def _open_ledger(request: ReleaseRequest) -> Ledger | None:
+    if request.ledger is None:
+        return None
+    check_clock = not request.ignore_clock
+    return Ledger(request.ledger, who=request.who, note=request.note, check_clock=check_clock)
+
+
+def _resolve_neighbours(request: ReleaseRequest, ledger: Ledger | None) -> Neighbours:
+    """Which data sets are neighbours, by option or by the ledger's data set.
 
     Raises:
         typer.BadParameter: The numbers are said to be monotonic, which they cannot be then.
     """
-    if request.neighbours is not None or ledger is None:
+    if request.neighbours is not None or ledger is None or request.dataset is None:
         return request.neighbours or "add-remove"
-    neighbours: Neighbours = ledger.budget(request.dataset).neighbours
+    neighbours = ledger.budget(request.dataset).neighbours
     if neighbours == "replace" and request.monotonic:
         raise typer.BadParameter(
             "the ledger's data set is for replace-one neighbours, between which numbers move both "
@@ -86,49 +280,9 @@ def _neighbours(request: Request, ledger: Any) -> Neighbours:
     return neighbours
 
 
-def _described(request: Request) -> dict[str, Any]:
-    """What was released from, as typed but for passwords; for whoever reads the ledger later."""
-    told = {
-        "sources": [*map(format_path, request.sources)],
-        "table": request.table,
-        "query": request.query,
-        "rows_are_per_person": request.rows_are_per_person or None,
-        "person": request.person,
-        "item": request.item,
-        "count": request.count,
-        "neighbours": request.neighbours,
-        "domain": None if request.domain is None else format_path(request.domain),
-        "domain_column": request.domain_column,
-        "domain_range": request.domain_range,
-        "domain_from_data": request.domain_from_data or None,
-        "all_rows": request.all_rows or None,
-    }
-    return {name: value for name, value in told.items() if value is not None}
-
-
-def _ledger(request: Request) -> Any:
-    if request.ledger is None:
-        return None
-    from topgap.ledger import Ledger
-
-    return Ledger(
-        request.ledger,
-        who=request.who,
-        note=request.note,
-        check_clock=not request.ignore_clock,
-    )
-
-
-def _read(request: Request) -> list[str]:
-    """Whatever is read, and must stay."""
-    others = [str(each) for each in (request.domain, request.ledger) if each is not None]
-    inside = [os.path.join(glob.escape(each), "*") for each in request.sources]
-    return [*request.sources, *inside, *others]
-
-
 @contextmanager
-def _what_it_has_cost(payment: Payment) -> Iterator[None]:
-    """Note it on an error, if it is known."""
+def _note_cost(payment: Payment) -> Iterator[None]:
+    """Note on an error what was charged, if that is known."""
     try:
         yield
     except LedgerError:  # which says it, if that is known
@@ -136,36 +290,10 @@ def _what_it_has_cost(payment: Payment) -> Iterator[None]:
     except (TopgapError, KeyboardInterrupt) as error:
         if isinstance(payment, Charged):
             if payment.charge is not None and payment.is_recorded:
-                error.add_note(charged(payment.charge))
+                error.add_note(describe_charge(payment.charge))
                 error.add_note(
                     "The release is in the ledger: topgap budget history with --format json has it."
                 )
             elif payment.charge is None and isinstance(error, TopgapError):
                 error.add_note("Nothing was charged.")
         raise
-
-
-@contextmanager
-def _warnings_in_a_line() -> Iterator[None]:
-    """Say in a sentence what a warning of the ledger says."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", LedgerWarning)
-        usual = warnings.showwarning
-
-        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-            if category is LedgerWarning:
-                complain(str(message))
-            else:
-                usual(message, category, *where, **more)
-
-        warnings.showwarning = show
-        yield
-
-
-def _show(check: Check, request: Request) -> None:
-    """Say what a release would do."""
-    marked = replace(check, domain_from_data=request.domain_from_data)
-    said = [*marked.lines(), *words(request, check.parameters)]
-    if request.targets:
-        said.append(f"Would be written: {', '.join(map(format_path, request.targets))}.")
-    standard_output.write("".join(f"{line}\n" for line in said).encode(errors="backslashreplace"))
