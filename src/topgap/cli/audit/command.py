@@ -1,10 +1,8 @@
 """The command `topgap audit`: its help and its examples."""
 
-import typer
-
 from topgap.cli.audit.request import AuditRequest
 from topgap.cli.audit.run import run_audit
-from topgap.cli.dataclass_command import add_command
+from topgap.cli.command import Command
 
 DESCRIPTION = """Look for broken promises: in topgap, or in a release function of yours.
 
@@ -49,7 +47,10 @@ and all that is broken on purpose was found;
 2 a command that cannot be understood; 130 interrupted.
 """
 
-
-def add_audit(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, "audit", AuditRequest, run_audit, description=DESCRIPTION, epilog=EXAMPLES)
+AUDIT = Command(
+    name="audit",
+    request_type=AuditRequest,
+    run=run_audit,
+    description=DESCRIPTION,
+    epilog=EXAMPLES,
+)

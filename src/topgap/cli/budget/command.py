@@ -1,7 +1,5 @@
 """The commands `topgap budget …`: their help and examples."""
 
-import typer
-
 from topgap.cli.budget import run
 from topgap.cli.budget.request import (
     ChargeRequest,
@@ -12,7 +10,7 @@ from topgap.cli.budget.request import (
     RecordRequest,
     VerifyRequest,
 )
-from topgap.cli.dataclass_command import add_command
+from topgap.cli.command import Command, CommandGroup
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
 EXAMPLES = r"""
@@ -57,69 +55,64 @@ Add up the ε of all releases of a data set, in a ledger that refuses charges ov
 The ledger is one file, which any number of processes may use at once. What is charged cannot be \
 given back, whatever became of the release."""
 
-
-def add_budget(app: typer.Typer) -> None:
-    """Add the commands."""
-    budget = typer.Typer(name="budget", no_args_is_help=True, epilog=EXAMPLES, help=DESCRIPTION)
-    add_command(
-        budget,
-        "init",
-        InitRequest,
-        run.init,
-        description="Set the total ε of a data set, once; and make the ledger if there is none.",
-    )
-    add_command(
-        budget,
-        "charge",
-        ChargeRequest,
-        run.charge,
-        description="Charge a release that other software makes, before it is made.\n\n"
-        "What topgap releases with --ledger is charged by itself.",
-    )
-    add_command(
-        budget,
-        "record",
-        RecordRequest,
-        run.record,
-        description="Keep the result of a charge that has none, once.\n\n"
-        "What topgap releases with --ledger is recorded by itself.",
-    )
-    add_command(
-        budget,
-        "show",
-        ListRequest,
-        run.show,
-        description="Tell what is spent and what is left, and which charges have no result.",
-    )
-    add_command(
-        budget,
-        "history",
-        ListRequest,
-        run.history,
-        description="List the charges; JSON and CSV have their results, too.",
-    )
-    add_command(
-        budget,
-        "export",
-        ExportRequest,
-        run.export,
-        description="Write all of it for other software, after it has been verified.",
-    )
-    add_command(
-        budget,
-        "copy",
-        CopyRequest,
-        run.copy,
-        description="Make a copy to be kept elsewhere, whole even while others charge.\n\n"
-        "It is not for charging: it does not know what the ledger is charged meanwhile.",
-    )
-    add_command(
-        budget,
-        "verify",
-        VerifyRequest,
-        run.verify,
-        description="See whether anything was edited, deleted or reordered.\n\n"
-        "Whoever can write to the file can write all of it anew, and only a receipt that\n"
-        "was kept elsewhere tells.",
-    )
-    app.add_typer(budget)
+BUDGET = CommandGroup(
+    name="budget",
+    description=DESCRIPTION,
+    epilog=EXAMPLES,
+    commands=(
+        Command(
+            name="init",
+            request_type=InitRequest,
+            run=run.init,
+            description="Set the total ε of a data set, once; and make the ledger if there is "
+            "none.",
+        ),
+        Command(
+            name="charge",
+            request_type=ChargeRequest,
+            run=run.charge,
+            description="Charge a release that other software makes, before it is made.\n\n"
+            "What topgap releases with --ledger is charged by itself.",
+        ),
+        Command(
+            name="record",
+            request_type=RecordRequest,
+            run=run.record,
+            description="Keep the result of a charge that has none, once.\n\n"
+            "What topgap releases with --ledger is recorded by itself.",
+        ),
+        Command(
+            name="show",
+            request_type=ListRequest,
+            run=run.show,
+            description="Tell what is spent and what is left, and which charges have no result.",
+        ),
+        Command(
+            name="history",
+            request_type=ListRequest,
+            run=run.history,
+            description="List the charges; JSON and CSV have their results, too.",
+        ),
+        Command(
+            name="export",
+            request_type=ExportRequest,
+            run=run.export,
+            description="Write all of it for other software, after it has been verified.",
+        ),
+        Command(
+            name="copy",
+            request_type=CopyRequest,
+            run=run.copy,
+            description="Make a copy to be kept elsewhere, whole even while others charge.\n\n"
+            "It is not for charging: it does not know what the ledger is charged meanwhile.",
+        ),
+        Command(
+            name="verify",
+            request_type=VerifyRequest,
+            run=run.verify,
+            description="See whether anything was edited, deleted or reordered.\n\n"
+            "Whoever can write to the file can write all of it anew, and only a receipt that\n"
+            "was kept elsewhere tells.",
+        ),
+    ),
+)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topgap.cli.dataclass_command import add_command
+from topgap.cli.command import Command
 
 DESCRIPTION = """Make up shopping baskets and release the 25 most bought of 1,000 products.
 
@@ -28,12 +28,10 @@ class DemoRequest:
     ] = None
 
 
-def add_demo(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, "demo", DemoRequest, _run, description=DESCRIPTION)
-
-
 def _run(request: DemoRequest) -> None:
     from topgap.cli.demo.run import run_demo  # and Rich, which a release need not wait for
 
     run_demo(request.baskets, request.save)
+
+
+DEMO = Command(name="demo", request_type=DemoRequest, run=_run, description=DESCRIPTION)

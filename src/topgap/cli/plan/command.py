@@ -1,8 +1,6 @@
 """The command `topgap plan`: its help and its examples."""
 
-import typer
-
-from topgap.cli.dataclass_command import add_command
+from topgap.cli.command import Command
 from topgap.cli.plan.request import PlanRequest
 from topgap.cli.plan.run import run_plan
 
@@ -46,7 +44,10 @@ Exit codes: 0 planned; 1 counts or parameters that cannot be used;
 2 a command that cannot be understood; 130 interrupted.
 """
 
-
-def add_plan(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, "plan", PlanRequest, run_plan, description=DESCRIPTION, epilog=EXAMPLES)
+PLAN = Command(
+    name="plan",
+    request_type=PlanRequest,
+    run=run_plan,
+    description=DESCRIPTION,
+    epilog=EXAMPLES,
+)

@@ -1,8 +1,6 @@
 """The command `topgap release`: its help and its examples."""
 
-import typer
-
-from topgap.cli.dataclass_command import add_command
+from topgap.cli.command import Command
 from topgap.cli.release.request import ReleaseRequest
 from topgap.cli.release.run import run_release
 
@@ -72,9 +70,10 @@ Exit codes: 0 released, or checked; 1 data or parameters that cannot be used,
 or not confirmed; 2 a command that cannot be understood; 130 interrupted.
 """
 
-
-def add_release(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(
-        app, "release", ReleaseRequest, run_release, description=DESCRIPTION, epilog=EXAMPLES
-    )
+RELEASE = Command(
+    name="release",
+    request_type=ReleaseRequest,
+    run=run_release,
+    description=DESCRIPTION,
+    epilog=EXAMPLES,
+)
