@@ -64,7 +64,7 @@ def check(
         except OutputError:
             raise
         except OSError as error:
-            raise _unwritable(target, error) from None
+            raise _output_error(target, error) from None
 
 
 def check_beside_ledger(targets: Iterable[Path], ledger: Path) -> None:
@@ -105,7 +105,7 @@ def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) 
 
 
 def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
-    """Write all the files, each whole; none gets its name before all of them are complete.
+    """Write the files, each whole; none gets its name before all of them are complete.
 
     Raises:
         OutputError: They cannot be written.
@@ -116,7 +116,7 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
     try:
         for target, content in contents.items():
             if not _is_special(target):
-                ready[target] = _written_beside(target, content)
+                ready[target] = _write_beside(target, content)
         for target, content in contents.items():
             if target not in ready:
                 target.write_bytes(content)
@@ -124,14 +124,14 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
             if overwrite:
                 os.replace(temporary, os.path.realpath(target))
             else:
-                _put(temporary, target)
+                _rename_without_overwriting(temporary, target)
                 made.append(target)
     except BaseException as error:
         for each in [*ready.values(), *made]:
             with contextlib.suppress(OSError):
                 each.unlink()
         if isinstance(error, OSError):
-            raise _unwritable(target, error) from None
+            raise _output_error(target, error) from None
         raise
 
 
@@ -166,14 +166,14 @@ def write_standard_output(content: bytes) -> None:
         raise OutputError(f"Standard output cannot be written: {error.strerror}.") from None
 
 
-def _unwritable(target: Path, error: OSError) -> OutputError:
+def _output_error(target: Path, error: OSError) -> OutputError:
     name = format_path(target)
     why = error.strerror or type(error).__name__
     return OutputError(f"{name if len(name) <= 100 else name[:99] + '…'} cannot be written: {why}.")
 
 
-def _written_beside(target: Path, content: bytes) -> Path:
-    """A file in the same directory, complete and on disk."""
+def _write_beside(target: Path, content: bytes) -> Path:
+    """Write a complete file in the same directory, and sync it to disk."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=_directory(target))
     temporary = Path(name)
     try:
@@ -188,8 +188,8 @@ def _written_beside(target: Path, content: bytes) -> Path:
     return temporary
 
 
-def _put(temporary: Path, target: Path) -> None:
-    """Give the file its name, unless another one has it by now."""
+def _rename_without_overwriting(temporary: Path, target: Path) -> None:
+    """Give the file its name, unless another file has it by now."""
     try:
         os.link(temporary, target)
     except FileExistsError:

@@ -14,7 +14,7 @@ _AFTER = 0.5
 
 
 class Bar:
-    """Shows what it is told, by being called with what is done and which share of it."""
+    """A progress bar that is called with what is being done and the share of it that is done."""
 
     def __init__(self, *, shown: bool = True) -> None:
         self._wanted = shown and sys.stderr is not None and sys.stderr.isatty()
@@ -23,7 +23,7 @@ class Bar:
         self._task: TaskID | None = None
 
     def __call__(self, doing: str, share: float | None) -> None:
-        """Show that this share, from 0 to 1, is done; None if it is not known.
+        """Show the share that is done, from 0 to 1; None if it is not known.
 
         Raises:
             KeyboardInterrupt, SystemExit: A signal came, and the exception of its handler was lost.

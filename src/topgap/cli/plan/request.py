@@ -33,15 +33,14 @@ class PlanRequest:
 
     k: options.K
     sources: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            default_factory=list,
             metavar="SOURCE",
             help="Counts that everyone may know: CSV, TSV, JSON lines or Parquet files (.gz too), "
             "or patterns of them; a table of a DuckDB or SQLite file; or - for standard input.",
             show_default=False,
         ),
-    ]
+    ] = None
     person: Annotated[
         str | None,
         typer.Option(hidden=True, callback=_refuse_persons, is_eager=True),
@@ -78,15 +77,14 @@ class PlanRequest:
     header: options.Header = True
     delimiter: options.Delimiter = None
     epsilon: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            default_factory=list,
             help="A privacy loss to plan for, exactly: 1, 0.1 or 1/3; as often as you like. Ten "
             "values from 0.01 to 10 unless given.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
-    ]
+    ] = None
     resolution: options.Resolution = "1/10"
     neighbours: options.Neighbours = "add-remove"
     sensitivity: Annotated[
@@ -146,8 +144,8 @@ class PlanRequest:
     @property
     def inputs(self) -> list[str]:
         """The files that are read, or patterns of them: they must not be overwritten."""
-        inside = [os.path.join(glob.escape(each), "*") for each in self.sources]
-        return [*self.sources, *inside]
+        sources = self.sources or []
+        return [*sources, *(os.path.join(glob.escape(each), "*") for each in sources)]
 
 
 def validate(request: PlanRequest) -> None:
@@ -156,18 +154,18 @@ def validate(request: PlanRequest) -> None:
     Raises:
         typer.BadParameter: Some do.
     """
-    columns = [request.item, request.count]
+    sources, columns = request.sources or [], [request.item, request.count]
     table_options = [*columns, request.source_format, request.table, request.delimiter]
-    if bool(request.sources) == (request.zipf is not None):
+    if bool(sources) == (request.zipf is not None):
         raise typer.BadParameter("give public counts as SOURCE, or made-up ones by --zipf.")
     if request.zipf is None:
         if request.item is None or request.count is None:
             raise typer.BadParameter("say with --item and --count which columns to read.")
         if request.largest is not None:
             raise typer.BadParameter("--largest is for made-up counts, with --zipf.")
-        if "-" in request.sources and len(request.sources) > 1:
+        if "-" in sources and len(sources) > 1:
             raise typer.BadParameter("standard input cannot be read together with files.")
-        if "fimi" in map(counting.format_by_name, request.sources):
+        if "fimi" in map(counting.format_by_name, sources):
             raise typer.BadParameter("FIMI files are of persons, and a plan is of public counts.")
     elif (
         any(each is not None for each in [*table_options, request.delimiter]) or not request.header

@@ -20,7 +20,7 @@ _MARK = " ?"
 
 
 class Signs(NamedTuple):
-    """What bars are made of."""
+    """The characters of a bar."""
 
     rest: str
     gap: str
@@ -70,7 +70,7 @@ class TerminalTable:
         yield from (Text(each, style="bold red") for each in release.caveats)
 
     def _rows(self) -> tuple[list[str], list[list[str]], str]:
-        """As they are published, with gaps that align and, where there is more, a narrow head."""
+        """The rows, with aligned gaps and, if there are more columns, a narrow head for them."""
         head, rows, note = self.publication.rows()
         resolution = self.publication.release.parameters.resolution
         for row, gap in zip(rows, self.publication.release.gaps or (), strict=False):
