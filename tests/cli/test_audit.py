@@ -20,7 +20,7 @@ from topgap import select
 from topgap.auditing import attacks
 from topgap.auditing.cases.default_cases import QUICK_CASES
 from topgap.auditing.mechanisms import suite
-from topgap.cli.commands import app
+from topgap.cli.app import app
 
 # What the audit promises, with the failure that is asked for below; see `SMALL`.
 CLEAN = 1e-10

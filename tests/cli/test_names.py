@@ -11,7 +11,7 @@ import pytest
 
 from tests.checking.systems import linux_only, posix_only
 from tests.cli.command import is_one_sentence, release, topgap, write_visits
-from topgap.cli.csv_text import csv_text
+from topgap.cli.csv_text import format_csv
 from topgap.display.text import format_path
 
 ADDRESS = "postgresql://ann:hunter2@host/db?password=hunter2"
@@ -170,7 +170,7 @@ ODD = [
 
 
 def test_csv_has_a_row_for_each_row_and_no_formula() -> None:
-    text = csv_text([[number, item, -0.5] for number, item in enumerate(ODD)])
+    text = format_csv([[number, item, -0.5] for number, item in enumerate(ODD)])
     rows = [*csv.reader(io.StringIO(text, newline=""), strict=True)]
     formulas = {"=1+1", "+1", "-x", "@SUM(A1)", "\ttab", "\rfirst", "=cmd|' /C calc'!A0"}
     formulas |= {"'=1", "\nfirst", "＝1+1"}

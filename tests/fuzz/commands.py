@@ -184,7 +184,7 @@ def fuzz_command(given: dict[str, Any], call: Judge) -> None:
 
 
 def _run(words: list[str]) -> tuple[int, str]:
-    from topgap.cli.commands import app
+    from topgap.cli.app import app
 
     out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
     before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(b""))

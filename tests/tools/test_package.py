@@ -17,7 +17,7 @@ from tests.checking.systems import NEED_LINUX, NEED_POSIX
 from tools import package
 from tools.package_contents import ROOT, find_misfits, read_version
 from topgap import _core
-from topgap.cli.commands import app
+from topgap.cli.app import app
 
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob(".github/*/*.yml")}
 TESTS = "./.github/workflows/test.yml"

@@ -1,4 +1,4 @@
-"""`topgap demo`: the way from made-up baskets to a published list."""
+"""The demonstration: made-up baskets, counted and released, with an explanation."""
 
 import shlex
 import tempfile
@@ -9,8 +9,8 @@ from rich.console import Console
 
 from topgap.cli import files
 from topgap.cli.progress import Bar
-from topgap.cli.publications import Released
-from topgap.cli.terminal import Shown
+from topgap.cli.release.publication import Publication
+from topgap.cli.release.terminal import TerminalTable
 from topgap.counting import count_transactions
 from topgap.datasets import Quest, baskets, write
 from topgap.display.text import format_path
@@ -22,8 +22,8 @@ _SEED = 1994
 _TOLD_EVERY = 1_000
 
 
-def show(transactions: int, save: Path | None) -> None:
-    """Make up the baskets, release the most bought products, and explain what is seen."""
+def run_demo(transactions: int, save: Path | None) -> None:
+    """Make up the baskets, release the most bought products, and explain the output."""
     quest = Quest(transactions=transactions)
     if save is not None:
         files.check([save], [], overwrite=False)
@@ -37,12 +37,12 @@ def show(transactions: int, save: Path | None) -> None:
     parameters = TopK(K, EPSILON, monotonic=True)
     with tempfile.TemporaryDirectory(prefix="topgap-") as directory, Bar() as bar:
         path = Path(directory, "baskets.dat")
-        write(path, _watched(baskets(quest, _SEED), transactions, bar))
+        write(path, _report_progress(baskets(quest, _SEED), transactions, bar))
         counts = count_transactions(path, domain=range(quest.items), progress=bar)
         if save is not None:
             files.write({save: path.read_bytes()}, overwrite=False)
     release = select(parameters, counts)
-    console.print(Shown(Released(release)))
+    console.print(TerminalTable(Publication(release)))
     right = len({*release.items} & {*sorted(counts, key=counts.__getitem__)[-K:]})
     console.print(
         "\nThis list may be published: it is ε-differentially private, gaps included, and the gaps "
@@ -57,8 +57,8 @@ def show(transactions: int, save: Path | None) -> None:
         print(f"{command} -k {K} --epsilon {EPSILON}")
 
 
-def _watched(made: Iterable[list[int]], all_of: int, bar: Bar) -> Iterator[list[int]]:
+def _report_progress(made: Iterable[list[int]], total: int, bar: Bar) -> Iterator[list[int]]:
     for number, basket in enumerate(made):
         if number % _TOLD_EVERY == 0:
-            bar("making baskets", number / all_of)
+            bar("making baskets", number / total)
         yield basket

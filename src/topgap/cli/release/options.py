@@ -1,81 +1,26 @@
-"""What a user types: `topgap release`."""
+"""What a user types after `topgap release`: each option with its help, once."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from topgap import counting
 from topgap.cli import options
-from topgap.cli.asked import Request, SourceFormat
-from topgap.cli.complaints import one_sentence
-from topgap.cli.forms import Form
+from topgap.cli.files import OutputFormat
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
-from topgap.cli.request import release as released
 from topgap.counting import MEMORY
 from topgap.neighbours import Neighbours
 
+SourceFormat = Literal[counting.Format, "arrow"]
 _DOMAIN = "The public list of items"
 
-# Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
-EXAMPLES = r"""
-[bold]Examples[/bold]
 
-The ten most common diagnoses, from a table of visits, with a page to publish:
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """The options of `topgap release`, in the order of its help."""
 
-topgap release visits.parquet --person patient --item diagnosis \
-  --domain icd10.txt -k 10 --epsilon 1 --report diagnoses.html
-
-A CSV file from a pipe, products numbered 1 to 942, the release as JSON:
-
-zcat baskets.csv.gz | topgap release - --person basket --item product \
-  --domain-range 1:942 -k 25 --epsilon 1/2 --format json
-
-A table of a database; a person may be replaced by another (twice the noise):
-
-topgap release clinic.sqlite --table visits --person patient --item code \
-  --domain codes.csv --domain-column code -k 5 --epsilon 1 \
-  --neighbours replace
-
-Baskets in the FIMI format, one person a line:
-
-topgap release baskets.dat --domain-range 0:999 -k 25 --epsilon 1
-
-Precomputed counts:
-
-topgap release counts.csv --item page --count people --domain pages.txt \
-  -k 3 --epsilon 0.1
-
-A hundred million of them, each row an item of the public list:
-
-topgap release counts.parquet --item page --count people --all-rows \
-  -k 10 --epsilon 1
-
-How many, too: estimates with their standard errors and 99% intervals:
-
-topgap release visits.parquet --person patient --item diagnosis \
-  --domain icd10.txt -k 10 --epsilon 1 --estimate --level 0.99
-
-Charged to a ledger, which adds up the ε of all releases of the same data:
-
-topgap budget init budget.db --dataset visits --epsilon 3
-topgap release visits.parquet --person patient --item diagnosis \
-  --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits
-
-The same without drawing or charging anything, to see that all of it fits:
-
-topgap release visits.parquet --person patient --item diagnosis \
-  --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits \
-  --check
-
-Each run on the same data adds its ε to what was spent before; without a
-ledger nobody counts.
-
-Exit codes: 0 released, or checked; 1 data or parameters that cannot be used,
-or not confirmed; 2 a command that cannot be understood; 130 interrupted.
-"""
-
-
-def release(
     sources: Annotated[
         list[str],
         typer.Argument(
@@ -84,8 +29,8 @@ def release(
             "DuckDB or SQLite file; or - for standard input. With --all-rows, Arrow files too.",
             show_default=False,
         ),
-    ],
-    k: options.K,
+    ]
+    k: options.K
     epsilon: Annotated[
         str,
         typer.Option(
@@ -94,7 +39,7 @@ def release(
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
-    ],
+    ]
     person: Annotated[
         str | None,
         typer.Option(
@@ -102,8 +47,8 @@ def release(
             help="The column that says who. Each person counts once for each item.",
             rich_help_panel=DATA,
         ),
-    ] = None,
-    item: options.Item = None,
+    ] = None
+    item: options.Item = None
     count: Annotated[
         str | None,
         typer.Option(
@@ -111,7 +56,7 @@ def release(
             help="Column with precomputed counts; in place of --person.",
             rich_help_panel=DATA,
         ),
-    ] = None,
+    ] = None
     source_format: Annotated[
         SourceFormat | None,
         typer.Option(
@@ -120,8 +65,8 @@ def release(
             "duckdb, sqlite, or with --all-rows arrow. Default for -: csv.",
             rich_help_panel=DATA,
         ),
-    ] = None,
-    table: options.Table = None,
+    ] = None
+    table: options.Table = None
     query: Annotated[
         str | None,
         typer.Option(
@@ -132,7 +77,7 @@ def release(
             "before it runs; try it with --check.",
             rich_help_panel=DATA,
         ),
-    ] = None,
+    ] = None
     rows_are_per_person: Annotated[
         bool,
         typer.Option(
@@ -141,16 +86,16 @@ def release(
             "alone.",
             rich_help_panel=DATA,
         ),
-    ] = False,
-    header: options.Header = True,
-    delimiter: options.Delimiter = None,
+    ] = False
+    header: options.Header = True
+    delimiter: options.Delimiter = None
     memory: Annotated[
         str,
         typer.Option(
             help="What counting may use of it; more goes to a temporary directory on disk.",
             rich_help_panel=DATA,
         ),
-    ] = MEMORY,
+    ] = MEMORY
     domain: Annotated[
         Path | None,
         typer.Option(
@@ -159,7 +104,7 @@ def release(
             "them take part, with 0 if nobody has them; other items are left out.",
             rich_help_panel=_DOMAIN,
         ),
-    ] = None,
+    ] = None
     domain_column: Annotated[
         str | None,
         typer.Option(
@@ -167,7 +112,7 @@ def release(
             help="The column of the CSV, TSV, JSON lines or Parquet file that --domain names.",
             rich_help_panel=_DOMAIN,
         ),
-    ] = None,
+    ] = None
     domain_range: Annotated[
         str | None,
         typer.Option(
@@ -175,7 +120,7 @@ def release(
             help="The items are these integers, both ends included.",
             rich_help_panel=_DOMAIN,
         ),
-    ] = None,
+    ] = None
     domain_from_data: Annotated[
         bool,
         typer.Option(
@@ -183,7 +128,7 @@ def release(
             help="Take the items from the data. That somebody has an item is then not protected.",
             rich_help_panel=_DOMAIN,
         ),
-    ] = False,
+    ] = False
     all_rows: Annotated[
         bool,
         typer.Option(
@@ -194,8 +139,8 @@ def release(
             "stream from standard input.",
             rich_help_panel=_DOMAIN,
         ),
-    ] = False,
-    resolution: options.Resolution = "1/10",
+    ] = False
+    resolution: options.Resolution = "1/10"
     neighbours: Annotated[
         Neighbours | None,
         typer.Option(
@@ -206,7 +151,7 @@ def release(
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
-    ] = None,
+    ] = None
     monotonic: Annotated[
         bool | None,
         typer.Option(
@@ -217,7 +162,7 @@ def release(
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
-    ] = None,
+    ] = None
     sensitivity: Annotated[
         str | None,
         typer.Option(
@@ -225,7 +170,7 @@ def release(
             "are counted here move it by 1.",
             rich_help_panel=PRIVACY,
         ),
-    ] = None,
+    ] = None
     estimate: Annotated[
         bool,
         typer.Option(
@@ -234,7 +179,7 @@ def release(
             "better. ε is then that of the whole.",
             rich_help_panel=PRIVACY,
         ),
-    ] = False,
+    ] = False
     selection_share: Annotated[
         str | None,
         typer.Option(
@@ -243,7 +188,7 @@ def release(
             "measures. With --estimate only.",
             rich_help_panel=PRIVACY,
         ),
-    ] = None,
+    ] = None
     level: Annotated[
         str | None,
         typer.Option(
@@ -251,7 +196,7 @@ def release(
             "given. With --estimate only.",
             rich_help_panel=OUTPUT,
         ),
-    ] = None,
+    ] = None
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -260,7 +205,7 @@ def release(
             "It gets the result, too. See topgap budget.",
             rich_help_panel=BUDGET,
         ),
-    ] = None,
+    ] = None
     dataset: Annotated[
         str | None,
         typer.Option(
@@ -268,20 +213,20 @@ def release(
             help="The data set in the ledger that SOURCE is.",
             rich_help_panel=BUDGET,
         ),
-    ] = None,
-    who: options.Who = None,
-    note: options.Note = None,
-    ignore_clock: options.IgnoreClock = False,
-    form: Annotated[
-        Form | None,
+    ] = None
+    who: options.Who = None
+    note: options.Note = None
+    ignore_clock: options.IgnoreClock = False
+    output_format: Annotated[
+        OutputFormat | None,
         typer.Option(
             "--format",
             help="How the release is written; a table, unless the name of --output says otherwise. "
             "In CSV an apostrophe is put before text that a spreadsheet would take for a formula.",
             rich_help_panel=OUTPUT,
         ),
-    ] = None,
-    output: options.Output = None,
+    ] = None
+    output: options.Output = None
     report: Annotated[
         Path | None,
         typer.Option(
@@ -289,13 +234,13 @@ def release(
             help="A page for readers too: chart, parameters in plain words, how to cite.",
             rich_help_panel=OUTPUT,
         ),
-    ] = None,
+    ] = None
     title: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="The heading of the report.", rich_help_panel=OUTPUT),
-    ] = None,
-    overwrite: options.Overwrite = False,
-    quiet: options.Quiet = False,
+    ] = None
+    overwrite: options.Overwrite = False
+    quiet: options.Quiet = False
     check: Annotated[
         bool,
         typer.Option(
@@ -304,7 +249,7 @@ def release(
             "ε would remain, and stop: nothing is drawn, charged or written. What it says of the "
             "data is for the holder of the data alone.",
         ),
-    ] = False,
+    ] = False
     yes: Annotated[
         bool,
         typer.Option(
@@ -312,28 +257,4 @@ def release(
             help="Charge without asking. In a terminal the command asks once before it charges.",
             rich_help_panel=BUDGET,
         ),
-    ] = False,
-) -> None:
-    """Count, and release the k largest items with the gap from each to the next.
-
-    SOURCE says who had what. Each item of a public list is counted: its persons,
-    each once. The k largest are named, with the gap from each to the next and,
-    by --estimate, how many they are, under ε-differential privacy. Nothing else
-    about the data leaves this command.
-    """
-    with one_sentence():
-        released(
-            Request(
-                sources=sources, person=person, item=item, count=count,
-                source_format=source_format, table=table, query=query, header=header,
-                delimiter=delimiter, rows_are_per_person=rows_are_per_person, memory=memory,
-                domain=domain, domain_column=domain_column, domain_range=domain_range,
-                domain_from_data=domain_from_data, all_rows=all_rows,
-                k=k, epsilon=epsilon, resolution=resolution, neighbours=neighbours,
-                monotonic=monotonic, sensitivity=sensitivity,
-                estimate=estimate, selection_share=selection_share, level=level,
-                ledger=ledger, dataset=dataset, who=who, note=note, ignore_clock=ignore_clock,
-                form=form, output=output, report=report, title=title, overwrite=overwrite,
-                quiet=quiet, check=check, yes=yes,
-            )
-        )  # fmt: skip
+    ] = False

@@ -1,4 +1,4 @@
-"""What is published on a terminal: the list, the numbers, and a chart in which they can be seen."""
+"""A publication on a terminal: the list, the numbers, and a bar chart."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from topgap.cli.publications import Publication
+from topgap.cli.release.publication import Publication
 from topgap.display.rounding import format_about, format_aligned
 from topgap.display.text import width
 from topgap.margins import is_uncertain, leads, least_certain_gap
@@ -20,7 +20,7 @@ _MARK = " ?"
 
 
 class Signs(NamedTuple):
-    """What bars are made of."""
+    """The characters of a bar."""
 
     rest: str
     gap: str
@@ -31,22 +31,22 @@ _BLOCKS, _PLAIN = Signs("░", "█", "▒"), Signs(".", "#", "=")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What Rich prints.
+class TerminalTable:
+    """A table with bars, which Rich prints.
 
     Each bar ends at the item's lead over the first item that is not named, and its full part is
     the item's own gap; that part is lighter where the order is uncertain. Where there is no room
     for bars, a mark alone says that.
 
     Attributes:
-        made: What is published.
+        publication: What is published.
     """
 
-    made: Publication
+    publication: Publication
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
         head, rows, note = self._rows()
-        release = self.made.release
+        release = self.publication.release
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         table.add_column(head[0], justify="right", no_wrap=True)
         table.add_column(head[1], overflow="fold")
@@ -65,24 +65,24 @@ class Shown:
             yield table
             yield _legend(release, room, signs)
         yield Text(note, style="dim")
-        yield from (Text(each, style="dim") for each in self.made.explanations)
-        yield from (Text(each, style="yellow") for each in self.made.cautions)
+        yield from (Text(each, style="dim") for each in self.publication.explanations)
+        yield from (Text(each, style="yellow") for each in self.publication.cautions)
         yield from (Text(each, style="bold red") for each in release.caveats)
 
     def _rows(self) -> tuple[list[str], list[list[str]], str]:
-        """As they are published, with gaps that align and, where there is more, a narrow head."""
-        head, rows, note = self.made.rows()
-        resolution = self.made.release.parameters.resolution
-        for row, gap in zip(rows, self.made.release.gaps or (), strict=False):
+        """The rows, with aligned gaps and, if there are more columns, a narrow head for them."""
+        head, rows, note = self.publication.rows()
+        resolution = self.publication.release.parameters.resolution
+        for row, gap in zip(rows, self.publication.release.gaps or (), strict=False):
             row[2] = format_aligned(gap, resolution)
         if len(head) > 3:
             head[2] = "ahead of\nthe next by"
         return head, rows, note
 
 
-def show(made: Publication) -> None:
+def show(publication: Publication) -> None:
     """Print it on the terminal."""
-    Console(highlight=False).print(Shown(made))
+    Console(highlight=False).print(TerminalTable(publication))
 
 
 def _room(head: list[str], rows: list[list[str]], columns: int) -> int:
