@@ -12,7 +12,16 @@ import pytest
 from checking.kernel import RUST
 from checking.mutants import Mutant
 
-TARGETS = ("select", "evenly", "noisy", "ranking", "geometric", "enclosures", "logarithm", "floats")
+TARGETS = (
+    "select",
+    "constant_work",
+    "noisy_candidates",
+    "ranking",
+    "geometric",
+    "enclosures",
+    "fast_log2",
+    "floats",
+)
 INPUTS = 20_000
 MUTANTS = [
     ("select", "candidates.rs", Mutant(
@@ -20,12 +29,12 @@ MUTANTS = [
     ("select", "candidates.rs", Mutant(
         "not raised", "candidate.value += rise", "candidate.value += rise / 2")),
     ("select", "ranking.rs", Mutant("gaps not rounded down", "- remainder_is_smaller)", ")")),
-    ("evenly", "even.rs", Mutant(
+    ("constant_work", "constant_work.rs", Mutant(
         "wrong way round", "u8::from(self.height < other.height)",
         "u8::from(self.height > other.height)")),
-    ("noisy", "lib.rs", Mutant(
-        "floor rounded up", "let units = floor.div_euclid(values_per_unit);",
-        "let units = floor.div_euclid(values_per_unit) + 2;")),
+    ("noisy_candidates", "lib.rs", Mutant(
+        "floor rounded up", "let units = floor.div_euclid(ticks_per_unit);",
+        "let units = floor.div_euclid(ticks_per_unit) + 2;")),
     ("ranking", "ranking.rs", Mutant(
         "of equal values, as it comes", "(last - place) as u64", "place as u64")),
     ("geometric", "rate.rs", Mutant(
@@ -33,7 +42,7 @@ MUTANTS = [
         "(middle >> self.shift, (middle)")),
     ("enclosures", "enclosures.rs", Mutant(
         "what is left out is forgotten", "let high = &low + 2_u8;", "let high = low.clone();")),
-    ("logarithm", "logarithm.rs", Mutant(
+    ("fast_log2", "fast_log2.rs", Mutant(
         "a term less", "c3.wrapping_add(high_product(c4, r))", "0")),
     ("floats", "floats.rs", Mutant(
         "rounded towards 0", "i64::try_from(product >> exponent.unsigned_abs().min(127)).ok()",

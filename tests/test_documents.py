@@ -110,5 +110,7 @@ def test_a_doctest_that_ends_too_early_is_seen() -> None:
 
 
 def test_a_page_is_a_page_of_this_tree() -> None:
-    assert {"README.md", "CONTRIBUTING.md", "docs/kernel.md", "docs/proofs/coins.md"} <= set(PAGES)
+    assert {"README.md", "CONTRIBUTING.md", "docs/kernel.md", "docs/proofs/shared_coins.md"} <= set(
+        PAGES
+    )
     assert ROOT.joinpath("pyproject.toml").exists()

@@ -52,16 +52,16 @@ def complaints_after(tree: Path) -> Change:
 
 KERNEL, PACKAGE = "rust/kernel/src", "src/topgap"
 CHANGES = {
-    "an operator": (f"{KERNEL}/skips.rs", "if v >= last {", "if v > last {"),
-    "a constant": (f"{KERNEL}/logarithm.rs", "ERROR: u64 = 32", "ERROR: u64 = 16"),
+    "an operator": (f"{KERNEL}/shared_coins.rs", "if v >= last {", "if v > last {"),
+    "a constant": (f"{KERNEL}/fast_log2.rs", "ERROR: u64 = 32", "ERROR: u64 = 16"),
     "a constant in a function": (f"{KERNEL}/geometric.rs", "GUARD: u64 = 8", "GUARD: u64 = 9"),
     "a type": (f"{KERNEL}/candidates.rs", "floor: Option<i64>,", "floor: Option<i32>,"),
     "an attribute": (f"{KERNEL}/geometric.rs", "#[cold]", "#[cfg(test)]"),
-    "a bound of an impl": (f"{KERNEL}/draws.rs", "impl<S: Source> Draws", "impl<S: Any> Draws"),
-    "a text": (f"{KERNEL}/crew.rs", '"somebody must do the work"', '"// nobody"'),
-    "a function renamed": (f"{KERNEL}/skips.rs", "fn all_tails<", "fn no_heads<"),
+    "a bound of an impl": (f"{KERNEL}/sampler.rs", "impl<S: BitSource> Sampler", "impl<S: Any> Sampler"),
+    "a text": (f"{KERNEL}/workers.rs", '"somebody must do the work"', '"// nobody"'),
+    "a function renamed": (f"{KERNEL}/shared_coins.rs", "fn all_tails<", "fn no_heads<"),
     "a new function": (f"{KERNEL}/laplace.rs", "fn signed(", "fn new() {}\n\nfn signed("),
-    "a new method": (f"{KERNEL}/source.rs", "fn to_send(", "fn old(&self) {}\n    pub fn to_send("),
+    "a new method": (f"{KERNEL}/bit_source.rs", "fn to_send(", "fn old(&self) {}\n    pub fn to_send("),
     "a new constant": (f"{KERNEL}/laplace.rs", "fn signed(", "static ONE: u8 = 1;\n\nfn signed("),
     "an operator in Python": (f"{PACKAGE}/pools.py", "noisy.value >= least", "noisy.value > least"),
     "a constant in Python": (f"{PACKAGE}/selector.py", "_TAG_BITS = 32", "_TAG_BITS = 16"),
@@ -98,7 +98,7 @@ CHANGES = {
         "    from topgap.reference.insecure_floats import release\n\n    return",
     ),
     "another function used": (
-        f"{KERNEL}/draws.rs", "use crate::skips::first_head;", "use crate::guess::first_head;",
+        f"{KERNEL}/sampler.rs", "use crate::shared_coins::first_head;", "use crate::threshold_plan::first_head;",
     ),
     "a module from another file": (
         f"{KERNEL}/lib.rs", "pub mod draws;", '#[path = "other.rs"]\npub mod draws;',
@@ -145,13 +145,13 @@ CHANGES = {
     "a power of two that is none": (
         f"{KERNEL}/answers.rs", "STRETCH: usize = 1 << 20", "STRETCH: usize = 1_000_000",
     ),
-    "a constant on which a plan rests": (f"{KERNEL}/guess.rs", "FALL: u64 = 215", "FALL: u64 = 21"),
+    "a constant on which a plan rests": (f"{KERNEL}/threshold_plan.rs", "FALL: u64 = 215", "FALL: u64 = 21"),
     "how a float is read": (f"{PACKAGE}/exact.py", "unique=True", "unique=False"),
     "how a decimal is read": (
         f"{PACKAGE}/exact.py", "else Fraction(value)", "else Fraction(float(value))",
     ),
     "what needs no proof": (
-        f"{KERNEL}/source.rs", "(self.checkpoint)()", "self.spares = 0; (self.checkpoint)()",
+        f"{KERNEL}/bit_source.rs", "(self.checkpoint)()", "self.spares = 0; (self.checkpoint)()",
     ),
     "a file that needs no proof": (
         f"{PACKAGE}/reference/insecure_floats.py", "import numpy as np", "import numpy as nq",
@@ -159,7 +159,7 @@ CHANGES = {
     "a reason without code": (
         "docs/proofs/README.md", "`rust/kernel/src/answers.rs` | `FEW`", "`answers.rs` | `FEW`",
     ),
-    "a page that the index lacks": ("docs/proofs/README.md", "[coins.md](coins.md)", "coins"),
+    "a page that the index lacks": ("docs/proofs/README.md", "[shared_coins.md](shared_coins.md)", "coins"),
 }  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def test_a_change_is_seen(change: str, complaints_after: Change) -> None:
 
 LINES = {
     "of a file that must be proven": (
-        "coins.md", "| `rust/kernel/src/skips.rs` | `all_tails` | `", "| skips | `all_tails` | `",
+        "shared_coins.md", "| `rust/kernel/src/shared_coins.rs` | `all_tails` | `", "| shared_coins | `all_tails` | `",
     ),
     "of another file": (
         "parts.md", "| `src/topgap/streams/rows.py` | `Rows.put_in` |",
@@ -199,16 +199,18 @@ def test_a_line_of_a_table_that_cannot_be_read_is_named(
 
 
 def test_a_table_without_its_head_is_missed(complaints_after: Change) -> None:
-    complaints = complaints_after("docs/proofs/coins.md", "| file | item | seen |", "| file |")
-    assert "docs/proofs/coins.md: it does not end with a table of code." in complaints
+    complaints = complaints_after(
+        "docs/proofs/shared_coins.md", "| file | item | seen |", "| file |"
+    )
+    assert "docs/proofs/shared_coins.md: it does not end with a table of code." in complaints
 
 
 LOOKS = {
     "a comment": (f"{KERNEL}/candidates.rs", "// A guess, and then the table", "// A look"),
-    "a comment in a line": (f"{KERNEL}/skips.rs", "let mut last", "/* a /* b */ c */ let mut last"),
-    "a doc comment": (f"{KERNEL}/skips.rs", "/// Whether `items` coins", "/// If these"),
-    "line breaks": (f"{KERNEL}/skips.rs", "fn all_tails<S: Source>(items: u64, octaves: u32, "
-                    "source: &mut S)", "fn all_tails<S: Source>(\n    items: u64,\n    octaves: "
+    "a comment in a line": (f"{KERNEL}/shared_coins.rs", "let mut last", "/* a /* b */ c */ let mut last"),
+    "a doc comment": (f"{KERNEL}/shared_coins.rs", "/// Whether `items` coins", "/// If these"),
+    "line breaks": (f"{KERNEL}/shared_coins.rs", "fn all_tails<S: BitSource>(items: u64, leading_zeros: u32, "
+                    "source: &mut S)", "fn all_tails<S: BitSource>(\n    items: u64,\n    leading_zeros: "
                     "u32,\n    source: &mut S,\n)"),
     "a docstring": (f"{PACKAGE}/pools.py", '"""Every value that is at least', '"""All of at least'),
     "a docstring of a constant": (f"{PACKAGE}/selector.py", '"""And so many', '"""So many'),
@@ -228,7 +230,7 @@ def test_what_only_looks_different_disturbs_nothing(look: str, complaints_after:
     assert complaints_after(*LOOKS[look]) == []
 
 
-@pytest.mark.parametrize("page", ["coins.md", "even.md", "README.md"])
+@pytest.mark.parametrize("page", ["shared_coins.md", "constant_work.md", "README.md"])
 def test_a_page_that_is_gone_is_missed(page: str, tree: Path) -> None:
     away = (tree / PAGES / page).rename(tree / page)
     try:
@@ -274,9 +276,9 @@ def test_to_say_that_a_page_was_seen_says_it_of_that_page_alone(
 
 
 def test_nothing_is_seen_that_is_not_there(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tree / PAGES / "coins.md"
+    page = tree / PAGES / "shared_coins.md"
     before = page.read_text(encoding="utf-8")
-    for given in (tree / PAGES, tree / "coins.md"):
+    for given in (tree / PAGES, tree / "shared_coins.md"):
         assert proofs.main(["--seen", str(given)], tree) == 1
     try:
         page.write_text(before.replace("`all_tails` | `", "all_tails | `"), encoding="utf-8")

@@ -28,7 +28,7 @@ class Kernel:
         are as many as fit.
         """
 
-    def release_evenly(
+    def release_constant_work(
         self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], in_steps: bool
     ) -> tuple[bytes, bytes | list[int]]:
         """The same release, by the same work whatever the answers are."""

@@ -280,8 +280,13 @@ def fuzz_compiled(given: dict[str, Any], call: Judge) -> None:
             for name, released in (
                 ("release", asked("_core.Kernel.release", kernel.release, answers, *how)),
                 (
-                    "evenly",
-                    asked("_core.Kernel.release_evenly", kernel.release_evenly, answers, how[0]),
+                    "constant work",
+                    asked(
+                        "_core.Kernel.release_constant_work",
+                        kernel.release_constant_work,
+                        answers,
+                        how[0],
+                    ),
                 ),
             ):
                 assert released is None or len(released[0]) == 8 * k, name

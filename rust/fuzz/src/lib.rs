@@ -3,21 +3,21 @@
 //! Each module checks one part of the kernel and has a target of the same name, which a
 //! coverage-guided fuzzer hands its bytes. A check that fails panics, and so does a defect.
 //!
-//! - `given`: numbers, rates and answers, near all that is extreme;
+//! - `inputs`: numbers, rates and answers, near all that is extreme;
 //! - `tape`: the random bits that are drawn, given too, so that rare ways are common;
 //! - `recorded`: what was drawn, to compute the same again in a plain way;
-//! - `plainly`: that plain way, from noisy values to winners and gaps.
+//! - `plain_ranking`: that plain way, from noisy values to winners and gaps.
 
 #![forbid(unsafe_code)]
 
+pub mod constant_work;
 pub mod enclosures;
-pub mod evenly;
+pub mod fast_log2;
 pub mod floats;
 pub mod geometric;
-pub mod given;
-pub mod logarithm;
-pub mod noisy;
-pub mod plainly;
+pub mod inputs;
+pub mod noisy_candidates;
+pub mod plain_ranking;
 pub mod ranking;
 pub mod recorded;
 pub mod select;

@@ -3,8 +3,8 @@
 use topgap_kernel::ranking::{Candidate, rank};
 
 use crate::Checked;
-use crate::given::Given;
-use crate::plainly::ranked;
+use crate::inputs::Inputs;
+use crate::plain_ranking::ranked;
 use crate::recorded::Recorded;
 use crate::tape::Tape;
 
@@ -16,7 +16,7 @@ use crate::tape::Tape;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let refinement = given.within(0, 60)?;
     let count = given.within(2, 60)?;
     let base = given.long()? >> 2;

@@ -1,9 +1,9 @@
-//! Draws from a tape that are written down.
+//! Sampler from a tape that are written down.
 
 use std::convert::Infallible;
 
-use topgap_kernel::draws::Draws;
 use topgap_kernel::rate::Rate;
+use topgap_kernel::sampler::Sampler;
 
 use crate::tape::Tape;
 
@@ -19,7 +19,7 @@ pub struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    /// Draws from this tape.
+    /// Sampler from this tape.
     #[must_use]
     pub fn new(tape: Tape<'a>) -> Self {
         Self { tape, noise: Vec::new(), shuffled: Vec::new(), others: 0 }
@@ -36,7 +36,7 @@ impl<'a> Recorded<'a> {
     }
 }
 
-impl Draws for Recorded<'_> {
+impl Sampler for Recorded<'_> {
     type Stop = Infallible;
 
     fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, Infallible> {
@@ -45,9 +45,14 @@ impl Draws for Recorded<'_> {
         Ok(noise)
     }
 
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Infallible> {
+    fn first_head(
+        &mut self,
+        from: u64,
+        end: u64,
+        leading_zeros: u32,
+    ) -> Result<Option<u64>, Infallible> {
         self.others += usize::from(from < end);
-        let head = self.tape.first_head(from, end, octaves)?;
+        let head = self.tape.first_head(from, end, leading_zeros)?;
         assert!(head.is_none_or(|head| (from..end).contains(&head)), "a head is one of the items");
         Ok(head)
     }

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use pulp::{Arch, NullaryFnOnce};
 
-use crate::crew::Crew;
-use crate::draws::Draws;
+use crate::sampler::Sampler;
+use crate::workers::Workers;
 
 /// One answer per item: whole numbers of units, each of which makes `steps_per_unit` steps.
 #[derive(Clone, Copy)]
@@ -42,24 +42,24 @@ impl<'a> Blocks<'a> {
     }
 
     /// Look at every answer once, of which there is at least one.
-    pub(crate) fn new<C: Crew>(
+    pub(crate) fn new<W: Workers>(
         units: &'a [i64],
         log_size: u32,
-        crew: &mut C,
-    ) -> Result<Self, C::Stop> {
+        workers: &mut W,
+    ) -> Result<Self, W::Stop> {
         if log_size == 0 {
             return Ok(Self { log_size, largest: Cow::Borrowed(units) });
         }
         let size = 1 << log_size;
         let mut largest = vec![i64::MIN; units.len().div_ceil(size)];
-        let each = largest.len().div_ceil(crew.size());
+        let each = largest.len().div_ceil(workers.size());
         let mut parts: Vec<_> =
             units.chunks(each << log_size).zip(largest.chunks_mut(each)).collect();
-        crew.each(&mut parts, |(units, largest), draws| {
+        workers.each(&mut parts, |(units, largest), sampler| {
             let stretch = STRETCH.next_multiple_of(size);
             for (i, units) in units.chunks(stretch).enumerate() {
                 if i > 0 {
-                    draws.checkpoint()?;
+                    sampler.checkpoint()?;
                 }
                 let largest = &mut largest[(i * stretch) >> log_size..];
                 Arch::new().dispatch(FindLargest { units, size, largest });

@@ -2,9 +2,9 @@
 
 use num_bigint::BigUint;
 
+use crate::bit_source::BitSource;
 use crate::enclosures::{Ratio, exp_minus};
 use crate::rate::Rate;
-use crate::source::Source;
 
 /// Draw noise of this rate, in values, given that the first `zeros` bits of the uniform number U
 /// that it is made from are 0.
@@ -15,7 +15,7 @@ use crate::source::Source;
 /// # Errors
 /// When the source ends.
 #[inline(always)]
-pub fn geometric<S: Source>(rate: &Rate, zeros: u32, source: &mut S) -> Result<u128, S::Stop> {
+pub fn geometric<S: BitSource>(rate: &Rate, zeros: u32, source: &mut S) -> Result<u128, S::Stop> {
     let grid_steps = on_grid(rate, u64::from(zeros), source)?;
     if rate.digits() == 0 {
         return Ok(grid_steps);
@@ -26,7 +26,7 @@ pub fn geometric<S: Source>(rate: &Rate, zeros: u32, source: &mut S) -> Result<u
 }
 
 #[inline(always)]
-fn on_grid<S: Source>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S::Stop> {
+fn on_grid<S: BitSource>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S::Stop> {
     let width = source.width();
     let mut length = zeros + u64::from(width);
     let mut word = source.bits(width)?;
@@ -36,8 +36,8 @@ fn on_grid<S: Source>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S
     }
     // The word's bits begin after those that 64 has more than the width.
     let leading = word.leading_zeros() - (u64::BITS - width);
-    let octaves = length - u64::from(width - leading);
-    match rate.bracket(octaves, word << word.leading_zeros(), width - leading) {
+    let leading_zeros = length - u64::from(width - leading);
+    match rate.bracket(leading_zeros, word << word.leading_zeros(), width - leading) {
         Some((first, last)) if first == last => Ok(u128::from(first)),
         bracket => undecided(rate, word, length, bracket, source),
     }
@@ -47,7 +47,7 @@ fn on_grid<S: Source>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S
 ///
 /// Of the uniform number, `length` bits are known; they end with `word`.
 #[cold]
-fn undecided<S: Source>(
+fn undecided<S: BitSource>(
     rate: &Rate,
     word: u64,
     length: u64,
@@ -79,7 +79,7 @@ fn undecided<S: Source>(
 /// What noise leaves below a grid step of 2^digits steps: r with a chance proportional to e^−(ρr).
 ///
 /// A uniform r is accepted with chance e^−(ρr), which is more than 1 − 2^−grid.
-fn digit<S: Source>(rate: &Rate, source: &mut S) -> Result<u64, S::Stop> {
+fn digit<S: BitSource>(rate: &Rate, source: &mut S) -> Result<u64, S::Stop> {
     let width = source.width();
     loop {
         let r = source.bits(rate.digits())?;
@@ -101,8 +101,8 @@ struct Uniform {
 }
 
 impl Uniform {
-    /// Whether this number is below e^−x. Draws more bits for as long as that is open.
-    fn is_below_exp_minus<S: Source>(
+    /// Whether this number is below e^−x. Sampler more bits for as long as that is open.
+    fn is_below_exp_minus<S: BitSource>(
         &mut self,
         x: &Ratio,
         source: &mut S,

@@ -1,8 +1,8 @@
 //! Exact discrete Laplace noise: symmetric, in whole values.
 
+use crate::bit_source::BitSource;
 use crate::geometric::geometric;
 use crate::rate::Rate;
-use crate::source::Source;
 
 /// Draw x, in values, with a chance proportional to e^−(rate·|x|).
 ///
@@ -15,7 +15,7 @@ use crate::source::Source;
 ///
 /// # Panics
 /// When a geometric number has more than 127 bits.
-pub fn laplace<S: Source>(rate: &Rate, source: &mut S) -> Result<i128, S::Stop> {
+pub fn laplace<S: BitSource>(rate: &Rate, source: &mut S) -> Result<i128, S::Stop> {
     let up = signed(geometric(rate, 0, source)?);
     let down = signed(geometric(rate, 0, source)?);
     // Neither is negative, so the difference fits.

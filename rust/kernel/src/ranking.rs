@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::draws::Draws;
+use crate::sampler::Sampler;
 
 /// Candidates sorted, or moved, between two checkpoints.
 const STRETCH: usize = 1 << 18;
@@ -34,19 +34,19 @@ pub struct Selection {
 ///
 /// # Errors
 /// When there are no more draws.
-pub fn rank<D: Draws>(
+pub fn rank<S: Sampler>(
     mut candidates: Vec<Candidate>,
     k: usize,
     refinement: u32,
-    draws: &mut D,
-) -> Result<Selection, D::Stop> {
+    sampler: &mut S,
+) -> Result<Selection, S::Stop> {
     // The order in which the candidates lie stands for that of their remainders, the largest first.
-    let mut ranked = downwards(&candidates, k + 1, draws)?;
+    let mut ranked = downwards(&candidates, k + 1, sampler)?;
     let in_whole_steps =
         |pair: &[Ranked]| (pair[0].value - pair[1].value).trailing_zeros() >= refinement;
     if ranked.windows(2).any(in_whole_steps) {
-        shuffle(&mut candidates, draws)?;
-        ranked = downwards(&candidates, k + 1, draws)?;
+        shuffle(&mut candidates, sampler)?;
+        ranked = downwards(&candidates, k + 1, sampler)?;
     }
     Ok(published(&ranked, refinement, |place| candidates[place].index))
 }
@@ -67,12 +67,12 @@ pub(crate) fn published(
 }
 
 /// A uniform order (Fisher and Yates).
-pub(crate) fn shuffle<T, D: Draws>(items: &mut [T], draws: &mut D) -> Result<(), D::Stop> {
+pub(crate) fn shuffle<T, S: Sampler>(items: &mut [T], sampler: &mut S) -> Result<(), S::Stop> {
     for last in (1..items.len()).rev() {
         if last.is_multiple_of(STRETCH) {
-            draws.checkpoint()?;
+            sampler.checkpoint()?;
         }
-        let other = draws.below(last as u64 + 1)?;
+        let other = sampler.below(last as u64 + 1)?;
         items.swap(last, usize::try_from(other).expect("an index"));
     }
     Ok(())
@@ -85,22 +85,22 @@ pub(crate) struct Ranked {
 }
 
 /// The first `count` candidates, from the largest value down; of equal values, as they lie.
-fn downwards<D: Draws>(
+fn downwards<S: Sampler>(
     candidates: &[Candidate],
     count: usize,
-    draws: &mut D,
-) -> Result<Vec<Ranked>, D::Stop> {
+    sampler: &mut S,
+) -> Result<Vec<Ranked>, S::Stop> {
     let last = candidates.len() - 1;
     let place_bits = usize::BITS - last.leading_zeros();
     let all = candidates.iter().fold(0, |all, candidate| all | candidate.value);
     if all.leading_zeros() >= u64::BITS + place_bits {
-        return downwards_in_words(candidates, count, place_bits, draws);
+        return downwards_in_words(candidates, count, place_bits, sampler);
     }
     let ranked = |(place, candidate): (usize, &Candidate)| Ranked { value: candidate.value, place };
     let mut ranked: Vec<Ranked> = candidates.iter().enumerate().map(ranked).collect();
     for stretch in ranked.chunks_mut(STRETCH) {
         stretch.sort_by_key(|ranked| Reverse(ranked.value));
-        draws.checkpoint()?;
+        sampler.checkpoint()?;
     }
     ranked.sort_by_key(|ranked| Reverse(ranked.value));
     ranked.truncate(count);
@@ -110,12 +110,12 @@ fn downwards<D: Draws>(
 /// The same, where a value and a place of `place_bits` bits fit one word: words are sorted faster.
 #[expect(clippy::cast_possible_truncation, reason = "values and places are short enough")]
 #[expect(clippy::stable_sort_primitive, reason = "it merges what is sorted already")]
-fn downwards_in_words<D: Draws>(
+fn downwards_in_words<S: Sampler>(
     candidates: &[Candidate],
     count: usize,
     place_bits: u32,
-    draws: &mut D,
-) -> Result<Vec<Ranked>, D::Stop> {
+    sampler: &mut S,
+) -> Result<Vec<Ranked>, S::Stop> {
     // Places are counted from the end, so that of equal values the first is the largest word.
     let last = candidates.len() - 1;
     let mut words: Vec<u64> = Vec::with_capacity(candidates.len());
@@ -129,7 +129,7 @@ fn downwards_in_words<D: Draws>(
     } else {
         for stretch in words.chunks_mut(STRETCH) {
             stretch.sort_unstable();
-            draws.checkpoint()?;
+            sampler.checkpoint()?;
         }
         words.sort();
     }

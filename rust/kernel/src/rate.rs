@@ -1,7 +1,7 @@
 //! How fast the noise falls: the exact rate, and its enclosure in 64 bits.
 
 use crate::enclosures::{Ratio, ln};
-use crate::logarithm::{ERROR, FRACTION, Logarithm};
+use crate::fast_log2::{ERROR, FRACTION, FastLog2};
 
 /// Production's grid: where there is room for it, noise passes each grid step with a chance of at
 /// least 1 − 2^−30. Then two of a thousand values rarely tie, and 64 bits still decide almost always.
@@ -10,10 +10,10 @@ pub const GRID: u32 = 30;
 /// Noise of more digits below its grid would not fit the kernel's integers.
 const MOST_DIGITS: u32 = 60;
 
-/// Octaves, halvings of a uniform number, that the fast step can count.
-const MOST_OCTAVES: u64 = (1 << (63 - FRACTION)) - 2;
+/// LeadingZeros, halvings of a uniform number, that the fast step can count.
+const MAX_COUNTED_ZEROS: u64 = (1 << (63 - FRACTION)) - 2;
 
-/// A product of octaves and grid steps per octave has `FRACTION` and `POINT` bits behind the point,
+/// A product of leading_zeros and grid steps per grid_steps_per_zero has `FRACTION` and `POINT` bits behind the point,
 /// and more as the latter are smaller: its upper half has just those more.
 const POINT: u32 = 64 - FRACTION;
 
@@ -34,14 +34,14 @@ pub struct Rate {
     refinement: u32,
     digits: u32,
     grid: u32,
-    /// Grid steps per octave, ln 2 over the rate, lie between this and this plus 2, in units of
+    /// Grid steps per grid_steps_per_zero, ln 2 over the rate, lie between this and this plus 2, in units of
     /// 2^−(`POINT` + `shift`).
-    octave: u64,
+    grid_steps_per_zero: u64,
     shift: u32,
     /// Of the error in `bracket`: what is always there, and what halves with each bit known.
     least_error: u64,
     spread: u64,
-    logarithm: &'static Logarithm,
+    logarithm: &'static FastLog2,
 }
 
 impl Rate {
@@ -59,18 +59,18 @@ impl Rate {
             return None;
         }
         let per_grid_step = exact.shifted(digits - refinement);
-        let (octave, shift) = octave(&per_grid_step)?;
+        let (grid_steps_per_zero, shift) = grid_steps_per_zero(&per_grid_step)?;
         Some(Self {
             exact,
             per_grid_step,
             refinement: u32::try_from(refinement).ok()?,
             digits: u32::try_from(digits).ok()?,
             grid,
-            octave,
+            grid_steps_per_zero,
             shift,
-            least_error: high_product(ERROR, octave) + 4,
-            spread: high_product(3 << FRACTION, octave) + 1,
-            logarithm: Logarithm::shared(),
+            least_error: high_product(ERROR, grid_steps_per_zero) + 4,
+            spread: high_product(3 << FRACTION, grid_steps_per_zero) + 1,
+            logarithm: FastLog2::shared(),
         })
     }
 
@@ -85,7 +85,7 @@ impl Rate {
     /// # Panics
     /// When they are 2^63 or more: `most_refinement` is to prevent it.
     #[must_use]
-    pub fn values_per_unit(&self, steps_per_unit: u64) -> i64 {
+    pub fn ticks_per_unit(&self, steps_per_unit: u64) -> i64 {
         let values = u128::from(steps_per_unit) << self.refinement;
         i64::try_from(values).expect("a unit of fewer than 2^63 values")
     }
@@ -108,37 +108,37 @@ impl Rate {
         self.per_grid_step.times(grid_steps)
     }
 
-    /// A value that noise reaches only if the first `octaves` bits of its uniform number are 0, and
+    /// A value that noise reaches only if the first `leading_zeros` bits of its uniform number are 0, and
     /// hardly more than the least such value.
     #[must_use]
-    pub fn values_of_octaves(&self, octaves: u32) -> i128 {
-        // e^−(rate·steps) ≤ 2^−octaves when steps ≥ octaves·ln 2/rate.
-        let product = u128::from(octaves) * (u128::from(self.octave) + 2);
+    pub fn ticks_at_leading_zeros(&self, leading_zeros: u32) -> i128 {
+        // e^−(rate·steps) ≤ 2^−leading_zeros when steps ≥ leading_zeros·ln 2/rate.
+        let product = u128::from(leading_zeros) * (u128::from(self.grid_steps_per_zero) + 2);
         let grid_steps = (product >> (POINT + self.shift)) + 1;
         (grid_steps << self.digits).cast_signed()
     }
 
     /// The first and last grid step on which the noise can be, when its uniform number U has
-    /// `octaves` zeros, then the bits of `y` from its highest, a 1, of which `known` are known.
+    /// `leading_zeros` zeros, then the bits of `y` from its highest, a 1, of which `known` are known.
     ///
     /// The noise is at least g iff U < e^−(rate·g), iff g < L·ln 2/rate, where L = −log₂U. In units
-    /// of 2^−`FRACTION`, let l be `octaves` and the logarithm of y, not below 0. The logarithm is
-    /// less than `ERROR` off. U·2^octaves is at least y/2^64 and less than that plus 2^−known, a
+    /// of 2^−`FRACTION`, let l be `leading_zeros` and the logarithm of y, not below 0. The logarithm is
+    /// less than `ERROR` off. U·2^leading_zeros is at least y/2^64 and less than that plus 2^−known, a
     /// factor of less than 1 + 2·2^−known, so L is smaller by less than 2·log₂e·2^−known <
     /// 3·2^−known. So L lies between l − e and l + e, where e = `ERROR` + 3·2^(`FRACTION` − known).
     ///
-    /// With o the octave, L·ln 2/rate in units of 2^−`shift` is at least (l − e)·o/2^64 and at most
+    /// With o the grid_steps_per_zero, L·ln 2/rate in units of 2^−`shift` is at least (l − e)·o/2^64 and at most
     /// (l + e)·(o + 2)/2^64, where 2·(l + e) < 2^64. Let p = ⌊l·o/2^64⌋: it lies between
     /// p − e·o/2^64 and p + 1 + e·o/2^64 + 1. `error` is more than that, for
     /// e·o/2^64 ≤ `spread`/2^known + `ERROR`·o/2^64.
     #[inline(always)]
-    pub(crate) fn bracket(&self, octaves: u64, y: u64, known: u32) -> Option<(u64, u64)> {
-        if octaves >= MOST_OCTAVES {
+    pub(crate) fn bracket(&self, leading_zeros: u64, y: u64, known: u32) -> Option<(u64, u64)> {
+        if leading_zeros >= MAX_COUNTED_ZEROS {
             return None;
         }
-        let whole = (octaves << FRACTION).cast_signed();
+        let whole = (leading_zeros << FRACTION).cast_signed();
         let logarithm = (whole + self.logarithm.minus_log2(y)).max(0).cast_unsigned();
-        let middle = high_product(logarithm, self.octave);
+        let middle = high_product(logarithm, self.grid_steps_per_zero);
         let error = self.least_error + ((self.spread >> 1) >> (known - 1));
         Some((middle.saturating_sub(error) >> self.shift, (middle + error) >> self.shift))
     }
@@ -152,7 +152,7 @@ fn high_product(a: u64, b: u64) -> u64 {
 
 /// ln 2/rate with at most 64 significant bits, and less than two units of the last too small: the
 /// significand, and how many more than 8 of its bits stand behind the point.
-fn octave(rate: &Ratio) -> Option<(u64, u32)> {
+fn grid_steps_per_zero(rate: &Ratio) -> Option<(u64, u32)> {
     let precision = 128 + rate.numerator.bits();
     let ln2 = ln(2, 1, precision).low;
     // ln2 is too small by less than 2^(1 − precision), and so is the quotient relative to its size:

@@ -11,18 +11,18 @@ use std::str::FromStr;
 
 use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
-use topgap_kernel::crew::{Alone, Crew};
-use topgap_kernel::draws::Draws;
+use topgap_kernel::constant_work::select_constant_work;
 use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
-use topgap_kernel::even::select_evenly;
+use topgap_kernel::fast_log2::FastLog2;
 use topgap_kernel::floats::floor_to_steps;
 use topgap_kernel::geometric::geometric;
-use topgap_kernel::guess::Plan;
 use topgap_kernel::laplace::laplace;
-use topgap_kernel::logarithm::Logarithm;
 use topgap_kernel::rate::{GRID, Rate};
-use topgap_kernel::skips::first_head;
-use topgap_kernel::{noisy, select};
+use topgap_kernel::sampler::Sampler;
+use topgap_kernel::shared_coins::first_head;
+use topgap_kernel::threshold_plan::Plan;
+use topgap_kernel::workers::{Sequential, Workers};
+use topgap_kernel::{noisy_candidates, select};
 
 use crate::script::{Noise, Record};
 use crate::tape::{Counted, Tape, Words, walk};
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
         let answer = match command {
             "exp" => enclose_exp(&given),
             "ln" => enclose_ln(&given),
-            "minus_log2" => Logarithm::shared().minus_log2(given.number("y")).to_string(),
+            "minus_log2" => FastLog2::shared().minus_log2(given.number("y")).to_string(),
             "floor" => floor(&given),
             "heads" => walk_heads(&given),
             "geometric" => walk_geometric(&given),
@@ -99,11 +99,11 @@ fn floor(given: &Given) -> String {
 }
 
 fn walk_heads(given: &Given) -> String {
-    let (items, octaves) = (given.number("items"), given.number("octaves"));
+    let (items, leading_zeros) = (given.number("items"), given.number("leading_zeros"));
     given.walk(|tape| {
         let mut heads = Vec::new();
         let mut from = 0;
-        while let Some(head) = first_head(from, items, octaves, tape)? {
+        while let Some(head) = first_head(from, items, leading_zeros, tape)? {
             heads.push(head);
             from = head + 1;
         }
@@ -169,7 +169,7 @@ struct Release<'a> {
     plan: Option<Plan>,
     parts: usize,
     /// Whether the work is to be the same for any answers.
-    evenly: bool,
+    constant_work: bool,
     /// Whether only candidates are asked for.
     candidates: bool,
     /// What they must reach, in values, if anything.
@@ -180,7 +180,7 @@ impl<'a> Release<'a> {
     fn new(given: &Given, units: &'a [i64]) -> Self {
         let plan = given.0.get("threshold").map(|_| Plan {
             threshold: given.number("threshold"),
-            octaves: given.number("octaves"),
+            leading_zeros: given.number("leading_zeros"),
             log_block: given.number("log_block"),
         });
         Self {
@@ -189,28 +189,29 @@ impl<'a> Release<'a> {
             rate: given.rate(),
             plan,
             parts: given.number("parts"),
-            evenly: given.0.contains_key("evenly"),
+            constant_work: given.0.contains_key("constant_work"),
             candidates: given.0.contains_key("floor"),
             floor: given.0.get("floor").and_then(|floor| floor.parse().ok()),
         }
     }
 
-    fn run<D: Draws<Stop: Send>>(&self, draws: &mut D) -> Result<String, D::Stop> {
-        let mut crew = Alone { draws, parts: self.parts };
+    fn run<S: Sampler<Stop: Send>>(&self, draws: &mut S) -> Result<String, S::Stop> {
+        let mut workers = Sequential { sampler: draws, parts: self.parts };
         if self.candidates {
-            return self.candidates(&mut crew);
+            return self.candidates(&mut workers);
         }
-        let selection = if self.evenly {
-            select_evenly(self.answers, self.k, &self.rate, crew.draws)?
+        let selection = if self.constant_work {
+            select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?
         } else {
-            select(self.answers, self.k, &self.rate, self.plan, &mut crew)?
+            select(self.answers, self.k, &self.rate, self.plan, &mut workers)?
         };
         Ok(format!("{};{}", joined(&selection.indices), joined(&selection.gaps)))
     }
 
     /// The candidates that no other k + 1 exceed, and that reach the floor: index and value.
-    fn candidates<C: Crew>(&self, crew: &mut C) -> Result<String, C::Stop> {
-        let mut found = noisy(self.answers, self.k + 1, self.floor, &self.rate, self.plan, crew)?;
+    fn candidates<W: Workers>(&self, workers: &mut W) -> Result<String, W::Stop> {
+        let mut found =
+            noisy_candidates(self.answers, self.k + 1, self.floor, &self.rate, self.plan, workers)?;
         found.sort_by_key(|each| Reverse(each.value));
         let last = found.get(self.k).map(|each| each.value);
         found.retain(|each| Some(each.value) >= last.max(self.floor));

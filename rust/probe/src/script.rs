@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use topgap_kernel::draws::Draws;
 use topgap_kernel::rate::Rate;
+use topgap_kernel::sampler::Sampler;
 
 /// Masses are in units of 2^−60.
 const ONE: u64 = 1 << 60;
@@ -23,7 +23,7 @@ pub struct Script<'a> {
 /// A draw for which no result was given.
 pub enum Draw {
     Geometric { zeros: u32 },
-    FirstHead { from: u64, end: u64, octaves: u32 },
+    FirstHead { from: u64, end: u64, leading_zeros: u32 },
     AllZero { count: u32 },
     Below { bound: u64 },
 }
@@ -36,18 +36,18 @@ impl Script<'_> {
     }
 }
 
-impl Draws for Script<'_> {
+impl Sampler for Script<'_> {
     type Stop = Draw;
 
     fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<u128, Draw> {
         self.next(Draw::Geometric { zeros }).map(u128::from)
     }
 
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Draw> {
+    fn first_head(&mut self, from: u64, end: u64, leading_zeros: u32) -> Result<Option<u64>, Draw> {
         if from >= end {
             return Ok(None);
         }
-        let head = self.next(Draw::FirstHead { from, end, octaves })?;
+        let head = self.next(Draw::FirstHead { from, end, leading_zeros })?;
         Ok((head != NONE).then_some(head))
     }
 
@@ -71,7 +71,7 @@ pub struct Record {
     pub draws: Vec<String>,
 }
 
-impl Draws for Record {
+impl Sampler for Record {
     type Stop = ();
 
     fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<u128, ()> {
@@ -79,8 +79,8 @@ impl Draws for Record {
         Ok(self.draws.len() as u128 % 7)
     }
 
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, ()> {
-        self.draws.push(format!("head{from}-{end}-{octaves}"));
+    fn first_head(&mut self, from: u64, end: u64, leading_zeros: u32) -> Result<Option<u64>, ()> {
+        self.draws.push(format!("head{from}-{end}-{leading_zeros}"));
         Ok(None)
     }
 
@@ -133,12 +133,12 @@ impl Draw {
     fn law(&self, noise: &Noise) -> Vec<(u64, u64)> {
         match *self {
             Draw::Geometric { zeros } => noise.given_zeros(zeros),
-            Draw::FirstHead { from, end, octaves } => {
+            Draw::FirstHead { from, end, leading_zeros } => {
                 let mut tails = ONE;
                 let mut law = Vec::new();
                 for head in from..end {
-                    law.push((head, tails >> octaves));
-                    tails = tails.saturating_sub((tails >> octaves) + 1);
+                    law.push((head, tails >> leading_zeros));
+                    tails = tails.saturating_sub((tails >> leading_zeros) + 1);
                 }
                 law.push((NONE, tails));
                 law

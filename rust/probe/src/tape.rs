@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use topgap_kernel::source::{Cipher, Source};
+use topgap_kernel::bit_source::{BitSource, Cipher};
 
 /// Given bits, read from the first to the last.
 pub struct Tape {
@@ -16,7 +16,7 @@ pub struct Tape {
 /// So many bits were asked for beyond the tape's end.
 pub struct Missing(u32);
 
-impl Source for Tape {
+impl BitSource for Tape {
     type Stop = Missing;
 
     fn width(&self) -> u32 {
@@ -51,7 +51,7 @@ impl Words {
     }
 }
 
-impl Source for Words {
+impl BitSource for Words {
     type Stop = Missing;
 
     fn width(&self) -> u32 {
@@ -84,7 +84,7 @@ impl Counted {
     }
 }
 
-impl Source for Counted {
+impl BitSource for Counted {
     type Stop = Infallible;
 
     fn width(&self) -> u32 {

@@ -13,15 +13,15 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use topgap_kernel::answers::Answers;
-use topgap_kernel::crew::{Alone, Threads};
+use topgap_kernel::bit_source::{BitSource, Cipher, Key, NoEntropy};
+use topgap_kernel::constant_work::select_constant_work;
 use topgap_kernel::enclosures::Ratio;
-use topgap_kernel::even::select_evenly;
 use topgap_kernel::floats::{self, FloatProblem};
 use topgap_kernel::laplace::laplace;
 use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::{GRID, Rate};
-use topgap_kernel::source::{Cipher, Key, NoEntropy, Source};
-use topgap_kernel::{Noisy, noisy, select};
+use topgap_kernel::workers::{Sequential, Threads};
+use topgap_kernel::{NoisyCandidate, noisy_candidates, select};
 
 pyo3::import_exception!(topgap.errors, KernelError);
 
@@ -35,7 +35,7 @@ const SHARE: usize = 1 << 20;
 const STRETCH: usize = 1 << 12;
 
 /// Values have this many bits; answers have 64 of them, a step has the rest.
-const VALUE_BITS: u32 = 120;
+const TICK_BITS: u32 = 120;
 
 const TOO_SHORT: &str = "The kernel's integers are too short for it.";
 const TOO_MANY: &str = "So many draws do not fit into memory; draw fewer at a time.";
@@ -117,7 +117,7 @@ impl Kernel {
     ) -> PyResult<Self> {
         let step_bits = u64::BITS - steps_per_unit.leading_zeros();
         let prepared = guarded(|| {
-            let most_refinement = VALUE_BITS.checked_sub(64 + step_bits)?;
+            let most_refinement = TICK_BITS.checked_sub(64 + step_bits)?;
             Rate::new(Ratio { numerator, denominator }, GRID, most_refinement)
         })?;
         let rate = prepared.ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))?;
@@ -144,8 +144,8 @@ impl Kernel {
         let selection = detached(py, count, || {
             if threads == 1 {
                 let draws = &mut fresh(check_signals)?;
-                let mut crew = Alone { draws, parts: 1 };
-                select(answers, self.k, &self.rate, None, &mut crew)
+                let mut workers = Sequential { sampler: draws, parts: 1 };
+                select(answers, self.k, &self.rate, None, &mut workers)
             } else {
                 select(answers, self.k, &self.rate, None, &mut in_threads(threads)?)
             }
@@ -154,7 +154,7 @@ impl Kernel {
     }
 
     /// The same release, by the same work whatever the answers are.
-    fn release_evenly<'py>(
+    fn release_constant_work<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
@@ -162,7 +162,7 @@ impl Kernel {
     ) -> PyResult<Released<'py>> {
         let answers = self.more_than_k(&answers, in_steps)?;
         let selection = detached(py, answers.units.len(), || {
-            select_evenly(answers, self.k, &self.rate, &mut fresh(check_signals)?)
+            select_constant_work(answers, self.k, &self.rate, &mut fresh(check_signals)?)
         })?;
         released(py, selection)
     }
@@ -183,14 +183,28 @@ impl Kernel {
         let floor = floor.map(|floor| clamped(&floor));
         let (rate, needed) = (&self.rate, self.k.saturating_add(1));
         let threads = threads_for(count, threads);
-        let found: Vec<Noisy> = detached(py, count, || {
+        let found: Vec<NoisyCandidate> = detached(py, count, || {
             if let Some(Stream(draws)) = stream {
-                noisy(answers, needed, floor, rate, None, &mut Alone { draws, parts: 1 })
+                noisy_candidates(
+                    answers,
+                    needed,
+                    floor,
+                    rate,
+                    None,
+                    &mut Sequential { sampler: draws, parts: 1 },
+                )
             } else if threads == 1 {
                 let draws = &mut fresh(check_signals)?;
-                noisy(answers, needed, floor, rate, None, &mut Alone { draws, parts: 1 })
+                noisy_candidates(
+                    answers,
+                    needed,
+                    floor,
+                    rate,
+                    None,
+                    &mut Sequential { sampler: draws, parts: 1 },
+                )
             } else {
-                noisy(answers, needed, floor, rate, None, &mut in_threads(threads)?)
+                noisy_candidates(answers, needed, floor, rate, None, &mut in_threads(threads)?)
             }
         })?;
         let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());

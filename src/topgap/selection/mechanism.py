@@ -279,7 +279,7 @@ def _select(data: Prepared, parameters: TopK) -> tuple[bytes, bytes | list[int]]
     if kernel is not None and data.taken is not None:
         counted, in_steps, _ = data.taken
         if data.constant_work:
-            return kernel.release_evenly(counted, in_steps)
+            return kernel.release_constant_work(counted, in_steps)
         return kernel.release(counted, in_steps, data.threads)
     # Numbers too large for the kernel: the reference has the same law, and takes its time.
     winners = gap_top_k_pruned(data.numbers, parameters)

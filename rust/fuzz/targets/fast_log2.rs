@@ -1,7 +1,7 @@
-//! Fuzzes `logarithm`.
+//! Fuzzes `fast_log2`.
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use topgap_fuzz::logarithm::check;
+use topgap_fuzz::fast_log2::check;
 
 fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });

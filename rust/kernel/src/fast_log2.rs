@@ -25,15 +25,15 @@ struct Segment {
 }
 
 /// The constants of the fast step, made once from their enclosures.
-pub struct Logarithm {
+pub struct FastLog2 {
     segments: [Segment; SEGMENTS],
     /// (−1)^(j+1)·log₂(e)/j for j = 1…4, in units of 2^−62, less than one unit from the truth.
     coefficients: [i64; DEGREE],
 }
 
-static SHARED: LazyLock<Logarithm> = LazyLock::new(Logarithm::new);
+static SHARED: LazyLock<FastLog2> = LazyLock::new(FastLog2::new);
 
-impl Logarithm {
+impl FastLog2 {
     /// The one that all share.
     #[must_use]
     pub fn shared() -> &'static Self {

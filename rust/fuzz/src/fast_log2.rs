@@ -2,10 +2,10 @@
 
 use num_bigint::{BigInt, BigUint};
 use topgap_kernel::enclosures::ln;
-use topgap_kernel::logarithm::{ERROR, FRACTION, Logarithm};
+use topgap_kernel::fast_log2::{ERROR, FRACTION, FastLog2};
 
 use crate::Checked;
-use crate::given::Given;
+use crate::inputs::Inputs;
 
 /// Compare −log₂(y/2^64) with the same by enclosures, for some y ≥ 2^63.
 ///
@@ -15,10 +15,10 @@ use crate::given::Given;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     for _ in 0..given.within(1, 4)? {
         let y = given.word()? | 1 << 63;
-        let fast = BigInt::from(Logarithm::shared().minus_log2(y)) << 64;
+        let fast = BigInt::from(FastLog2::shared().minus_log2(y)) << 64;
         // −log₂(y/2^64) = 1 − ln(y/2^63)/ln 2, here in units of 2^−(FRACTION + 64). Without its last
         // bit, y is less by at most 2^−63 of itself, which is less than 2^−6 units of 2^−FRACTION.
         let ln2 = BigInt::from(ln(2, 1, 200).low);

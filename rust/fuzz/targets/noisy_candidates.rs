@@ -1,7 +1,7 @@
-//! Fuzzes `evenly`.
+//! Fuzzes `noisy_candidates`.
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use topgap_fuzz::evenly::check;
+use topgap_fuzz::noisy_candidates::check;
 
 fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });

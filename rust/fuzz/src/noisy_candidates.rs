@@ -1,11 +1,11 @@
 //! The kernel on a part of the answers: who can still win.
 
 use topgap_kernel::answers::Answers;
-use topgap_kernel::crew::Alone;
-use topgap_kernel::noisy;
+use topgap_kernel::noisy_candidates;
+use topgap_kernel::workers::Sequential;
 
 use crate::Checked;
-use crate::given::Given;
+use crate::inputs::Inputs;
 use crate::recorded::Recorded;
 use crate::tape::Tape;
 
@@ -17,13 +17,13 @@ use crate::tape::Tape;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let Some((steps_per_unit, rate)) = given.rate()? else { return Ok(()) };
     let units = given.units()?;
     let needed = given.within(1, 3100)? as usize;
     let parts = given.within(1, 4)? as usize;
     let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
-    let per_unit = i128::from(rate.values_per_unit(steps_per_unit));
+    let per_unit = i128::from(rate.ticks_per_unit(steps_per_unit));
     // As production clamps it.
     let bound = 1_i128 << 125;
     let floor = match given.within(0, 3)? {
@@ -38,8 +38,8 @@ pub fn check(data: &[u8]) -> Checked {
     };
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
     let answers = Answers { units: &units, steps_per_unit };
-    let mut crew = Alone { draws: &mut draws, parts };
-    let Ok(found) = noisy(answers, needed, floor, &rate, None, &mut crew);
+    let mut workers = Sequential { sampler: &mut draws, parts };
+    let Ok(found) = noisy_candidates(answers, needed, floor, &rate, None, &mut workers);
 
     let most_noise = draws.most_noise();
     let mut is_found = vec![false; units.len()];

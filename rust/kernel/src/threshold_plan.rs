@@ -3,7 +3,7 @@
 //! Whatever is guessed here is a function of the answers alone, so it may be computed in any way.
 
 use crate::answers::{Answers, Blocks};
-use crate::candidates::Wanted;
+use crate::candidates::Target;
 use crate::rate::Rate;
 
 /// What the candidates must reach, and how the many items that hardly can are looked at.
@@ -12,19 +12,19 @@ pub struct Plan {
     /// Candidates are the items whose noisy answer reaches this, in units.
     pub threshold: i64,
     /// Items so low that they need this many zero bits to reach it share their coins; at most
-    /// `MOST_OCTAVES`, and 0 if none do.
-    pub octaves: u32,
+    /// `MAX_LEADING_ZEROS`, and 0 if none do.
+    pub leading_zeros: u32,
     /// Items are looked at in blocks of 2 to this power; there are more blocks than winners.
     pub log_block: u32,
 }
 
 /// Coins of a smaller chance are not needed: heads are already rarer than anything else.
-pub const MOST_OCTAVES: u32 = 32;
+pub const MAX_LEADING_ZEROS: u32 = 32;
 
 /// Bins are a quarter of an octave wide; half of them lie below the anchor.
 const BINS: usize = 2 * MIDDLE;
-const MIDDLE: usize = 4 * MOST_OCTAVES as usize;
-const MIDDLE_I64: i64 = 4 * MOST_OCTAVES as i64;
+const MIDDLE: usize = 4 * MAX_LEADING_ZEROS as usize;
+const MIDDLE_I64: i64 = 4 * MAX_LEADING_ZEROS as i64;
 
 /// Items looked at beside the largest of each block.
 const SAMPLE: usize = 1024;
@@ -39,20 +39,20 @@ const FALL: u64 = 215;
 const HALF_FALL: u64 = 235;
 
 /// A plan by which enough items are likely to reach the threshold, and hardly more than needed.
-pub(crate) fn plan(answers: Answers, blocks: &Blocks, mut wanted: Wanted, rate: &Rate) -> Plan {
-    let needed = wanted.needed;
-    let mut counts = histogram(answers, blocks, wanted.lowest(), rate);
+pub(crate) fn plan(answers: Answers, blocks: &Blocks, mut target: Target, rate: &Rate) -> Plan {
+    let needed = target.needed;
+    let mut counts = histogram(answers, blocks, target.lowest(), rate);
     if blocks.size() > 1 && counts[MIDDLE..].iter().sum::<u64>() > ONE * MANY * needed as u64 {
-        wanted.anchor = blocks.highest_anchor(answers.units, wanted.anchor, needed);
-        counts = histogram(answers, blocks, wanted.lowest(), rate);
+        target.anchor = blocks.highest_anchor(answers.units, target.anchor, needed);
+        counts = histogram(answers, blocks, target.lowest(), rate);
     }
     let bin = threshold_bin(&counts, needed as u64);
     let quarters = u32::try_from(bin - MIDDLE).expect("a bin");
-    let steps = (rate.values_of_octaves(quarters) >> rate.refinement()) / 4;
+    let steps = (rate.ticks_at_leading_zeros(quarters) >> rate.refinement()) / 4;
     let above = if quarters == 0 { 0 } else { steps / i128::from(answers.steps_per_unit) };
     Plan {
-        threshold: wanted.lowest().saturating_add(i64::try_from(above).unwrap_or(i64::MAX)),
-        octaves: octaves(&counts, bin, answers.units.len() as u64),
+        threshold: target.lowest().saturating_add(i64::try_from(above).unwrap_or(i64::MAX)),
+        leading_zeros: leading_zeros(&counts, bin, answers.units.len() as u64),
         log_block: blocks.log_size,
     }
 }
@@ -90,7 +90,7 @@ struct Bins {
 
 impl Bins {
     fn new(answers: Answers, anchor: i64, rate: &Rate) -> Self {
-        let steps = rate.values_of_octaves(MOST_OCTAVES) >> rate.refinement();
+        let steps = rate.ticks_at_leading_zeros(MAX_LEADING_ZEROS) >> rate.refinement();
         let units = steps / i128::from(answers.steps_per_unit) + 1;
         let reach = i64::try_from(units).map_or(1 << 62, |units| units.min(1 << 62));
         let shift = (i64::BITS - reach.leading_zeros()).saturating_sub(40);
@@ -128,17 +128,17 @@ fn threshold_bin(counts: &[u64; BINS], needed: u64) -> usize {
     MIDDLE
 }
 
-/// The number of octaves that makes the fewest items to look at: those that lie within so many
-/// octaves of the threshold, and the heads of the coins that all others share.
-fn octaves(counts: &[u64; BINS], bin: usize, items: u64) -> u32 {
+/// The number of leading_zeros that makes the fewest items to look at: those that lie within so many
+/// leading_zeros of the threshold, and the heads of the coins that all others share.
+fn leading_zeros(counts: &[u64; BINS], bin: usize, items: u64) -> u32 {
     let mut best = (0, items * ONE);
     let mut above = counts[bin..].iter().sum::<u64>();
-    for octaves in 1..=MOST_OCTAVES {
-        let edge = bin - 4 * octaves as usize;
+    for leading_zeros in 1..=MAX_LEADING_ZEROS {
+        let edge = bin - 4 * leading_zeros as usize;
         above += counts[edge..edge + 4].iter().sum::<u64>();
-        let cost = above + 2 * ((items * ONE) >> octaves);
+        let cost = above + 2 * ((items * ONE) >> leading_zeros);
         if cost < best.1 {
-            best = (octaves, cost);
+            best = (leading_zeros, cost);
         }
     }
     best.0

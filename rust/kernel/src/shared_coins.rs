@@ -1,9 +1,9 @@
 //! Many unlikely coins at once: which of a run of items show heads, when each does with the same
 //! chance 2^−b? The cost is about one draw for each head, however many items lie between.
 
-use crate::source::Source;
+use crate::bit_source::BitSource;
 
-/// The first of the items `from..end` whose coin of chance 2^−`octaves` shows heads, if any does.
+/// The first of the items `from..end` whose coin of chance 2^−`leading_zeros` shows heads, if any does.
 ///
 /// Take at most 2^b items at a time and draw v of b bits. The v-th of them is proposed if there is
 /// one, and it is the first head if none of the v before it shows heads: this has the chance
@@ -13,16 +13,16 @@ use crate::source::Source;
 /// # Errors
 /// When the source ends.
 #[inline]
-pub fn first_head<S: Source>(
+pub fn first_head<S: BitSource>(
     mut from: u64,
     end: u64,
-    octaves: u32,
+    leading_zeros: u32,
     source: &mut S,
 ) -> Result<Option<u64>, S::Stop> {
     while from < end {
-        let items = (end - from).min(1 << octaves);
-        let v = source.bits(octaves)?;
-        if v < items && all_tails(v, octaves, source)? {
+        let items = (end - from).min(1 << leading_zeros);
+        let v = source.bits(leading_zeros)?;
+        if v < items && all_tails(v, leading_zeros, source)? {
             return Ok(Some(from + v));
         }
         from += items;
@@ -30,17 +30,21 @@ pub fn first_head<S: Source>(
     Ok(None)
 }
 
-/// Whether `items` coins of chance 2^−`octaves` all show tails: true with chance (1 − 2^−b)^items.
+/// Whether `items` coins of chance 2^−`leading_zeros` all show tails: true with chance (1 − 2^−b)^items.
 ///
 /// Draw numbers of b bits for as long as each is below the one before, the first below `items`.
 /// A run of at least d numbers has the chance C(items, d)·2^(−bd), so one of even length has
 /// 1 − C(items, 1)·2^−b + C(items, 2)·2^−2b − … = (1 − 2^−b)^items.
 #[inline]
-fn all_tails<S: Source>(items: u64, octaves: u32, source: &mut S) -> Result<bool, S::Stop> {
+fn all_tails<S: BitSource>(
+    items: u64,
+    leading_zeros: u32,
+    source: &mut S,
+) -> Result<bool, S::Stop> {
     let mut even = true;
     let mut last = items;
     loop {
-        let v = source.bits(octaves)?;
+        let v = source.bits(leading_zeros)?;
         if v >= last {
             return Ok(even);
         }

@@ -8,9 +8,9 @@
 use subtle::{Choice, ConditionallySelectable};
 
 use crate::answers::Answers;
-use crate::draws::Draws;
 use crate::ranking::{Ranked, Selection, published, shuffle};
 use crate::rate::Rate;
+use crate::sampler::Sampler;
 
 /// Items looked at between two checkpoints, at least.
 const STRETCH: usize = 1 << 12;
@@ -22,26 +22,26 @@ const STRETCH: usize = 1 << 12;
 ///
 /// # Panics
 /// When a noisy answer has more than 127 bits.
-pub fn select_evenly<D: Draws>(
+pub fn select_constant_work<S: Sampler>(
     answers: Answers,
     k: usize,
     rate: &Rate,
-    draws: &mut D,
-) -> Result<Selection, D::Stop> {
-    let values_per_unit = i128::from(rate.values_per_unit(answers.steps_per_unit));
+    sampler: &mut S,
+) -> Result<Selection, S::Stop> {
+    let ticks_per_unit = i128::from(rate.ticks_per_unit(answers.steps_per_unit));
     // The order in which items come stands for that of their remainders, the largest first.
     let mut order: Vec<usize> = (0..answers.units.len()).collect();
-    shuffle(&mut order, draws)?;
+    shuffle(&mut order, sampler)?;
     let mut largest = Largest::new(k + 1);
     let stretch = STRETCH.next_multiple_of(largest.size());
     for (items, first) in order.chunks(stretch).zip((0..).step_by(stretch)) {
         for (&index, place) in items.iter().zip(first..) {
-            let noise = i128::try_from(draws.geometric(rate, 0)?);
+            let noise = i128::try_from(sampler.geometric(rate, 0)?);
             let noise = noise.expect("noise of fewer than 128 bits");
-            let value = i128::from(answers.units[index]) * values_per_unit + noise;
+            let value = i128::from(answers.units[index]) * ticks_per_unit + noise;
             largest.offer(Entry::new(value, place));
         }
-        draws.checkpoint()?;
+        sampler.checkpoint()?;
     }
     let ranked: Vec<Ranked> = largest.finish().iter().take(k + 1).map(Entry::ranked).collect();
     Ok(published(&ranked, rate.refinement(), |place| order[place]))
