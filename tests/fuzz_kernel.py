@@ -1,4 +1,4 @@
-"""Kernels that are broken are found by the checks of rust/fuzz: a part of `make fuzz`, for minutes.
+"""Broken kernels are found by the checks of rust/oracles: a part of `make fuzz`, for minutes.
 
 They are built with one place changed, without a fuzzer, and get inputs that nothing guides.
 """
@@ -25,16 +25,17 @@ TARGETS = (
 INPUTS = 20_000
 MUTANTS = [
     ("select", "candidates.rs", Mutant(
-        "found twice", "known.binary_search(&index).is_err()", "true")),
+        "found twice", "self.0.binary_search(&index).is_err()", "true")),
     ("select", "candidates.rs", Mutant(
-        "not raised", "candidate.value += rise", "candidate.value += rise / 2")),
+        "not raised", "let rise = TickCount(rise.0.cast_unsigned())",
+        "let rise = TickCount(rise.0.cast_unsigned() / 2)")),
     ("select", "ranking.rs", Mutant("gaps not rounded down", "- remainder_is_smaller)", ")")),
     ("constant_work", "constant_work.rs", Mutant(
         "wrong way round", "u8::from(self.height < other.height)",
         "u8::from(self.height > other.height)")),
-    ("noisy_candidates", "lib.rs", Mutant(
-        "floor rounded up", "let units = floor.div_euclid(ticks_per_unit);",
-        "let units = floor.div_euclid(ticks_per_unit) + 2;")),
+    ("noisy_candidates", "quantities.rs", Mutant(
+        "floor rounded up", "ticks.0.div_euclid(i128::from(self.0))",
+        "ticks.0.div_euclid(i128::from(self.0)) + 2")),
     ("ranking", "ranking.rs", Mutant(
         "of equal values, as it comes", "(last - place) as u64", "place as u64")),
     ("geometric", "rate.rs", Mutant(

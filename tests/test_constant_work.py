@@ -161,7 +161,7 @@ def test_ctrl_c_ends_it(n: int, k: int) -> None:
     went_on: list[bool] = []
     steps: list[Callable[[], object]] = [
         _thread.interrupt_main,
-        partial(kernel.release_constant_work, np.zeros(n, dtype=np.int64), False),
+        partial(kernel.release_constant_work, np.zeros(n, dtype=np.int64), in_steps=False),
         partial(went_on.append, True),
     ]
     with pytest.raises(KeyboardInterrupt):

@@ -117,7 +117,9 @@ def test_the_fast_logarithm_is_as_close_as_argued(probe: Probe) -> None:
         Mutant("a segment off", "(y >> 54) as usize", "(y >> 55) as usize"),
         Mutant("a term too few", "high_product(sum, square)", "high_product(0, sum + square)"),
         Mutant(
-            "heights of another resolution", "1 << 15, 124), FRACTION)", "1 << 15, 123), FRACTION)"
+            "heights of another resolution",
+            "1 << 15, 124), FRACTION_BITS)",
+            "1 << 15, 123), FRACTION_BITS)",
         ),
         Mutant(
             "a coarse reciprocal",
@@ -231,8 +233,10 @@ def test_words_beside_an_edge_are_decided_right(probe: Probe) -> None:
 @pytest.mark.parametrize(
     "mutant",
     [
-        Mutant("no error", "least_error: high_product(ERROR, grid_steps_per_zero) + 4", "least_error: 0"),
-        Mutant("grid steps per leading zero too many", "high_product(logarithm, self.grid_steps_per_zero)",
+        Mutant("no error", "least_error: high_product(MAX_ERROR, grid_steps_per_zero) + 4",
+               "least_error: 0"),
+        Mutant("too many grid steps per leading zero",
+               "high_product(logarithm, self.grid_steps_per_zero)",
                "high_product(logarithm, self.grid_steps_per_zero | 0xffff_ffff)"),
         Mutant("the logarithm rounded", "+ self.logarithm.minus_log2(y)",
                "+ (self.logarithm.minus_log2(y) & !0xffff)"),

@@ -53,7 +53,7 @@ def release(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
     kernel = parameters.kernel
     if kernel is None:
         return release_as_users_do(parameters, answers, threads)
-    return kernel.release(answers, False, threads)
+    return kernel.release(answers, in_steps=False, threads=threads)
 
 
 def release_as_users_do(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
@@ -66,7 +66,7 @@ def release_constant_work(parameters: TopK, answers: Any, threads: int) -> tuple
     """Release with constant work."""
     if parameters.kernel is None:
         return release(parameters, answers, threads)
-    return parameters.kernel.release_constant_work(answers, False)
+    return parameters.kernel.release_constant_work(answers, in_steps=False)
 
 
 _WAYS: dict[str, Releasing] = {

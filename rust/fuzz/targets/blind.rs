@@ -4,11 +4,11 @@
 use std::env::args;
 use std::process::exit;
 
-use topgap_fuzz::{
+use topgap_kernel::bit_source::BitSource;
+use topgap_oracles::{
     Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_candidates, ranking,
     select, tape::Tape,
 };
-use topgap_kernel::bit_source::BitSource;
 
 /// Inputs have at most so many bytes.
 const MOST: u64 = 400;

@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use topgap_fuzz::fast_log2::check;
+use topgap_oracles::fast_log2::check;
 
 fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });

@@ -1,4 +1,4 @@
-//! The workers of threads at work, for `ThreadSanitizer` to watch: `threads ROUNDS`.
+//! Worker threads at work, for `ThreadSanitizer` to watch: `threads ROUNDS`.
 
 use std::env::args;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
@@ -7,7 +7,8 @@ use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
 use topgap_kernel::bit_source::{Cipher, Key};
 use topgap_kernel::enclosures::Ratio;
-use topgap_kernel::rate::{GRID, Rate};
+use topgap_kernel::quantities::Ticks;
+use topgap_kernel::rate::{GRID_BITS, Rate};
 use topgap_kernel::workers::{Threads, Workers};
 use topgap_kernel::{noisy_candidates, select};
 
@@ -36,10 +37,11 @@ fn work(round: u32, counts: &mut [u32; 3]) {
         (0..size as u64).map(|i| (i.wrapping_mul(0x9e37_79b9) % 1000).cast_signed()).collect();
     let answers = Answers { units: &units, steps_per_unit: 10 };
     let exact = Ratio { numerator: BigUint::from(1_u8), denominator: BigUint::from(100_u8) };
-    let rate = Rate::new(exact, GRID, 50).expect("an everyday rate");
+    let rate = Rate::new(exact, GRID_BITS, 50).expect("an everyday rate");
     let threads = 2 + round as usize % 6;
     let done = match round % 4 {
-        0 => noisy_candidates(answers, k + 1, Some(5), &rate, None, &mut workers(threads)).is_ok(),
+        0 => noisy_candidates(answers, k + 1, Some(Ticks(5)), &rate, None, &mut workers(threads))
+            .is_ok(),
         _ => select(answers, k, &rate, None, &mut workers(threads)).is_ok(),
     };
     counts[usize::from(!done)] += 1;

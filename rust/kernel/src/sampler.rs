@@ -1,22 +1,23 @@
-//! What the kernel draws. Each kind of draw has a law of its own, and a test of its own.
+//! What the kernel draws at random. Each kind of draw has a law of its own, and a test of its own.
 
 use crate::bit_source::BitSource;
 use crate::geometric::geometric;
+use crate::quantities::TickCount;
 use crate::rate::Rate;
 use crate::shared_coins::first_head;
 
-/// Independent draws.
+/// Draws that are independent of one another.
 pub trait Sampler {
-    /// Why there are no more.
+    /// Why there are no more draws.
     type Stop;
 
     /// Noise of this rate, given that the first `zeros` bits of its uniform number are 0.
     ///
     /// # Errors
     /// When there are no more draws.
-    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, Self::Stop>;
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, Self::Stop>;
 
-    /// The first of the items `from..end` whose coin of chance 2^−`leading_zeros` shows heads.
+    /// The first of the items `from..end` whose coin of probability 2^−`leading_zeros` shows heads.
     ///
     /// # Errors
     /// When there are no more draws.
@@ -50,7 +51,7 @@ impl<S: BitSource> Sampler for S {
     type Stop = S::Stop;
 
     #[inline(always)]
-    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, S::Stop> {
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, S::Stop> {
         geometric(rate, zeros, self)
     }
 

@@ -1,14 +1,14 @@
 //! Many unlikely coins at once: which of a run of items show heads, when each does with the same
-//! chance 2^−b? The cost is about one draw for each head, however many items lie between.
+//! probability 2^−b? The cost is about one draw for each head, however many items lie between.
 
 use crate::bit_source::BitSource;
 
-/// The first of the items `from..end` whose coin of chance 2^−`leading_zeros` shows heads, if any does.
+/// The first of the items `from..end` whose coin of probability 2^−`leading_zeros` shows heads, if any does.
 ///
 /// Take at most 2^b items at a time and draw v of b bits. The v-th of them is proposed if there is
-/// one, and it is the first head if none of the v before it shows heads: this has the chance
+/// one, and it is the first head if none of the v before it shows heads: this has the probability
 /// 2^−b·(1 − 2^−b)^v, as it must. Where nothing is proposed or the proposal fails, none of the
-/// items shows heads; the chances of the others leave exactly (1 − 2^−b)^items for that.
+/// items shows heads; the probabilities of the others leave exactly (1 − 2^−b)^items for that.
 ///
 /// # Errors
 /// When the source ends.
@@ -30,10 +30,10 @@ pub fn first_head<S: BitSource>(
     Ok(None)
 }
 
-/// Whether `items` coins of chance 2^−`leading_zeros` all show tails: true with chance (1 − 2^−b)^items.
+/// Whether `items` coins of probability 2^−`leading_zeros` all show tails: true with probability (1 − 2^−b)^items.
 ///
 /// Draw numbers of b bits for as long as each is below the one before, the first below `items`.
-/// A run of at least d numbers has the chance C(items, d)·2^(−bd), so one of even length has
+/// A run of at least d numbers has the probability C(items, d)·2^(−bd), so one of even length has
 /// 1 − C(items, 1)·2^−b + C(items, 2)·2^−2b − … = (1 − 2^−b)^items.
 #[inline]
 fn all_tails<S: BitSource>(

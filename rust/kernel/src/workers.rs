@@ -1,4 +1,4 @@
-//! Who does the work: one after the other, or in threads, each with draws of its own.
+//! How parts of the work are run: one after the other, or in threads with a sampler each.
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::sampler::Sampler;
 
-/// So often does who waits for others ask whether to go on.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// How often the calling thread, while it waits for others, asks whether to go on.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Works on the parts of a whole. Parts are independent, and so are the draws made for them.
+/// Run the work on the parts of a whole. Parts are independent, and so is their randomness.
 pub trait Workers {
     /// What each part draws from.
     type Sampler: Sampler<Stop = Self::Stop>;
@@ -22,10 +22,10 @@ pub trait Workers {
     /// How many parts there should be.
     fn size(&self) -> usize;
 
-    /// Sampler for what is not divided.
-    fn lead(&mut self) -> &mut Self::Sampler;
+    /// The sampler for work that is not divided.
+    fn main_sampler(&mut self) -> &mut Self::Sampler;
 
-    /// Do the work on each of the parts, of which there are no more than the workers's size.
+    /// Do the work on each of the parts, of which there are no more than `size`.
     ///
     /// # Errors
     /// When there are no more draws or a checkpoint asks to stop.
@@ -36,7 +36,7 @@ pub trait Workers {
     ) -> Result<(), Self::Stop>;
 }
 
-/// One after the other, all parts from the same draws.
+/// One after the other, all parts from the same sampler.
 pub struct Sequential<'a, S> {
     /// What is drawn from.
     pub sampler: &'a mut S,
@@ -55,7 +55,7 @@ where
         self.parts
     }
 
-    fn lead(&mut self) -> &mut S {
+    fn main_sampler(&mut self) -> &mut S {
         self.sampler
     }
 
@@ -68,20 +68,20 @@ where
     }
 }
 
-/// All at once. The first of the draws belongs to the calling thread.
+/// All at once. The first sampler belongs to the calling thread.
 ///
 /// When a checkpoint of one asks to stop, those of the others should do so too.
 pub struct Threads<S>(Vec<S>);
 
 impl<S> Threads<S> {
-    /// Threads with these draws, one each.
+    /// Threads with these samplers, one each.
     ///
     /// # Panics
     /// When there are none.
     #[must_use]
-    pub fn new(sampler: Vec<S>) -> Self {
-        assert!(!sampler.is_empty(), "somebody must do the work");
-        Self(sampler)
+    pub fn new(samplers: Vec<S>) -> Self {
+        assert!(!samplers.is_empty(), "there must be a worker");
+        Self(samplers)
     }
 }
 
@@ -96,7 +96,7 @@ where
         self.0.len()
     }
 
-    fn lead(&mut self) -> &mut S {
+    fn main_sampler(&mut self) -> &mut S {
         &mut self.0[0]
     }
 
@@ -132,7 +132,7 @@ where
             for _ in threads.len()..parts_left {
                 done = done.and_then(|()| work_on_one().unwrap_or(Ok(())));
             }
-            while all_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            while all_done.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 done = done.and_then(|()| lead.checkpoint());
             }
             for thread in threads {

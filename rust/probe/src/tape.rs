@@ -1,4 +1,4 @@
-//! Walks every tape of random bits, as `tests/checking/walks.py` does for the reference.
+//! Walk every tape of random bits, as `tests/checking/walks.py` does for the reference.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -41,11 +41,14 @@ pub struct Words {
 }
 
 impl Words {
+    /// These words.
+    #[must_use]
     pub fn new(words: Vec<u64>) -> Self {
         Self { words, read: 0 }
     }
 
     /// How many words have been read.
+    #[must_use]
     pub fn read(&self) -> usize {
         self.read
     }
@@ -73,12 +76,17 @@ pub struct Counted {
 
 impl Counted {
     /// With a key of its own.
+    ///
+    /// # Panics
+    /// When the operating system has no randomness to give.
+    #[must_use]
     pub fn fresh() -> Self {
         let go_on: fn() -> _ = || Ok(());
         Self { stream: Cipher::fresh(go_on).expect("a random key"), asked: 0 }
     }
 
     /// How many bits have been asked for.
+    #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked
     }
@@ -91,6 +99,7 @@ impl BitSource for Counted {
         self.stream.width()
     }
 
+    #[inline]
     fn bits(&mut self, count: u32) -> Result<u64, Infallible> {
         self.asked += u64::from(count);
         self.stream.bits(count)

@@ -77,7 +77,7 @@ def _released(counts: Counts, parameters: TopK, number: int) -> Released:
     kernel, counted, in_steps = parameters.kernel, counts.counted, counts.in_steps
     drawn: list[tuple[bytes, Any]]
     if kernel is not None and counted is not None:
-        drawn = [kernel.release(counted, in_steps, 0) for _ in range(number)]
+        drawn = [kernel.release(counted, in_steps=in_steps, threads=0) for _ in range(number)]
     else:  # too large for the kernel: it takes its time
         made = [parameters.release(counts.numbers) for _ in range(number)]
         drawn = [(each.indices.tobytes(), _listed(each.gap_units)) for each in made]

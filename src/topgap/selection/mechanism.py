@@ -279,8 +279,8 @@ def _select(data: Prepared, parameters: TopK) -> tuple[bytes, bytes | list[int]]
     if kernel is not None and data.taken is not None:
         counted, in_steps, _ = data.taken
         if data.constant_work:
-            return kernel.release_constant_work(counted, in_steps)
-        return kernel.release(counted, in_steps, data.threads)
+            return kernel.release_constant_work(counted, in_steps=in_steps)
+        return kernel.release(counted, in_steps=in_steps, threads=data.threads)
     # Numbers too large for the kernel: the reference has the same law, and takes its time.
     winners = gap_top_k_pruned(data.numbers, parameters)
     units = [int(gap / parameters.resolution) for _, gap in winners]

@@ -445,7 +445,9 @@ class Selector:
             counted, in_steps, shift = taken
             shift = shift * (1 if in_steps else steps_per_unit) << refinement
             floor = None if self._floor is None else self._floor - shift
-            places, values = kernel.candidates(counted, in_steps, floor, self._stream, threads)
+            places, values = kernel.candidates(
+                counted, in_steps=in_steps, floor=floor, stream=self._stream, threads=threads
+            )
             return np.frombuffer(places, dtype=np.int64).tolist(), [v + shift for v in values]
         # Numbers too large for the kernel: the reference has the same law, and takes its time.
         sampler = Sampler(self._stream)

@@ -1,7 +1,8 @@
-//! Sampler from a tape that are written down.
+//! A sampler that draws from a tape and records its draws.
 
 use std::convert::Infallible;
 
+use topgap_kernel::quantities::{TickCount, Ticks};
 use topgap_kernel::rate::Rate;
 use topgap_kernel::sampler::Sampler;
 
@@ -11,7 +12,7 @@ use crate::tape::Tape;
 pub struct Recorded<'a> {
     tape: Tape<'a>,
     /// The noise, in the order in which it was drawn.
-    pub noise: Vec<u128>,
+    pub noise: Vec<TickCount>,
     /// The uniform numbers of the shuffle.
     pub shuffled: Vec<u64>,
     /// How often anything else was drawn.
@@ -30,16 +31,15 @@ impl<'a> Recorded<'a> {
     /// # Panics
     /// When it has more than 127 bits.
     #[must_use]
-    pub fn most_noise(&self) -> i128 {
-        let most = self.noise.iter().copied().max().unwrap_or(0);
-        i128::try_from(most).expect("noise of fewer than 128 bits")
+    pub fn most_noise(&self) -> Ticks {
+        self.noise.iter().copied().max().unwrap_or_default().signed()
     }
 }
 
 impl Sampler for Recorded<'_> {
     type Stop = Infallible;
 
-    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, Infallible> {
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, Infallible> {
         let noise = self.tape.geometric(rate, zeros)?;
         self.noise.push(noise);
         Ok(noise)

@@ -1,6 +1,7 @@
 //! The whole kernel: winners and gaps, by any plan and any division of the work.
 
 use topgap_kernel::answers::Answers;
+use topgap_kernel::quantities::{TickCount, Ticks, Units};
 use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::Rate;
 use topgap_kernel::select;
@@ -28,7 +29,7 @@ pub fn check(data: &[u8]) -> Checked {
     let k = given.within(1, most)? as usize;
     let parts = given.within(1, 4)? as usize;
     let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
-    let every = Plan { threshold: i64::MIN, leading_zeros: 0, log_block: 0 };
+    let every = Plan { threshold: Units::MIN, leading_zeros: 0, log_block: 0 };
     let plan = match given.within(0, 3)? {
         0 => Some(every),
         1 => Some(some_plan(&mut given, &units, k)?),
@@ -41,15 +42,14 @@ pub fn check(data: &[u8]) -> Checked {
 
     holds_whatever_was_drawn(&selection, answers, k, &rate, draws.most_noise());
     // If every item draws noise, one after the other, all can be computed again.
-    if plan.is_some_and(|plan| plan.threshold == i64::MIN && plan.leading_zeros == 0) {
+    if plan.is_some_and(|plan| plan.threshold == Units::MIN && plan.leading_zeros == 0) {
         assert_eq!(draws.others, 0, "nothing but noise is drawn");
         assert_eq!(draws.noise.len(), units.len(), "every item draws its noise");
-        let per_unit = i128::from(rate.ticks_per_unit(steps_per_unit));
-        let noisy = |(&unit, &noise): (&i64, &u128)| {
-            i128::from(unit) * per_unit + i128::try_from(noise).expect("noise of few bits")
-        };
-        let values: Vec<i128> = units.iter().zip(&draws.noise).map(noisy).collect();
-        let plainly = ranked(&values, k, rate.refinement(), &draws.shuffled);
+        let per_unit = rate.ticks_per_unit(steps_per_unit);
+        let add =
+            |(&unit, &noise): (&i64, &TickCount)| per_unit.ticks(Units(unit)) + noise.signed();
+        let noisy: Vec<Ticks> = units.iter().zip(&draws.noise).map(add).collect();
+        let plainly = ranked(&noisy, k, rate.refinement(), &draws.shuffled);
         assert_eq!(selection, plainly, "winners and gaps of the same noise");
     }
     Ok(())
@@ -62,11 +62,8 @@ fn some_plan(given: &mut Inputs, units: &[i64], k: usize) -> arbitrary::Result<P
     let most = (units.len() / (k + 1)).checked_ilog2().unwrap_or(0);
     let log_block = given.within(0, most)?;
     let leading_zeros = given.within(0, MAX_LEADING_ZEROS)?;
-    Ok(Plan {
-        threshold: near.saturating_add(offset >> given.within(0, 63)?),
-        leading_zeros,
-        log_block,
-    })
+    let threshold = Units(near.saturating_add(offset >> given.within(0, 63)?));
+    Ok(Plan { threshold, leading_zeros, log_block })
 }
 
 /// No noise is negative, and none is larger than the largest that was drawn: so far and no farther
@@ -76,7 +73,7 @@ pub(crate) fn holds_whatever_was_drawn(
     answers: Answers,
     k: usize,
     rate: &Rate,
-    most_noise: i128,
+    Ticks(most_noise): Ticks,
 ) {
     let Selection { indices, gaps } = selection;
     assert_eq!(indices.len(), k, "k winners");
@@ -87,17 +84,17 @@ pub(crate) fn holds_whatever_was_drawn(
     assert_eq!(distinct.len(), k, "no item wins twice");
     assert!(distinct[k - 1] < answers.units.len(), "winners are items");
 
-    let per_unit = i128::from(rate.ticks_per_unit(answers.steps_per_unit));
-    let plain = |index: usize| i128::from(answers.units[index]) * per_unit;
+    let per_unit = rate.ticks_per_unit(answers.steps_per_unit);
+    let plain = |index: usize| per_unit.ticks(Units(answers.units[index])).0;
     let mut downwards: Vec<i128> = (0..answers.units.len()).map(plain).collect();
     downwards.sort_unstable_by(|a, b| b.cmp(a));
     for (rank, &gap) in gaps.iter().enumerate() {
-        let value = plain(indices[rank]);
+        let answer = plain(indices[rank]);
         // The next in order is a winner, or at least the plain answer of its rank.
         let next = indices.get(rank + 1).map_or(downwards[k], |&next| plain(next));
-        let (least, most) = (value - next - most_noise, value - next + most_noise);
+        let (least, most) = (answer - next - most_noise, answer - next + most_noise);
         assert!(most >= 0, "an item wins that noise cannot have raised so far");
-        let gap = i128::try_from(gap).expect("a gap of fewer than 128 bits");
+        let gap = i128::try_from(gap.0).expect("a gap of fewer than 128 bits");
         assert!(gap <= most >> rate.refinement(), "a gap is larger than noise can make it");
         assert!(gap >= (least - 1) >> rate.refinement(), "a gap is smaller than it can be");
     }

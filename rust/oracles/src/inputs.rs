@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::rate::Rate;
 
-/// Values have this many bits, as in production: answers have 64 of them, a step has the rest.
+/// Noisy answers have this many bits in ticks, as in production.
 const TICK_BITS: u32 = 120;
 
 /// Bytes from which inputs are made.

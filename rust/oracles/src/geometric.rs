@@ -45,7 +45,7 @@ pub fn check(data: &[u8]) -> Checked {
     // Where a step is finer than the grid, noise has a digit below it.
     let digits = digits(&exact, grid);
     let per_grid_step = exact.shifted(i64::from(digits) - i64::from(rate.refinement()));
-    let grid_steps = noise >> digits;
+    let grid_steps = noise.0 >> digits;
     uniform.allows(&per_grid_step, grid_steps);
     if digits == 0 {
         let all = Uniform { prefix: source.drawn(), length: source.read() + u64::from(zeros) };
@@ -56,7 +56,7 @@ pub fn check(data: &[u8]) -> Checked {
     let Ok(up) = geometric(&rate, 0, &mut one_by_one);
     let Ok(down) = geometric(&rate, 0, &mut one_by_one);
     let Ok(both) = laplace(&rate, &mut Tape::new(tape, width));
-    assert_eq!(both, up.cast_signed() - down.cast_signed(), "the difference of two");
+    assert_eq!(both, up.signed() - down.signed(), "the difference of two");
     Ok(())
 }
 

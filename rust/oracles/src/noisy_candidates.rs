@@ -2,6 +2,7 @@
 
 use topgap_kernel::answers::Answers;
 use topgap_kernel::noisy_candidates;
+use topgap_kernel::quantities::{Ticks, Units};
 use topgap_kernel::workers::Sequential;
 
 use crate::Checked;
@@ -23,17 +24,17 @@ pub fn check(data: &[u8]) -> Checked {
     let needed = given.within(1, 3100)? as usize;
     let parts = given.within(1, 4)? as usize;
     let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
-    let per_unit = i128::from(rate.ticks_per_unit(steps_per_unit));
+    let per_unit = rate.ticks_per_unit(steps_per_unit);
     // As production clamps it.
     let bound = 1_i128 << 125;
     let floor = match given.within(0, 3)? {
         0 => None,
-        1 => Some(given.long()?.cast_signed().clamp(-bound, bound)),
+        1 => Some(Ticks(given.long()?.cast_signed().clamp(-bound, bound))),
         _ => {
             let near =
                 units[given.within(0, u32::try_from(units.len() - 1).expect("few"))? as usize];
             let offset = given.long()?.cast_signed() >> given.within(8, 127)?;
-            Some(i128::from(near) * per_unit + offset)
+            Some(per_unit.ticks(Units(near)) + Ticks(offset))
         }
     };
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
@@ -46,18 +47,18 @@ pub fn check(data: &[u8]) -> Checked {
     for each in &found {
         assert!(!is_found[each.index], "no item is found twice");
         is_found[each.index] = true;
-        let noise = each.value - i128::from(units[each.index]) * per_unit;
-        assert!((0..=most_noise).contains(&noise), "noise is not negative, and was drawn");
+        let noise = each.noisy_answer - per_unit.ticks(Units(units[each.index]));
+        assert!((Ticks(0)..=most_noise).contains(&noise), "noise is not negative, and was drawn");
     }
-    let mut values: Vec<i128> = found.iter().map(|each| each.value).collect();
-    values.sort_unstable_by(|a, b| b.cmp(a));
+    let mut noisy: Vec<Ticks> = found.iter().map(|each| each.noisy_answer).collect();
+    noisy.sort_unstable_by(|a, b| b.cmp(a));
     // Who is not found lies below `needed` others, or below the floor.
     let needed = needed.min(units.len());
-    let bar = values.get(needed - 1).copied();
+    let bar = noisy.get(needed - 1).copied();
     for (index, &unit) in units.iter().enumerate().filter(|each| !is_found[each.0]) {
-        let value = i128::from(unit) * per_unit;
+        let answer = per_unit.ticks(Units(unit));
         let is_beaten =
-            bar.is_some_and(|bar| value < bar) || floor.is_some_and(|floor| value < floor);
+            bar.is_some_and(|bar| answer < bar) || floor.is_some_and(|floor| answer < floor);
         assert!(is_beaten, "item {index} can win and was not found");
     }
     Ok(())

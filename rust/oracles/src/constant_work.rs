@@ -1,8 +1,9 @@
-//! The release by the same work for any answers: every item draws its noise, so all of it can be
+//! The release with the same work for all answers. Every item draws its noise, so all of it can be
 //! computed again.
 
 use topgap_kernel::answers::Answers;
 use topgap_kernel::constant_work::select_constant_work;
+use topgap_kernel::quantities::{Ticks, Units};
 
 use crate::Checked;
 use crate::inputs::Inputs;
@@ -31,13 +32,12 @@ pub fn check(data: &[u8]) -> Checked {
     holds_whatever_was_drawn(&selection, answers, k, &rate, draws.most_noise());
     assert_eq!(draws.noise.len(), units.len(), "every item draws its noise");
     assert_eq!(draws.shuffled.len(), units.len() - 1, "an order of all items is drawn");
-    let per_unit = i128::from(rate.ticks_per_unit(steps_per_unit));
-    let mut values = vec![0; units.len()];
+    let per_unit = rate.ticks_per_unit(steps_per_unit);
+    let mut noisy = vec![Ticks(0); units.len()];
     for (item, &noise) in order(units.len(), &draws.shuffled).into_iter().zip(&draws.noise) {
-        let noise = i128::try_from(noise).expect("noise of few bits");
-        values[item] = i128::from(units[item]) * per_unit + noise;
+        noisy[item] = per_unit.ticks(Units(units[item])) + noise.signed();
     }
-    let plainly = ranked(&values, k, rate.refinement(), &draws.shuffled);
+    let plainly = ranked(&noisy, k, rate.refinement(), &draws.shuffled);
     assert_eq!(selection, plainly, "winners and gaps of the same noise");
     Ok(())
 }
