@@ -239,7 +239,7 @@ def test_the_reading_of_the_kernel_sees_them(source: str) -> None:
 def test_the_kernel_draws_from_a_cipher_keyed_by_the_system_and_forbids_unsafe_code() -> None:
     manifest = tomllib.loads((KERNEL / "Cargo.toml").read_text())
     assert {*manifest["dependencies"]} == {"chacha20", "getrandom", "num-bigint", "pulp", "subtle"}
-    source = (KERNEL / "src" / "source.rs").read_text()
+    source = (KERNEL / "src" / "bit_source.rs").read_text()
     assert source.count("from_seed") == 1
     assert "getrandom::fill(&mut key)" in source
     assert "#![forbid(unsafe_code)]" in (KERNEL / "src" / "lib.rs").read_text()

@@ -59,7 +59,7 @@ def test_ctrl_c_ends_long_work(n: int, k: int, threads: int) -> None:
     went_on: list[bool] = []
     steps: list[Callable[[], object]] = [
         _thread.interrupt_main,
-        partial(kernel.release, answers, False, threads),
+        partial(kernel.release, answers, in_steps=False, threads=threads),
         partial(went_on.append, True),
     ]
     with pytest.raises(KeyboardInterrupt):

@@ -33,7 +33,7 @@ def kernel_alone(counts: Counts, k: int) -> None:
         kernel = topgap.TopK(k, epsilon, monotonic=True).kernel
         assert kernel is not None  # noqa: S101
         for _ in range(RELEASES):
-            kernel.release(counts, False, 0)
+            kernel.release(counts, in_steps=False, threads=0)
 
 
 def main() -> None:

@@ -17,41 +17,42 @@ class Kernel:
 
     @property
     def refinement(self) -> int:
-        """Noise is drawn on a grid of which 2^refinement steps make a step of the resolution."""
+        """Noise is drawn in ticks, of which 2^refinement make a step of the resolution."""
 
     def release(
-        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], in_steps: bool, threads: int
+        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], *, in_steps: bool, threads: int
     ) -> tuple[bytes, bytes | list[int]]:
         """Release the top k of the answers, given in units or in steps: indices and gaps.
 
-        Both are bytes of int64; the gaps are a list of int where one is larger. Of 0 threads there
-        are as many as fit.
+        Both are bytes of int64; the gaps are a list of int where one is larger. With threads=0 the
+        kernel chooses the number of threads.
         """
 
-    def release_evenly(
-        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], in_steps: bool
+    def release_constant_work(
+        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], *, in_steps: bool
     ) -> tuple[bytes, bytes | list[int]]:
-        """The same release, by the same work whatever the answers are."""
+        """The same release, with the same work for all answers."""
 
     def candidates(
         self,
         answers: np.ndarray[tuple[int], np.dtype[np.int64]],
+        *,
         in_steps: bool,
         floor: int | None,
         stream: Stream | None,
         threads: int,
     ) -> tuple[bytes, list[int]]:
-        """Give the answers noise, and find who can be among the k + 1 largest of a larger whole.
+        """Add noise to the answers, and find what can be among the k + 1 largest of a larger whole.
 
-        The indices, as bytes of int64, and the values of all items but those that lie below k + 1
-        others, or below the floor. With a stream there are no threads.
+        The indices, as bytes of int64, and the noisy answers, in ticks, of all items but those that
+        lie below k + 1 others, or below the floor. With a stream there are no threads.
         """
 
 @final
 class Laplace:
     """Discrete Laplace noise of a rate, prepared once.
 
-    It is x whole steps with a chance proportional to e^−(rate·|x|).
+    It is x whole steps with a probability proportional to e^−(rate·|x|).
     """
 
     def __new__(cls, numerator: int, denominator: int) -> Laplace:

@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -282,24 +283,15 @@ def fuzz_compiled(given: dict[str, Any], call: Judge) -> None:
             assert drawn is None or all(type(each) is int for each in drawn)
         kernel = asked("_core.Kernel", _core.Kernel, k, numerator, denominator, given["steps"])
         if kernel is not None:
-            how = (given["in_steps"], given["threads"])
-            for name, released in (
-                ("release", asked("_core.Kernel.release", kernel.release, answers, *how)),
-                (
-                    "evenly",
-                    asked("_core.Kernel.release_evenly", kernel.release_evenly, answers, how[0]),
-                ),
-            ):
+            in_steps, threads = given["in_steps"], given["threads"]
+            release = partial(kernel.release, in_steps=in_steps, threads=threads)
+            constant_work = partial(kernel.release_constant_work, in_steps=in_steps)
+            for name, method in (("release", release), ("release_constant_work", constant_work)):
+                released = asked(f"_core.Kernel.{name}", method, answers)
                 assert released is None or len(released[0]) == 8 * k, name
-            asked(
-                "_core.Kernel.candidates",
-                kernel.candidates,
-                answers,
-                how[0],
-                given["floor"],
-                None,
-                how[1],
-            )
+            options = {"in_steps": in_steps, "floor": given["floor"], "threads": threads}
+            candidates = partial(kernel.candidates, stream=None, **options)
+            asked("_core.Kernel.candidates", candidates, answers)
     streams = _core.Streams()
     stream = asked("_core.Streams.open", streams.open, given["k"])
     if stream is not None:

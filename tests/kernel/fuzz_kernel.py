@@ -1,4 +1,4 @@
-"""Kernels that are broken are found by the checks of rust/fuzz: a part of `make fuzz`, for minutes.
+"""Broken kernels are found by the checks of rust/oracles: a part of `make fuzz`, for minutes.
 
 They are built with one place changed, without a fuzzer, and get inputs that nothing guides.
 """
@@ -12,20 +12,30 @@ import pytest
 from tests.checking.mutants import Mutant
 from tests.kernel.probe import RUST
 
-TARGETS = ("select", "evenly", "noisy", "ranking", "geometric", "enclosures", "logarithm", "floats")
+TARGETS = (
+    "select",
+    "constant_work",
+    "noisy_candidates",
+    "ranking",
+    "geometric",
+    "enclosures",
+    "fast_log2",
+    "floats",
+)
 INPUTS = 20_000
 MUTANTS = [
     ("select", "candidates.rs", Mutant(
-        "found twice", "known.binary_search(&index).is_err()", "true")),
+        "found twice", "self.0.binary_search(&index).is_err()", "true")),
     ("select", "candidates.rs", Mutant(
-        "not raised", "candidate.value += rise", "candidate.value += rise / 2")),
+        "not raised", "let rise = TickCount(rise.0.cast_unsigned())",
+        "let rise = TickCount(rise.0.cast_unsigned() / 2)")),
     ("select", "ranking.rs", Mutant("gaps not rounded down", "- remainder_is_smaller)", ")")),
-    ("evenly", "even.rs", Mutant(
+    ("constant_work", "constant_work.rs", Mutant(
         "wrong way round", "u8::from(self.height < other.height)",
         "u8::from(self.height > other.height)")),
-    ("noisy", "lib.rs", Mutant(
-        "floor rounded up", "let units = floor.div_euclid(values_per_unit);",
-        "let units = floor.div_euclid(values_per_unit) + 2;")),
+    ("noisy_candidates", "quantities.rs", Mutant(
+        "floor rounded up", "ticks.0.div_euclid(i128::from(self.0))",
+        "ticks.0.div_euclid(i128::from(self.0)) + 2")),
     ("ranking", "ranking.rs", Mutant(
         "of equal values, as it comes", "(last - place) as u64", "place as u64")),
     ("geometric", "rate.rs", Mutant(
@@ -33,7 +43,7 @@ MUTANTS = [
         "(middle >> self.shift, (middle)")),
     ("enclosures", "enclosures.rs", Mutant(
         "what is left out is forgotten", "let high = &low + 2_u8;", "let high = low.clone();")),
-    ("logarithm", "logarithm.rs", Mutant(
+    ("fast_log2", "fast_log2.rs", Mutant(
         "a term less", "c3.wrapping_add(high_product(c4, r))", "0")),
     ("floats", "floats.rs", Mutant(
         "rounded towards 0", "i64::try_from(product >> exponent.unsigned_abs().min(127)).ok()",

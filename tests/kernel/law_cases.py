@@ -17,7 +17,7 @@ class Plan(NamedTuple):
     """How the kernel goes about it: never to be seen in the law."""
 
     threshold: int
-    octaves: int
+    leading_zeros: int
     log_block: int = 0
 
 
@@ -119,12 +119,12 @@ class Heads:
     """Which of some items show heads when all have the same small chance."""
 
     items: int
-    octaves: int
+    leading_zeros: int
     depth: int = 18
     kind: str = field(default="kernel's shared coins, bit by bit", repr=False)
 
     def walk(self, probe: Probe) -> Walk[tuple[int, ...]]:
-        question = f"heads items={self.items} octaves={self.octaves} width=1"
+        question = f"heads items={self.items} leading_zeros={self.leading_zeros} width=1"
         masses = {
             tuple(int(head) for head in heads.split(",") if head): mass
             for heads, mass in probe.walk(question, self.depth).items()
@@ -132,7 +132,7 @@ class Heads:
         return Walk(masses, 1 - sum(masses.values(), Fraction(0)))
 
     def law(self, heads: tuple[int, ...]) -> Bounds:
-        head = Fraction(1, 2**self.octaves)
+        head = Fraction(1, 2**self.leading_zeros)
         exactly = head ** len(heads) * (1 - head) ** (self.items - len(heads))
         return Bounds(exactly, exactly)
 
@@ -151,15 +151,15 @@ class Select:
     smallest: Fraction = Fraction(1, 2**26)
     tape: bool = False
     parts: int = 1
-    evenly: bool = False
+    constant_work: bool = False
 
     @property
     def kind(self) -> str:
-        what = "kernel, constant work" if self.evenly else "kernel"
+        what = "kernel, constant work" if self.constant_work else "kernel"
         return f"{what}, bit by bit" if self.tape else f"{what}, draw by draw"
 
     def walk(self, probe: Probe) -> Walk[Selection]:
-        return self._walk(probe, " evenly=1" if self.evenly else "")
+        return self._walk(probe, " constant_work=1" if self.constant_work else "")
 
     def _walk(self, probe: Probe, more: str) -> Walk[Selection]:
         rate = self.parameters.rate
@@ -275,7 +275,9 @@ LAPLACE: list[Case] = [
     *(Laplace(Fraction(3, 8), 0, 0, width, 20) for width in (1, 2)),
 ]
 
-HEADS: list[Case] = [Heads(items, octaves) for items in (1, 2, 3, 5, 8) for octaves in (1, 2, 3)]
+HEADS: list[Case] = [
+    Heads(items, leading_zeros) for items in (1, 2, 3, 5, 8) for leading_zeros in (1, 2, 3)
+]
 
 TAPES: list[Case] = [
     *(
@@ -299,10 +301,10 @@ TAPES: list[Case] = [
 SCRIPTS: list[Case] = [
     # Plans, blocks and refinement change nothing; missed thresholds are lowered.
     *(
-        Select(units, _exact(1, 6), Plan(threshold, octaves, log_block), refinement)
+        Select(units, _exact(1, 6), Plan(threshold, leading_zeros, log_block), refinement)
         for units in ((2, 1), (1, 1), (2, 0, 1))
         for threshold in (1, 3)
-        for octaves in (0, 1, 2)
+        for leading_zeros in (0, 1, 2)
         for log_block in range(len(units) - 1)
         for refinement in (0, 1)
     ),
@@ -336,7 +338,7 @@ SCRIPTS: list[Case] = [
 ]
 
 PARTS: list[Case] = [
-    # Several of a crew share the work.
+    # Several of the workers share the work.
     *(
         Select(units, _exact(k, 8 * k), plan, refinement, parts=parts)
         for units in ((2, 0, 1), (1, 1, 1), (0, 3, 0, 0))
@@ -354,26 +356,26 @@ PARTS: list[Case] = [
     ),
 ]
 
-EVEN: list[Case] = [
+CONSTANT_WORK: list[Case] = [
     # k from 1 to n − 1, groups that are full and not; sorted, reversed and mixed; with ties.
     *(
-        Select(units, _exact(k, 8 * k, monotonic), None, refinement, evenly=True)
+        Select(units, _exact(k, 8 * k, monotonic), None, refinement, constant_work=True)
         for units in ((1, 1), (2, 0, 1), (3, 2, 1, 0), (0, 1, 2, 3), (1, 1, 1, 1), (0, 2, 2, 0))
         for k in range(1, len(units))
         for monotonic, refinement in ((False, 0), (True, 1))
     ),
     # Five and six items, one that leads by far, and one below zero.
     *(
-        Select(units, _exact(k, 16 * k), smallest=Fraction(1, 2**28), evenly=True)
+        Select(units, _exact(k, 16 * k), smallest=Fraction(1, 2**28), constant_work=True)
         for units in ((0, 1, 0, 1, 2), (40, 0, -1, 1, 0), (1, 0, 1, 0, 1, 0))
         for k in (1, 2)
     ),
     # Several steps in a unit, and digits below the grid.
-    Select((1, 2, 1), _exact(1, 16, resolution="1/3"), None, 1, evenly=True),
-    Select((1, 0), _exact(1, "3/4"), grid=0, evenly=True),
+    Select((1, 2, 1), _exact(1, 16, resolution="1/3"), None, 1, constant_work=True),
+    Select((1, 0), _exact(1, "3/4"), grid=0, constant_work=True),
     # From the bits.
     *(
-        Select(units, _exact(1, 4), None, refinement, grid, width, tape=True, evenly=True)
+        Select(units, _exact(1, 4), None, refinement, grid, width, tape=True, constant_work=True)
         for units in ((2, 1), (1, 1))
         for refinement, grid, width in ((0, 0, 1), (1, 1, 2))
     ),

@@ -34,21 +34,23 @@ def probe() -> Probe:
     return Probe.build()
 
 
-def draws(probe: Probe, units: list[int], k: int, evenly: bool) -> str:
+def draws(probe: Probe, units: list[int], k: int, constant_work: bool) -> str:
     asked = f"draws units={','.join(map(str, units))} per_unit=10 k={k} rate=1/100 grid=30"
-    return probe.ask([f"{asked} refinement=24 parts=1{' evenly=1' if evenly else ''}"])[0]
+    return probe.ask(
+        [f"{asked} refinement=24 parts=1{' constant_work=1' if constant_work else ''}"]
+    )[0]
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 8, 11])
 def test_the_same_draws_are_asked_for_whatever_the_answers_are(probe: Probe, k: int) -> None:
-    asked = {draws(probe, units, k, evenly=True) for units in SHAPES.values()}
+    asked = {draws(probe, units, k, constant_work=True) for units in SHAPES.values()}
     order = [f"below{bound}" for bound in range(12, 1, -1)]
     assert asked == {" ".join([*order, *["geometric0"] * 12, "checkpoint"])}
 
 
 def test_the_usual_way_asks_for_draws_by_the_answers(probe: Probe) -> None:
     """What the test above sees, if there is anything to see."""
-    assert len({draws(probe, units, 2, evenly=False) for units in SHAPES.values()}) > 1
+    assert len({draws(probe, units, 2, constant_work=False) for units in SHAPES.values()}) > 1
 
 
 # The commonest outcomes by exact binomial tails, which have no more than the rate declared.
@@ -104,7 +106,7 @@ def test_every_call_that_takes_it(tmp_path: Path) -> None:
     assert ledger.budget("trees").spent == 2
 
 
-def test_what_cannot_be_done_evenly_is_refused() -> None:
+def test_what_cannot_be_done_by_constant_work_is_refused() -> None:
     answers = np.array([1, 2])
     with pytest.raises(ParameterTypeError, match="constant_work must be True or False"):
         topgap.top_k(answers, 1, 1, constant_work=1)  # type: ignore[call-overload]
@@ -146,7 +148,7 @@ def test_the_usual_way_is_not_taken() -> None:
     object.__setattr__(parameters, "_kernel", Watched())
     select(parameters, np.array([1, 2]), constant_work=True)
     select(parameters, [1, 2])
-    assert calls == ["release_evenly", "release"]
+    assert calls == ["release_constant_work", "release"]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_ctrl_c_ends_it(n: int, k: int) -> None:
     went_on: list[bool] = []
     steps: list[Callable[[], object]] = [
         _thread.interrupt_main,
-        partial(kernel.release_evenly, np.zeros(n, dtype=np.int64), False),
+        partial(kernel.release_constant_work, np.zeros(n, dtype=np.int64), in_steps=False),
         partial(went_on.append, True),
     ]
     with pytest.raises(KeyboardInterrupt):

@@ -16,7 +16,7 @@ from tests.kernel.probe import Probe
 
 DIGITS = Context(prec=120, Emin=-(10**6), Emax=10**6)
 FRACTION = 56  # bits of the fast logarithm behind the point
-ERROR = 32  # its error in units of the last of them, as rust/kernel/src/logarithm.rs argues
+ERROR = 32  # its error in units of the last of them, as rust/kernel/src/fast_log2.rs argues
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,9 @@ def test_the_fast_logarithm_is_as_close_as_argued(probe: Probe) -> None:
         Mutant("a segment off", "(y >> 54) as usize", "(y >> 55) as usize"),
         Mutant("a term too few", "high_product(sum, square)", "high_product(0, sum + square)"),
         Mutant(
-            "heights of another resolution", "1 << 15, 124), FRACTION)", "1 << 15, 123), FRACTION)"
+            "heights of another resolution",
+            "1 << 15, 124), FRACTION_BITS)",
+            "1 << 15, 123), FRACTION_BITS)",
         ),
         Mutant(
             "a coarse reciprocal",
@@ -128,7 +130,7 @@ def test_the_fast_logarithm_is_as_close_as_argued(probe: Probe) -> None:
     ids=lambda mutant: mutant.name,
 )
 def test_a_wrong_logarithm_is_found(mutant: Mutant, tmp_path: Path) -> None:
-    broken = Probe.build_mutant(mutant, "logarithm.rs", tmp_path)
+    broken = Probe.build_mutant(mutant, "fast_log2.rs", tmp_path)
     assert worst_error(broken) >= ERROR
 
 
@@ -231,9 +233,11 @@ def test_words_beside_an_edge_are_decided_right(probe: Probe) -> None:
 @pytest.mark.parametrize(
     "mutant",
     [
-        Mutant("no error", "least_error: high_product(ERROR, octave) + 4", "least_error: 0"),
-        Mutant("an octave too long", "high_product(logarithm, self.octave)",
-               "high_product(logarithm, self.octave | 0xffff_ffff)"),
+        Mutant("no error", "least_error: high_product(MAX_ERROR, grid_steps_per_zero) + 4",
+               "least_error: 0"),
+        Mutant("too many grid steps per leading zero",
+               "high_product(logarithm, self.grid_steps_per_zero)",
+               "high_product(logarithm, self.grid_steps_per_zero | 0xffff_ffff)"),
         Mutant("the logarithm rounded", "+ self.logarithm.minus_log2(y)",
                "+ (self.logarithm.minus_log2(y) & !0xffff)"),
     ],

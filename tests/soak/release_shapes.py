@@ -55,9 +55,11 @@ def _shape(chance: random.Random) -> Shape:
     )
     threads = chance.randint(2, 4) if chance.random() < 0.03 else 1
     way = (
-        chance.choices(("kernel", "method", "evenly"), (75, 20, 5))[0] if threads == 1 else "kernel"
+        chance.choices(("kernel", "method", "constant work"), (75, 20, 5))[0]
+        if threads == 1
+        else "kernel"
     )
-    slower = 1 + 20 * (threads > 1) + k // 300 + count // 100 * (way == "evenly")
+    slower = 1 + 20 * (threads > 1) + k // 300 + count // 100 * (way == "constant work")
     times = max(1, times // slower)
     return Shape(count, parameters, chance.choice(KINDS), times, threads, way)
 

@@ -53,7 +53,7 @@ def release(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
     kernel = parameters.kernel
     if kernel is None:
         return release_as_users_do(parameters, answers, threads)
-    return kernel.release(answers, False, threads)
+    return kernel.release(answers, in_steps=False, threads=threads)
 
 
 def release_as_users_do(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
@@ -62,17 +62,17 @@ def release_as_users_do(parameters: TopK, answers: Any, threads: int) -> tuple[A
     return made.indices.tobytes(), made._gap_units
 
 
-def release_evenly(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
+def release_constant_work(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
     """Release with constant work."""
     if parameters.kernel is None:
         return release(parameters, answers, threads)
-    return parameters.kernel.release_evenly(answers, False)
+    return parameters.kernel.release_constant_work(answers, in_steps=False)
 
 
 _WAYS: dict[str, Releasing] = {
     "kernel": release,
     "method": release_as_users_do,
-    "evenly": release_evenly,
+    "constant work": release_constant_work,
 }
 _KEPT: list[object] = []
 

@@ -1,7 +1,7 @@
 """Whether the proofs in docs/proofs still speak of the code as it is.
 
     python -m tools.proofs                               says what is to be looked at again
-    python -m tools.proofs --seen docs/proofs/coins.md   after you looked at that one
+    python -m tools.proofs --seen docs/proofs/shared_coins.md   after you looked at that one
 
 There is no way to say it of all pages at once: a hash says that somebody held the proof against
 the code.

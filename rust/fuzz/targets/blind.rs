@@ -4,10 +4,11 @@
 use std::env::args;
 use std::process::exit;
 
-use topgap_fuzz::{
-    Checked, enclosures, evenly, floats, geometric, logarithm, noisy, ranking, select, tape::Tape,
+use topgap_kernel::bit_source::BitSource;
+use topgap_oracles::{
+    Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_candidates, ranking,
+    select, tape::Tape,
 };
-use topgap_kernel::source::Source;
 
 /// Inputs have at most so many bytes.
 const MOST: u64 = 400;
@@ -16,12 +17,12 @@ fn main() {
     let given: Vec<String> = args().collect();
     let check: fn(&[u8]) -> Checked = match given.get(1).map(String::as_str) {
         Some("select") => select::check,
-        Some("evenly") => evenly::check,
-        Some("noisy") => noisy::check,
+        Some("constant_work") => constant_work::check,
+        Some("noisy_candidates") => noisy_candidates::check,
         Some("ranking") => ranking::check,
         Some("geometric") => geometric::check,
         Some("enclosures") => enclosures::check,
-        Some("logarithm") => logarithm::check,
+        Some("fast_log2") => fast_log2::check,
         Some("floats") => floats::check,
         _ => {
             eprintln!("usage: blind TARGET INPUTS");

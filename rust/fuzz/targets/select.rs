@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use topgap_fuzz::select::check;
+use topgap_oracles::select::check;
 
 fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });

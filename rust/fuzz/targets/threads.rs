@@ -1,15 +1,16 @@
-//! The crew of threads at work, for `ThreadSanitizer` to watch: `threads ROUNDS`.
+//! Worker threads at work, for `ThreadSanitizer` to watch: `threads ROUNDS`.
 
 use std::env::args;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
 use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
-use topgap_kernel::crew::{Crew, Threads};
+use topgap_kernel::bit_source::{Cipher, Key};
 use topgap_kernel::enclosures::Ratio;
-use topgap_kernel::rate::{GRID, Rate};
-use topgap_kernel::source::{Cipher, Key};
-use topgap_kernel::{noisy, select};
+use topgap_kernel::quantities::Ticks;
+use topgap_kernel::rate::{GRID_BITS, Rate};
+use topgap_kernel::workers::{Threads, Workers};
+use topgap_kernel::{noisy_candidates, select};
 
 /// The work is to end.
 #[derive(Debug)]
@@ -36,11 +37,12 @@ fn work(round: u32, counts: &mut [u32; 3]) {
         (0..size as u64).map(|i| (i.wrapping_mul(0x9e37_79b9) % 1000).cast_signed()).collect();
     let answers = Answers { units: &units, steps_per_unit: 10 };
     let exact = Ratio { numerator: BigUint::from(1_u8), denominator: BigUint::from(100_u8) };
-    let rate = Rate::new(exact, GRID, 50).expect("an everyday rate");
+    let rate = Rate::new(exact, GRID_BITS, 50).expect("an everyday rate");
     let threads = 2 + round as usize % 6;
     let done = match round % 4 {
-        0 => noisy(answers, k + 1, Some(5), &rate, None, &mut crew(threads)).is_ok(),
-        _ => select(answers, k, &rate, None, &mut crew(threads)).is_ok(),
+        0 => noisy_candidates(answers, k + 1, Some(Ticks(5)), &rate, None, &mut workers(threads))
+            .is_ok(),
+        _ => select(answers, k, &rate, None, &mut workers(threads)).is_ok(),
     };
     counts[usize::from(!done)] += 1;
 
@@ -48,7 +50,7 @@ fn work(round: u32, counts: &mut [u32; 3]) {
     // have ended.
     let mut parts: Vec<u32> = (0..u32::try_from(threads).expect("few")).collect();
     let ended = catch_unwind(AssertUnwindSafe(|| {
-        crew(threads).each(&mut parts, |part, _| {
+        workers(threads).each(&mut parts, |part, _| {
             *part += 1;
             match round % 3 {
                 0 if *part == 1 + round % 7 => Err(Stopped),
@@ -61,7 +63,7 @@ fn work(round: u32, counts: &mut [u32; 3]) {
 }
 
 /// Threads with streams of their own.
-fn crew(threads: usize) -> Threads<Cipher<Checkpoint>> {
+fn workers(threads: usize) -> Threads<Cipher<Checkpoint>> {
     let key = Key::received([7; 32]);
     let cipher = |number| Cipher::of(&key, number, Box::new(|| Ok(())) as Checkpoint);
     Threads::new((0..threads as u64).map(cipher).collect())

@@ -1,4 +1,4 @@
-//! The answers as the kernel reads them, and a first look at them.
+//! The answers as the kernel reads them, and one pass over all of them.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -6,60 +6,70 @@ use std::ops::Range;
 
 use pulp::{Arch, NullaryFnOnce};
 
-use crate::crew::Crew;
-use crate::draws::Draws;
+use crate::quantities::Units;
+use crate::sampler::Sampler;
+use crate::workers::Workers;
 
-/// One answer per item: whole numbers of units, each of which makes `steps_per_unit` steps.
+/// One answer per item: a whole number of units of `steps_per_unit` steps each.
 #[derive(Clone, Copy)]
 pub struct Answers<'a> {
-    /// The numbers.
+    /// The answers, in units.
     pub units: &'a [i64],
     /// Steps of the resolution in one unit; at least 1.
     pub steps_per_unit: u64,
 }
 
-/// The largest answer of each block of neighbours.
+impl Answers<'_> {
+    /// The answer of the item at a position.
+    #[inline(always)]
+    pub(crate) fn at(&self, index: usize) -> Units {
+        Units(self.units[index])
+    }
+}
+
+/// The largest answer, in units, of each block of 2^`log_size` neighbours.
 pub(crate) struct Blocks<'a> {
     pub(crate) log_size: u32,
     pub(crate) largest: Cow<'a, [i64]>,
 }
 
-/// To look at so many numbers costs little.
-const FEW: usize = 1024;
+/// To look at so many blocks costs little.
+const FEW_BLOCKS: usize = 1024;
 
-/// Blocks of 2 to this power are the largest.
-const LARGEST: u32 = 12;
+/// The largest blocks have 2^`MAX_LOG_SIZE` items.
+const MAX_LOG_SIZE: u32 = 12;
 
 /// Items looked at between two checkpoints.
-const STRETCH: usize = 1 << 20;
+const ITEMS_PER_CHECKPOINT: usize = 1 << 20;
 
 impl<'a> Blocks<'a> {
     /// How large blocks should be, as a power of two, for that many items: as large as leaves a few
     /// blocks, and twice as many as are needed; and not so large that a second look costs much.
     pub(crate) fn fitting(items: usize, needed: usize) -> u32 {
-        let largest = (items / FEW.max(needed.saturating_mul(2))).checked_ilog2().unwrap_or(0);
-        largest.min(LARGEST)
+        let largest =
+            (items / FEW_BLOCKS.max(needed.saturating_mul(2))).checked_ilog2().unwrap_or(0);
+        largest.min(MAX_LOG_SIZE)
     }
 
     /// Look at every answer once, of which there is at least one.
-    pub(crate) fn new<C: Crew>(
+    pub(crate) fn new<W: Workers>(
         units: &'a [i64],
         log_size: u32,
-        crew: &mut C,
-    ) -> Result<Self, C::Stop> {
+        workers: &mut W,
+    ) -> Result<Self, W::Stop> {
         if log_size == 0 {
             return Ok(Self { log_size, largest: Cow::Borrowed(units) });
         }
         let size = 1 << log_size;
         let mut largest = vec![i64::MIN; units.len().div_ceil(size)];
-        let each = largest.len().div_ceil(crew.size());
+        let each = largest.len().div_ceil(workers.size());
         let mut parts: Vec<_> =
             units.chunks(each << log_size).zip(largest.chunks_mut(each)).collect();
-        crew.each(&mut parts, |(units, largest), draws| {
-            let stretch = STRETCH.next_multiple_of(size);
+        workers.each(&mut parts, |(units, largest), sampler| {
+            let stretch = ITEMS_PER_CHECKPOINT.next_multiple_of(size);
             for (i, units) in units.chunks(stretch).enumerate() {
                 if i > 0 {
-                    draws.checkpoint()?;
+                    sampler.checkpoint()?;
                 }
                 let largest = &mut largest[(i * stretch) >> log_size..];
                 Arch::new().dispatch(FindLargest { units, size, largest });
@@ -96,30 +106,30 @@ impl<'a> Blocks<'a> {
         &self,
         units: &[i64],
         block: usize,
-        low: i64,
+        low: Units,
         found: &mut Vec<usize>,
     ) {
         let items = self.items(block, units.len());
         let first = items.start;
-        Arch::new().dispatch(PushReaching { units: &units[items], first, low, found });
+        Arch::new().dispatch(PushReaching { units: &units[items], first, low: low.0, found });
     }
 
     /// An answer that at least `needed` items reach, and not many more.
-    pub(crate) fn anchor(&self, needed: usize) -> i64 {
+    pub(crate) fn anchor(&self, needed: usize) -> Units {
         let mut largest = self.largest.to_vec();
         let at = largest.len() - needed;
-        *largest.select_nth_unstable(at).1
+        Units(*largest.select_nth_unstable(at).1)
     }
 
     /// A higher anchor than that: the largest one. It is worth its cost when answers are sorted, so
     /// that neighbours are large together.
-    pub(crate) fn highest_anchor(&self, units: &[i64], anchor: i64, needed: usize) -> i64 {
+    pub(crate) fn highest_anchor(&self, units: &[i64], anchor: Units, needed: usize) -> Units {
         let blocks = 0..self.largest.len();
         let mut blocks: Vec<usize> =
-            blocks.filter(|&block| self.largest[block] >= anchor).collect();
+            blocks.filter(|&block| self.largest[block] >= anchor.0).collect();
         blocks.sort_unstable_by_key(|&block| Reverse(self.largest[block]));
         // The largest so far; of those up to `bar` there are enough.
-        let mut best = Vec::with_capacity(FEW + 2 * needed);
+        let mut best = Vec::with_capacity(FEW_BLOCKS + 2 * needed);
         let mut bar = i64::MIN;
         for block in blocks {
             if best.len() >= needed && self.largest[block] <= bar {
@@ -135,7 +145,7 @@ impl<'a> Blocks<'a> {
                 }
             }
         }
-        *best.select_nth_unstable_by_key(needed - 1, |&unit| Reverse(unit)).1
+        Units(*best.select_nth_unstable_by_key(needed - 1, |&unit| Reverse(unit)).1)
     }
 
     /// Whether this item is the one that its block is known by.
@@ -165,7 +175,7 @@ impl NullaryFnOnce for FindLargest<'_> {
 }
 
 /// Items of a block that are looked at together.
-pub(crate) const PIECE: usize = 64;
+pub(crate) const ITEMS_PER_PIECE: usize = 64;
 
 /// Finds the few items of many units with the widest instructions that the machine has.
 struct PushReaching<'a> {
@@ -180,9 +190,9 @@ impl NullaryFnOnce for PushReaching<'_> {
 
     #[inline(always)]
     fn call(self) {
-        for (i, piece) in self.units.chunks(PIECE).enumerate() {
+        for (i, piece) in self.units.chunks(ITEMS_PER_PIECE).enumerate() {
             if piece.iter().copied().fold(i64::MIN, i64::max) >= self.low {
-                let items = (self.first + i * PIECE..).zip(piece);
+                let items = (self.first + i * ITEMS_PER_PIECE..).zip(piece);
                 self.found.extend(items.filter(|each| *each.1 >= self.low).map(|each| each.0));
             }
         }

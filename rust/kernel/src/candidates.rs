@@ -1,92 +1,96 @@
-//! Which items can be among the winners: the lazy threshold.
+//! The items that can be among the winners, by a lazy threshold.
 //!
-//! Noise is never negative and memoryless. Set a threshold. Whether an item reaches it, and by how
-//! much it exceeds it, is all that can matter of the item, as long as enough items reach it: then
-//! the winners are among them. The others never get a value.
+//! Noise is memoryless and never negative. Set a threshold. As long as enough items reach it, the
+//! winners are among these. Of each item it then matters only whether it reaches the threshold, and
+//! by how much it exceeds it. The other items never get any noise.
 
 use std::ops::Range;
 
-use crate::answers::{Answers, Blocks, PIECE};
-use crate::crew::Crew;
-use crate::draws::Draws;
-use crate::guess::{MOST_OCTAVES, Plan};
+use crate::answers::{Answers, Blocks, ITEMS_PER_PIECE};
+use crate::leading_zeros::LeadingZeros;
+use crate::quantities::{TickCount, Ticks, TicksPerUnit, Units};
 use crate::ranking::Candidate;
 use crate::rate::Rate;
+use crate::sampler::Sampler;
+use crate::threshold_plan::Plan;
+use crate::workers::Workers;
 
-/// Blocks, or heads, looked at between two checkpoints.
-const STRETCH: usize = 1 << 12;
+/// Blocks looked at, or heads drawn, between two checkpoints.
+const BLOCKS_PER_CHECKPOINT: usize = 1 << 12;
+const HEADS_PER_CHECKPOINT: usize = 1 << 12;
 
-/// Which items are wanted.
+/// Which items are to be found.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
-    /// So many of the largest noisy answers, at least; there are so many items.
+pub(crate) struct Target {
+    /// At least this many of the largest noisy answers; there are so many items.
     pub(crate) needed: usize,
-    /// An answer that so many items have or exceed: a threshold there is never missed.
-    pub(crate) anchor: i64,
-    /// Items that do not reach this, in units, are not wanted even if fewer than needed do.
-    pub(crate) floor: Option<i64>,
+    /// An answer that so many items have or exceed: they all reach a threshold there.
+    pub(crate) anchor: Units,
+    /// Items that do not reach this need not be found, even if fewer than `needed` reach it.
+    pub(crate) floor: Option<Units>,
 }
 
-impl Wanted {
-    /// As low as a threshold need be.
-    pub(crate) fn lowest(&self) -> i64 {
+impl Target {
+    /// No threshold needs to be lower than this.
+    pub(crate) fn lowest(&self) -> Units {
         self.floor.map_or(self.anchor, |floor| floor.max(self.anchor))
     }
 }
 
-/// Everything that reaches the plan's threshold, or a lower one if fewer items do than needed; and
-/// that threshold.
-pub(crate) fn collect<C: Crew>(
+/// Find all items that reach the plan's threshold, or a lower one if fewer items do than needed.
+/// Return that threshold and the items.
+pub(crate) fn collect<W: Workers>(
     answers: Answers,
     blocks: &Blocks,
     rate: &Rate,
     mut plan: Plan,
-    wanted: Wanted,
-    crew: &mut C,
-) -> Result<(i64, Vec<Candidate>), C::Stop> {
-    let values_per_unit = rate.values_per_unit(answers.steps_per_unit);
-    let octaves = Octaves::new(values_per_unit, rate);
-    // A missed threshold falls by one octave, then by two, by four, and so on; and so does the
-    // number of zero bits that items need which share their coins.
-    let mut fall = i64::try_from(octaves.distance(1)).unwrap_or(i64::MAX);
-    let mut octaves_of_fall = 1_u32;
+    target: Target,
+    workers: &mut W,
+) -> Result<(Units, Vec<Candidate>), W::Stop> {
+    let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
+    let leading_zeros = LeadingZeros::new(ticks_per_unit, rate);
+    // A missed threshold falls by the distance of one leading zero, then by twice that, and so on.
+    // The leading zeros of the shared coins fall by one, then by two, and so on.
+    let mut fall = leading_zeros.distance(1);
+    let mut fall_in_zeros = 1_u32;
     let mut before = None;
-    let ranges = blocks.divided(crew.size());
-    let room = wanted.needed.div_ceil(ranges.len()) * 3 / 2;
+    let ranges = blocks.divided(workers.size());
+    let room = target.needed.div_ceil(ranges.len()) * 3 / 2;
     let part = |blocks| Part { blocks, found: Found::with_room_for(room) };
     let mut parts: Vec<Part> = ranges.into_iter().map(part).collect();
     loop {
-        crew.each(&mut parts, |part, draws| {
+        workers.each(&mut parts, |part, sampler| {
             let mut round = Round {
                 answers,
+                blocks,
                 rate,
-                octaves: &octaves,
+                leading_zeros: &leading_zeros,
                 threshold: plan.threshold,
                 before,
-                values_per_unit,
-                far: octaves.lowest_without(2, plan.threshold),
-                draws,
+                ticks_per_unit,
+                far: leading_zeros.lowest_without(2, plan.threshold),
+                sampler,
             };
-            round.collect(blocks, plan.octaves, part)
+            round.run(plan.leading_zeros, part)
         })?;
         let count: usize = parts.iter().map(|part| part.found.count).sum();
-        let is_enough = count >= wanted.needed;
-        if is_enough || wanted.floor.is_some_and(|floor| plan.threshold <= floor) {
+        let is_enough = count >= target.needed;
+        if is_enough || target.floor.is_some_and(|floor| plan.threshold <= floor) {
             return Ok((plan.threshold, all_of(parts)));
         }
         assert!(
-            plan.threshold > wanted.anchor,
+            plan.threshold > target.anchor,
             "the answers have changed since they were first looked at"
         );
         before = Some(plan.threshold);
-        plan.threshold = wanted.lowest().max(plan.threshold.saturating_sub(fall));
-        plan.octaves = plan.octaves.saturating_sub(octaves_of_fall);
-        fall = fall.saturating_mul(2);
-        octaves_of_fall = octaves_of_fall.saturating_mul(2);
+        plan.threshold = target.lowest().max(plan.threshold.saturating_sub(fall));
+        plan.leading_zeros = plan.leading_zeros.saturating_sub(fall_in_zeros);
+        fall = fall.saturating_double();
+        fall_in_zeros = fall_in_zeros.saturating_mul(2);
     }
 }
 
-/// Some of the items, looked at by one of the crew.
+/// Some of the blocks, for one worker, and what was found in them.
 struct Part {
     blocks: Range<usize>,
     found: Found,
@@ -100,116 +104,150 @@ fn all_of(parts: Vec<Part>) -> Vec<Candidate> {
     all
 }
 
-/// One look at some items for those that reach the threshold.
-struct Round<'a, D> {
+/// One pass over a part, for the items that reach the threshold.
+struct Round<'a, S> {
     answers: Answers<'a>,
+    blocks: &'a Blocks<'a>,
     rate: &'a Rate,
-    octaves: &'a Octaves,
-    threshold: i64,
-    /// The threshold of the round before: items that were not found are known to lie below it.
-    before: Option<i64>,
-    /// Values that make a unit; fewer than 2^63.
-    values_per_unit: i64,
-    /// Items below this need two zero bits or more to reach the threshold.
-    far: i64,
-    draws: &'a mut D,
+    leading_zeros: &'a LeadingZeros,
+    threshold: Units,
+    /// The threshold of the round before. Items that were not found are known to lie below it.
+    before: Option<Units>,
+    ticks_per_unit: TicksPerUnit,
+    /// Items below this need two leading zeros or more to reach the threshold.
+    far: Units,
+    sampler: &'a mut S,
 }
 
-impl<D: Draws> Round<'_, D> {
+impl<S: Sampler> Round<'_, S> {
     /// Add the items that reach the threshold to those found before, at a higher one.
-    fn collect(&mut self, blocks: &Blocks, octaves: u32, part: &mut Part) -> Result<(), D::Stop> {
-        let found = &mut part.found;
-        if let Some(before) = self.before {
-            let rise = self.in_values(before, self.threshold).cast_unsigned();
-            found.all().iter_mut().for_each(|candidate| candidate.value += rise);
-        }
-        let mut known: Vec<usize> = found.all().iter().map(|candidate| candidate.index).collect();
-        known.sort_unstable();
-        let is_new = |index: usize| known.is_empty() || known.binary_search(&index).is_err();
-
-        // Items below `low` need `octaves` zero bits to reach the threshold, and share their coins.
-        let units = self.answers.units;
-        let low = match octaves {
-            0 => i64::MIN,
-            _ => self.octaves.lowest_without(octaves, self.threshold),
+    ///
+    /// Items that need `shared_zeros` leading zeros to reach the threshold share their coins.
+    fn run(&mut self, shared_zeros: u32, part: &mut Part) -> Result<(), S::Stop> {
+        self.count_from_threshold(&mut part.found);
+        let known = Known::of(&mut part.found);
+        let low = match shared_zeros {
+            0 => Units::MIN,
+            _ => self.leading_zeros.lowest_without(shared_zeros, self.threshold),
         };
+        self.draw_each(low, &known, part)?;
+        if shared_zeros > 0 {
+            self.draw_by_shared_coins(low, shared_zeros, &known, part)?;
+        }
+        Ok(())
+    }
+
+    /// Count the excess of the items found before from the threshold, which has fallen.
+    fn count_from_threshold(&self, found: &mut Found) {
+        if let Some(before) = self.before {
+            let rise = self.ticks_per_unit.difference(before, self.threshold);
+            let rise = TickCount(rise.0.cast_unsigned());
+            found.all().iter_mut().for_each(|candidate| candidate.excess += rise);
+        }
+    }
+
+    /// Draw each item that has `low` or more by itself.
+    #[inline(always)]
+    fn draw_each(&mut self, low: Units, known: &Known, part: &mut Part) -> Result<(), S::Stop> {
+        let (blocks, units) = (self.blocks, self.answers.units);
         let mut reaching = Vec::new();
         let largest = &blocks.largest[part.blocks.clone()];
-        for (stretch, largest) in largest.chunks(STRETCH).enumerate() {
+        for (stretch, largest) in largest.chunks(BLOCKS_PER_CHECKPOINT).enumerate() {
             if stretch > 0 {
-                self.draws.checkpoint()?;
+                self.sampler.checkpoint()?;
             }
-            let first = part.blocks.start + stretch * STRETCH;
-            for (block, _) in (first..).zip(largest).filter(|each| *each.1 >= low) {
-                if blocks.size() < PIECE {
+            let first = part.blocks.start + stretch * BLOCKS_PER_CHECKPOINT;
+            for (block, _) in (first..).zip(largest).filter(|each| *each.1 >= low.0) {
+                if blocks.size() < ITEMS_PER_PIECE {
                     for index in blocks.items(block, units.len()) {
-                        if units[index] >= low && is_new(index) {
-                            self.draw(index, 0, found)?;
+                        if units[index] >= low.0 && known.lacks(index) {
+                            self.draw(index, 0, &mut part.found)?;
                         }
                     }
                 } else {
                     blocks.push_reaching(units, block, low, &mut reaching);
-                    for index in reaching.drain(..).filter(|&index| is_new(index)) {
-                        self.draw(index, 0, found)?;
+                    for index in reaching.drain(..).filter(|&index| known.lacks(index)) {
+                        self.draw(index, 0, &mut part.found)?;
                     }
                 }
-            }
-        }
-        let items = blocks.items_of(&part.blocks, units.len());
-        let mut from = items.start as u64;
-        let end = if octaves == 0 { from } else { items.end as u64 };
-        let mut heads = 0_usize;
-        while let Some(head) = self.draws.first_head(from, end, octaves)? {
-            let index = usize::try_from(head).expect("an index");
-            if units[index] < low && is_new(index) {
-                self.draw(index, octaves, found)?;
-            }
-            from = head + 1;
-            heads += 1;
-            if heads.is_multiple_of(STRETCH) {
-                self.draws.checkpoint()?;
             }
         }
         Ok(())
     }
 
-    /// Draw an item's noise, of whose uniform number the first bits are known to be 0, and add the
+    /// Draw those items below `low` whose shared coins show heads: the first `zeros` bits of their
+    /// uniform numbers are 0.
+    #[inline(always)]
+    fn draw_by_shared_coins(
+        &mut self,
+        low: Units,
+        zeros: u32,
+        known: &Known,
+        part: &mut Part,
+    ) -> Result<(), S::Stop> {
+        let units = self.answers.units;
+        let items = self.blocks.items_of(&part.blocks, units.len());
+        let mut from = items.start as u64;
+        let end = items.end as u64;
+        let mut heads = 0_usize;
+        while let Some(head) = self.sampler.first_head(from, end, zeros)? {
+            let index = usize::try_from(head).expect("an index");
+            if units[index] < low.0 && known.lacks(index) {
+                self.draw(index, zeros, &mut part.found)?;
+            }
+            from = head + 1;
+            heads += 1;
+            if heads.is_multiple_of(HEADS_PER_CHECKPOINT) {
+                self.sampler.checkpoint()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draw an item's noise, given that the first `zeros` bits of its uniform number are 0. Add the
     /// item if it reaches the threshold.
     ///
-    /// If it is known to lie below an earlier threshold, its noise is a geometric number given that
-    /// it is less than `span`, which has the law of a geometric number modulo `span`. That reaches
-    /// the new threshold only if the number itself does, so zero bits are needed as before.
+    /// If the item is known to lie below an earlier threshold, its noise is a geometric number given
+    /// that it is less than `span`, which has the law of a geometric number modulo `span`. That
+    /// reaches the new threshold only if the number itself does, so leading zeros are needed as
+    /// before.
     #[inline(always)]
-    fn draw(&mut self, index: usize, mut zeros: u32, found: &mut Found) -> Result<(), D::Stop> {
-        let unit = self.answers.units[index];
+    fn draw(&mut self, index: usize, mut zeros: u32, found: &mut Found) -> Result<(), S::Stop> {
+        let answer = self.answers.at(index);
         // One bit more is not worth a look of its own.
-        if unit < self.far {
-            let needed = self.octaves.needed(self.threshold, unit);
+        if answer < self.far {
+            let needed = self.leading_zeros.needed(self.threshold, answer);
             if needed > zeros + 1 {
-                if !self.draws.all_zero(needed - zeros)? {
+                if !self.sampler.all_zero(needed - zeros)? {
                     return Ok(());
                 }
                 zeros = needed;
             }
         }
-        let mut noise = self.draws.geometric(self.rate, zeros)?;
+        let mut noise = self.sampler.geometric(self.rate, zeros)?;
         if let Some(before) = self.before {
-            let span = self.in_values(before, unit);
-            noise %= span.cast_unsigned();
+            let span = self.ticks_per_unit.difference(before, answer);
+            noise = noise % TickCount(span.0.cast_unsigned());
         }
-        let noise = i128::try_from(noise).expect("noise of fewer than 128 bits");
-        let value = noise - self.in_values(self.threshold, unit);
-        found.offer(value, index);
+        let needed = self.ticks_per_unit.difference(self.threshold, answer);
+        found.offer(noise.signed() - needed, index);
         Ok(())
     }
+}
 
-    /// The difference of two answers as one of values.
+/// The indices of the items found in earlier rounds.
+struct Known(Vec<usize>);
+
+impl Known {
+    fn of(found: &mut Found) -> Self {
+        let mut known: Vec<usize> = found.all().iter().map(|candidate| candidate.index).collect();
+        known.sort_unstable();
+        Self(known)
+    }
+
     #[inline(always)]
-    fn in_values(&self, high: i64, low: i64) -> i128 {
-        match high.checked_sub(low) {
-            Some(units) => i128::from(units).wrapping_mul(i128::from(self.values_per_unit)),
-            None => (i128::from(high) - i128::from(low)) * i128::from(self.values_per_unit),
-        }
+    fn lacks(&self, index: usize) -> bool {
+        self.0.is_empty() || self.0.binary_search(&index).is_err()
     }
 }
 
@@ -221,19 +259,21 @@ struct Found {
 }
 
 impl Found {
+    const EMPTY: Candidate = Candidate { excess: TickCount(0), index: 0 };
+
     fn with_room_for(count: usize) -> Self {
-        Self { slots: vec![Candidate { value: 0, index: 0 }; count + 1], count: 0 }
+        Self { slots: vec![Self::EMPTY; count + 1], count: 0 }
     }
 
-    /// Add an item unless its value is negative. Which it is cannot be predicted, so there is no
-    /// branch: the slot is written in any case and counted if it is to stay.
+    /// Add an item unless its excess over the threshold is negative. That cannot be predicted, so
+    /// there is no branch: the slot is written in any case, and counted if it is to stay.
     #[inline(always)]
-    fn offer(&mut self, value: i128, index: usize) {
+    fn offer(&mut self, excess: Ticks, index: usize) {
         if self.count == self.slots.len() {
-            self.slots.resize(2 * self.count, Candidate { value: 0, index: 0 });
+            self.slots.resize(2 * self.count, Self::EMPTY);
         }
-        self.slots[self.count] = Candidate { value: value.cast_unsigned(), index };
-        self.count += usize::from(value >= 0);
+        self.slots[self.count] = Candidate { excess: TickCount(excess.0.cast_unsigned()), index };
+        self.count += usize::from(excess.0 >= 0);
     }
 
     fn all(&mut self) -> &mut [Candidate] {
@@ -243,59 +283,5 @@ impl Found {
     fn into_vec(mut self) -> Vec<Candidate> {
         self.slots.truncate(self.count);
         self.slots
-    }
-}
-
-/// How far below a threshold an answer must lie for its noise to need so many zero bits.
-struct Octaves {
-    /// For each number of bits, a distance in units at which they are needed.
-    distances: [i128; MOST_OCTAVES as usize + 1],
-    /// Bits per unit of distance, about, in units of 2^−50, after `shift` bits are dropped.
-    per_unit: u64,
-    /// The distance of the most bits, after `shift` bits are dropped.
-    farthest: u64,
-    shift: u32,
-}
-
-impl Octaves {
-    fn new(values_per_unit: i64, rate: &Rate) -> Self {
-        let values_per_unit = i128::from(values_per_unit);
-        let mut distances = [0; MOST_OCTAVES as usize + 1];
-        for (octaves, distance) in (0..).zip(&mut distances).skip(1) {
-            *distance = (rate.values_of_octaves(octaves) - 1) / values_per_unit + 1;
-        }
-        let farthest = u64::try_from(distances[distances.len() - 1]).unwrap_or(u64::MAX);
-        let shift = (u64::BITS - farthest.leading_zeros()).saturating_sub(40);
-        let farthest = farthest >> shift;
-        let per_unit = (u64::from(MOST_OCTAVES) << 50) / farthest;
-        Self { distances, per_unit, farthest, shift }
-    }
-
-    /// A distance in units at which so many zero bits are needed.
-    fn distance(&self, octaves: u32) -> i128 {
-        self.distances[octaves as usize]
-    }
-
-    /// The least number of units from which so many zero bits may not be needed.
-    fn lowest_without(&self, octaves: u32, threshold: i64) -> i64 {
-        let lowest = i128::from(threshold) - self.distance(octaves) + 1;
-        // Never more than the threshold.
-        i64::try_from(lowest).unwrap_or(i64::MIN)
-    }
-
-    /// How many zero bits are needed, at least, to rise from `unit` to the threshold.
-    #[inline]
-    fn needed(&self, threshold: i64, unit: i64) -> u32 {
-        if unit >= threshold {
-            return 0;
-        }
-        let distance = threshold.wrapping_sub(unit).cast_unsigned();
-        // A guess, and then the table, which proves it.
-        let near = (distance >> self.shift).min(self.farthest);
-        let mut octaves = ((near * self.per_unit) >> 50) as u32;
-        while i128::from(distance) < self.distances[octaves as usize] {
-            octaves -= 1;
-        }
-        octaves
     }
 }

@@ -1,12 +1,13 @@
-//! Exact geometric noise: real exponential noise, rounded down to whole values.
+//! Exact geometric noise: real exponential noise, rounded down to whole ticks.
 
 use num_bigint::BigUint;
 
+use crate::bit_source::BitSource;
 use crate::enclosures::{Ratio, exp_minus};
+use crate::quantities::{GridSteps, TickCount};
 use crate::rate::Rate;
-use crate::source::Source;
 
-/// Draw noise of this rate, in values, given that the first `zeros` bits of the uniform number U
+/// Draw noise of this rate, given that the first `zeros` bits of the uniform number U
 /// that it is made from are 0.
 ///
 /// The noise on the grid is the g with e^−(rate·(g+1)) ≤ U < e^−(rate·g). U is looked at one word
@@ -15,18 +16,20 @@ use crate::source::Source;
 /// # Errors
 /// When the source ends.
 #[inline(always)]
-pub fn geometric<S: Source>(rate: &Rate, zeros: u32, source: &mut S) -> Result<u128, S::Stop> {
+pub fn geometric<S: BitSource>(
+    rate: &Rate,
+    zeros: u32,
+    source: &mut S,
+) -> Result<TickCount, S::Stop> {
     let grid_steps = on_grid(rate, u64::from(zeros), source)?;
     if rate.digits() == 0 {
-        return Ok(grid_steps);
+        return Ok(grid_steps.to_ticks(0, 0));
     }
-    // A product and not a shift, which would drop what does not fit without a word.
-    let steps = grid_steps * (1 << rate.digits());
-    Ok(steps + u128::from(digit(rate, source)?))
+    Ok(grid_steps.to_ticks(rate.digits(), digit(rate, source)?))
 }
 
 #[inline(always)]
-fn on_grid<S: Source>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S::Stop> {
+fn on_grid<S: BitSource>(rate: &Rate, zeros: u64, source: &mut S) -> Result<GridSteps, S::Stop> {
     let width = source.width();
     let mut length = zeros + u64::from(width);
     let mut word = source.bits(width)?;
@@ -36,9 +39,9 @@ fn on_grid<S: Source>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S
     }
     // The word's bits begin after those that 64 has more than the width.
     let leading = word.leading_zeros() - (u64::BITS - width);
-    let octaves = length - u64::from(width - leading);
-    match rate.bracket(octaves, word << word.leading_zeros(), width - leading) {
-        Some((first, last)) if first == last => Ok(u128::from(first)),
+    let leading_zeros = length - u64::from(width - leading);
+    match rate.bracket(leading_zeros, word << word.leading_zeros(), width - leading) {
+        Some((first, last)) if first == last => Ok(GridSteps(u128::from(first))),
         bracket => undecided(rate, word, length, bracket, source),
     }
 }
@@ -47,15 +50,16 @@ fn on_grid<S: Source>(rate: &Rate, zeros: u64, source: &mut S) -> Result<u128, S
 ///
 /// Of the uniform number, `length` bits are known; they end with `word`.
 #[cold]
-fn undecided<S: Source>(
+fn undecided<S: BitSource>(
     rate: &Rate,
     word: u64,
     length: u64,
     bracket: Option<(u64, u64)>,
     source: &mut S,
-) -> Result<u128, S::Stop> {
+) -> Result<GridSteps, S::Stop> {
     let mut uniform = Uniform { prefix: BigUint::from(word), length };
-    let mut is_reached = |g: u128| uniform.is_below_exp_minus(&rate.of_grid_steps(g), source);
+    let mut is_reached =
+        |g: u128| uniform.is_below_exp_minus(&rate.of_grid_steps(GridSteps(g)), source);
     let (mut reached, mut missed) = if let Some((first, last)) = bracket {
         (u128::from(first), u128::from(last) + 1)
     } else {
@@ -73,13 +77,14 @@ fn undecided<S: Source>(
             missed = middle;
         }
     }
-    Ok(reached)
+    Ok(GridSteps(reached))
 }
 
-/// What noise leaves below a grid step of 2^digits steps: r with a chance proportional to e^−(ρr).
+/// The ticks of the noise below its grid steps of 2^digits ticks: r with a probability proportional
+/// to e^−(ρr).
 ///
-/// A uniform r is accepted with chance e^−(ρr), which is more than 1 − 2^−grid.
-fn digit<S: Source>(rate: &Rate, source: &mut S) -> Result<u64, S::Stop> {
+/// A uniform r is accepted with probability e^−(ρr), which is more than 1 − 2^−grid.
+fn digit<S: BitSource>(rate: &Rate, source: &mut S) -> Result<u64, S::Stop> {
     let width = source.width();
     loop {
         let r = source.bits(rate.digits())?;
@@ -88,7 +93,7 @@ fn digit<S: Source>(rate: &Rate, source: &mut S) -> Result<u64, S::Stop> {
         let surely =
             (u128::from(word) + 1) << rate.grid() <= ((1_u128 << rate.grid()) - 1) << width;
         let mut uniform = Uniform { prefix: BigUint::from(word), length: u64::from(width) };
-        if surely || uniform.is_below_exp_minus(&rate.of_steps(r), source)? {
+        if surely || uniform.is_below_exp_minus(&rate.of_ticks(r), source)? {
             return Ok(r);
         }
     }
@@ -101,19 +106,19 @@ struct Uniform {
 }
 
 impl Uniform {
-    /// Whether this number is below e^−x. Draws more bits for as long as that is open.
-    fn is_below_exp_minus<S: Source>(
+    /// Whether this number is below e^−x. Sampler more bits for as long as that is open.
+    fn is_below_exp_minus<S: BitSource>(
         &mut self,
         x: &Ratio,
         source: &mut S,
     ) -> Result<bool, S::Stop> {
-        const GUARD: u64 = 8;
+        const GUARD_BITS: u64 = 8;
         loop {
-            let bound = exp_minus(x, self.length + GUARD);
-            if (&self.prefix + 1_u8) << GUARD <= bound.low {
+            let bound = exp_minus(x, self.length + GUARD_BITS);
+            if (&self.prefix + 1_u8) << GUARD_BITS <= bound.low {
                 return Ok(true);
             }
-            if &self.prefix << GUARD >= bound.high {
+            if &self.prefix << GUARD_BITS >= bound.high {
                 return Ok(false);
             }
             let width = source.width();

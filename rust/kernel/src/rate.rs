@@ -1,29 +1,32 @@
 //! How fast the noise falls: the exact rate, and its enclosure in 64 bits.
 
 use crate::enclosures::{Ratio, ln};
-use crate::logarithm::{ERROR, FRACTION, Logarithm};
+use crate::fast_log2::{FRACTION_BITS, FastLog2, MAX_ERROR};
+use crate::quantities::{GridSteps, Ticks, TicksPerUnit};
 
-/// Production's grid: where there is room for it, noise passes each grid step with a chance of at
-/// least 1 − 2^−30. Then two of a thousand values rarely tie, and 64 bits still decide almost always.
-pub const GRID: u32 = 30;
+/// Production's grid: where there is room for it, noise passes each grid step with a probability of
+/// at least 1 − 2^−`GRID_BITS`. Then two of a thousand noisy answers rarely tie, and 64 bits still
+/// decide almost always.
+pub const GRID_BITS: u32 = 30;
 
-/// Noise of more digits below its grid would not fit the kernel's integers.
-const MOST_DIGITS: u32 = 60;
+/// Noise with a grid step of more than 2^`MAX_DIGITS` ticks would not fit the kernel's integers.
+const MAX_DIGITS: u32 = 60;
 
-/// Octaves, halvings of a uniform number, that the fast step can count.
-const MOST_OCTAVES: u64 = (1 << (63 - FRACTION)) - 2;
+/// Leading zeros of a uniform number that the fast step can count.
+const MAX_COUNTED_ZEROS: u64 = (1 << (63 - FRACTION_BITS)) - 2;
 
-/// A product of octaves and grid steps per octave has `FRACTION` and `POINT` bits behind the point,
-/// and more as the latter are smaller: its upper half has just those more.
-const POINT: u32 = 64 - FRACTION;
+/// A product of leading zeros and `grid_steps_per_zero` has `FRACTION_BITS` + `POINT_BITS` + `shift`
+/// bits behind the point: its upper half has `shift` of them.
+const POINT_BITS: u32 = 64 - FRACTION_BITS;
 
 /// The rate of geometric noise per step of the resolution, and the grid on which it is drawn.
 ///
 /// A geometric number of rate ρ is drawn on a *grid* of rate close to 2^−30 per grid step:
 ///
-/// - most often the grid is finer than the steps: 2^`refinement` grid steps make one;
-/// - where noise is enormous it is coarser: 2^`digits` steps make one grid step, and the digit
-///   below is drawn for itself.
+/// - most often the grid is finer than the steps: 2^`refinement` grid steps, of one tick each, make
+///   one step;
+/// - where noise is enormous it is coarser: a tick is a step, 2^`digits` ticks make one grid step,
+///   and the digit below is drawn by itself.
 ///
 /// Either way the law is that of real exponential noise rounded down, and so the same.
 pub struct Rate {
@@ -34,19 +37,20 @@ pub struct Rate {
     refinement: u32,
     digits: u32,
     grid: u32,
-    /// Grid steps per octave, ln 2 over the rate, lie between this and this plus 2, in units of
-    /// 2^−(`POINT` + `shift`).
-    octave: u64,
+    /// Grid steps per leading zero, ln 2 over the rate, lie between this and this plus 2, in multiples
+    /// of 2^−(`POINT_BITS` + `shift`).
+    grid_steps_per_zero: u64,
     shift: u32,
-    /// Of the error in `bracket`: what is always there, and what halves with each bit known.
+    /// Of the error in `bracket`, in multiples of 2^−`shift` grid steps: what is always there, and
+    /// what halves with each bit known.
     least_error: u64,
     spread: u64,
-    logarithm: &'static Logarithm,
+    logarithm: &'static FastLog2,
 }
 
 impl Rate {
-    /// The rate ρ > 0 with values on a grid of about 2^−`grid`, at most 2^`most_refinement` times
-    /// as fine as the steps. None if the noise is so large that its values would not fit.
+    /// The rate ρ > 0 with ticks on a grid of about 2^−`grid`, at most 2^`most_refinement` times
+    /// as fine as the steps. None if the noise is so large that its ticks would not fit.
     #[must_use]
     pub fn new(exact: Ratio, grid: u32, most_refinement: u32) -> Option<Self> {
         // 2^(log − 1) < ρ < 2^(log + 1)
@@ -55,39 +59,38 @@ impl Rate {
         let finer = log + 1 + i64::from(grid);
         let refinement = finer.clamp(0, i64::from(most_refinement));
         let digits = (-finer).max(0);
-        if digits > i64::from(MOST_DIGITS) {
+        if digits > i64::from(MAX_DIGITS) {
             return None;
         }
         let per_grid_step = exact.shifted(digits - refinement);
-        let (octave, shift) = octave(&per_grid_step)?;
+        let (grid_steps_per_zero, shift) = grid_steps_per_zero(&per_grid_step)?;
         Some(Self {
             exact,
             per_grid_step,
             refinement: u32::try_from(refinement).ok()?,
             digits: u32::try_from(digits).ok()?,
             grid,
-            octave,
+            grid_steps_per_zero,
             shift,
-            least_error: high_product(ERROR, octave) + 4,
-            spread: high_product(3 << FRACTION, octave) + 1,
-            logarithm: Logarithm::shared(),
+            least_error: high_product(MAX_ERROR, grid_steps_per_zero) + 4,
+            spread: high_product(3 << FRACTION_BITS, grid_steps_per_zero) + 1,
+            logarithm: FastLog2::shared(),
         })
     }
 
-    /// 2^`refinement` values make a step.
+    /// 2^`refinement` ticks make a step.
     #[must_use]
     pub fn refinement(&self) -> u32 {
         self.refinement
     }
 
-    /// Values in a unit of so many steps.
+    /// Ticks in a unit of so many steps.
     ///
     /// # Panics
-    /// When they are 2^63 or more: `most_refinement` is to prevent it.
+    /// When there are 2^63 or more: `most_refinement` is to prevent it.
     #[must_use]
-    pub fn values_per_unit(&self, steps_per_unit: u64) -> i64 {
-        let values = u128::from(steps_per_unit) << self.refinement;
-        i64::try_from(values).expect("a unit of fewer than 2^63 values")
+    pub fn ticks_per_unit(&self, steps_per_unit: u64) -> TicksPerUnit {
+        TicksPerUnit::new(steps_per_unit, self.refinement)
     }
 
     pub(crate) fn digits(&self) -> u32 {
@@ -98,47 +101,48 @@ impl Rate {
         self.grid
     }
 
-    /// x for which e^−x is the chance that noise is at least `steps`.
-    pub(crate) fn of_steps(&self, steps: u64) -> Ratio {
-        self.exact.times(u128::from(steps))
+    /// x for which e^−x is the probability that noise is at least `ticks`, where a tick is a step.
+    pub(crate) fn of_ticks(&self, ticks: u64) -> Ratio {
+        self.exact.times(u128::from(ticks))
     }
 
-    /// x for which e^−x is the chance that noise is at least `grid_steps`.
-    pub(crate) fn of_grid_steps(&self, grid_steps: u128) -> Ratio {
-        self.per_grid_step.times(grid_steps)
+    /// x for which e^−x is the probability that noise is at least `grid_steps`.
+    pub(crate) fn of_grid_steps(&self, grid_steps: GridSteps) -> Ratio {
+        self.per_grid_step.times(grid_steps.0)
     }
 
-    /// A value that noise reaches only if the first `octaves` bits of its uniform number are 0, and
-    /// hardly more than the least such value.
+    /// A number of ticks that noise reaches only if the first `leading_zeros` bits of its uniform
+    /// number are 0, and hardly more than the least such number.
     #[must_use]
-    pub fn values_of_octaves(&self, octaves: u32) -> i128 {
-        // e^−(rate·steps) ≤ 2^−octaves when steps ≥ octaves·ln 2/rate.
-        let product = u128::from(octaves) * (u128::from(self.octave) + 2);
-        let grid_steps = (product >> (POINT + self.shift)) + 1;
-        (grid_steps << self.digits).cast_signed()
+    pub fn ticks_at_leading_zeros(&self, leading_zeros: u32) -> Ticks {
+        // e^−(rate·steps) ≤ 2^−leading_zeros when steps ≥ leading_zeros·ln 2/rate.
+        let product = u128::from(leading_zeros) * (u128::from(self.grid_steps_per_zero) + 2);
+        let grid_steps = (product >> (POINT_BITS + self.shift)) + 1;
+        Ticks((grid_steps << self.digits).cast_signed())
     }
 
     /// The first and last grid step on which the noise can be, when its uniform number U has
-    /// `octaves` zeros, then the bits of `y` from its highest, a 1, of which `known` are known.
+    /// `leading_zeros` zeros, then the bits of `y` from its highest, a 1, of which `known` are known.
     ///
-    /// The noise is at least g iff U < e^−(rate·g), iff g < L·ln 2/rate, where L = −log₂U. In units
-    /// of 2^−`FRACTION`, let l be `octaves` and the logarithm of y, not below 0. The logarithm is
-    /// less than `ERROR` off. U·2^octaves is at least y/2^64 and less than that plus 2^−known, a
-    /// factor of less than 1 + 2·2^−known, so L is smaller by less than 2·log₂e·2^−known <
-    /// 3·2^−known. So L lies between l − e and l + e, where e = `ERROR` + 3·2^(`FRACTION` − known).
+    /// The noise is at least g iff U < e^−(rate·g), iff g < L·ln 2/rate, where L = −log₂U. In multiples
+    /// of 2^−`FRACTION_BITS`, let l be `leading_zeros` plus the logarithm of y, not below 0. The
+    /// logarithm is less than `MAX_ERROR` off. With z = `leading_zeros`, U·2^z is at least y/2^64 and
+    /// less than that plus 2^−known, a factor of less than 1 + 2·2^−known, so L is smaller by less
+    /// than 2·log₂e·2^−known < 3·2^−known. So L lies between l − e and l + e, where
+    /// e = `MAX_ERROR` + 3·2^(`FRACTION_BITS` − known).
     ///
-    /// With o the octave, L·ln 2/rate in units of 2^−`shift` is at least (l − e)·o/2^64 and at most
-    /// (l + e)·(o + 2)/2^64, where 2·(l + e) < 2^64. Let p = ⌊l·o/2^64⌋: it lies between
-    /// p − e·o/2^64 and p + 1 + e·o/2^64 + 1. `error` is more than that, for
-    /// e·o/2^64 ≤ `spread`/2^known + `ERROR`·o/2^64.
+    /// With o = `grid_steps_per_zero`, L·ln 2/rate in multiples of 2^−`shift` is at least
+    /// (l − e)·o/2^64 and at most (l + e)·(o + 2)/2^64, where 2·(l + e) < 2^64. Let p = ⌊l·o/2^64⌋: it
+    /// lies between p − e·o/2^64 and p + 1 + e·o/2^64 + 1. `error` is more than that, for
+    /// e·o/2^64 ≤ `spread`/2^known + `MAX_ERROR`·o/2^64.
     #[inline(always)]
-    pub(crate) fn bracket(&self, octaves: u64, y: u64, known: u32) -> Option<(u64, u64)> {
-        if octaves >= MOST_OCTAVES {
+    pub(crate) fn bracket(&self, leading_zeros: u64, y: u64, known: u32) -> Option<(u64, u64)> {
+        if leading_zeros >= MAX_COUNTED_ZEROS {
             return None;
         }
-        let whole = (octaves << FRACTION).cast_signed();
+        let whole = (leading_zeros << FRACTION_BITS).cast_signed();
         let logarithm = (whole + self.logarithm.minus_log2(y)).max(0).cast_unsigned();
-        let middle = high_product(logarithm, self.octave);
+        let middle = high_product(logarithm, self.grid_steps_per_zero);
         let error = self.least_error + ((self.spread >> 1) >> (known - 1));
         Some((middle.saturating_sub(error) >> self.shift, (middle + error) >> self.shift))
     }
@@ -152,14 +156,14 @@ fn high_product(a: u64, b: u64) -> u64 {
 
 /// ln 2/rate with at most 64 significant bits, and less than two units of the last too small: the
 /// significand, and how many more than 8 of its bits stand behind the point.
-fn octave(rate: &Ratio) -> Option<(u64, u32)> {
+fn grid_steps_per_zero(rate: &Ratio) -> Option<(u64, u32)> {
     let precision = 128 + rate.numerator.bits();
     let ln2 = ln(2, 1, precision).low;
     // ln2 is too small by less than 2^(1 − precision), and so is the quotient relative to its size:
     // much less than one unit of the significand, to which rounding down adds less than one.
     let quotient = ln2 * &rate.denominator / &rate.numerator;
-    let behind = (precision + 64).checked_sub(quotient.bits())?.min(u64::from(POINT) + 63);
+    let behind = (precision + 64).checked_sub(quotient.bits())?.min(u64::from(POINT_BITS) + 63);
     let significand = quotient >> (precision - behind);
-    let shift = u32::try_from(behind).ok()?.checked_sub(POINT)?;
+    let shift = u32::try_from(behind).ok()?.checked_sub(POINT_BITS)?;
     Some((u64::try_from(significand).ok()?, shift))
 }

@@ -1,8 +1,5 @@
-//! Lets the tests look into the kernel: it runs what a line of standard input asks for, and prints
-//! one line for each. Never part of the package.
-
-mod script;
-mod tape;
+//! Runs the kernel for the tests: it answers each line of standard input by one line. Never part of
+//! the package.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -11,21 +8,21 @@ use std::str::FromStr;
 
 use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
-use topgap_kernel::crew::{Alone, Crew};
-use topgap_kernel::draws::Draws;
+use topgap_kernel::constant_work::select_constant_work;
 use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
-use topgap_kernel::even::select_evenly;
+use topgap_kernel::fast_log2::FastLog2;
 use topgap_kernel::floats::floor_to_steps;
 use topgap_kernel::geometric::geometric;
-use topgap_kernel::guess::Plan;
 use topgap_kernel::laplace::laplace;
-use topgap_kernel::logarithm::Logarithm;
-use topgap_kernel::rate::{GRID, Rate};
-use topgap_kernel::skips::first_head;
-use topgap_kernel::{noisy, select};
-
-use crate::script::{Noise, Record};
-use crate::tape::{Counted, Tape, Words, walk};
+use topgap_kernel::quantities::{Ticks, Units};
+use topgap_kernel::rate::{GRID_BITS, Rate};
+use topgap_kernel::sampler::Sampler;
+use topgap_kernel::shared_coins::first_head;
+use topgap_kernel::threshold_plan::Plan;
+use topgap_kernel::workers::{Sequential, Workers};
+use topgap_kernel::{noisy_candidates, select};
+use topgap_probe::script::{self, Noise, Record};
+use topgap_probe::tape::{Counted, Missing, Tape, Words, walk};
 
 fn main() -> io::Result<()> {
     let mut output = io::BufWriter::new(io::stdout().lock());
@@ -36,7 +33,7 @@ fn main() -> io::Result<()> {
         let answer = match command {
             "exp" => enclose_exp(&given),
             "ln" => enclose_ln(&given),
-            "minus_log2" => Logarithm::shared().minus_log2(given.number("y")).to_string(),
+            "minus_log2" => FastLog2::shared().minus_log2(given.number("y")).to_string(),
             "floor" => floor(&given),
             "heads" => walk_heads(&given),
             "geometric" => walk_geometric(&given),
@@ -74,11 +71,11 @@ impl Given<'_> {
 
     /// On production's grid unless another is given.
     fn rate(&self) -> Rate {
-        let grid = if self.0.contains_key("grid") { self.number("grid") } else { GRID };
+        let grid = if self.0.contains_key("grid") { self.number("grid") } else { GRID_BITS };
         Rate::new(self.ratio("rate"), grid, self.number("refinement")).expect("a rate that fits")
     }
 
-    fn walk(&self, program: impl Fn(&mut Tape) -> Result<String, tape::Missing>) -> String {
+    fn walk(&self, program: impl Fn(&mut Tape) -> Result<String, Missing>) -> String {
         written(&walk(self.number("width"), self.number("depth"), program))
     }
 }
@@ -99,11 +96,11 @@ fn floor(given: &Given) -> String {
 }
 
 fn walk_heads(given: &Given) -> String {
-    let (items, octaves) = (given.number("items"), given.number("octaves"));
+    let (items, leading_zeros) = (given.number("items"), given.number("leading_zeros"));
     given.walk(|tape| {
         let mut heads = Vec::new();
         let mut from = 0;
-        while let Some(head) = first_head(from, items, octaves, tape)? {
+        while let Some(head) = first_head(from, items, leading_zeros, tape)? {
             heads.push(head);
             from = head + 1;
         }
@@ -113,19 +110,19 @@ fn walk_heads(given: &Given) -> String {
 
 fn walk_geometric(given: &Given) -> String {
     let (rate, zeros) = (given.rate(), given.number("zeros"));
-    given.walk(|tape| Ok(geometric(&rate, zeros, tape)?.to_string()))
+    given.walk(|tape| Ok(geometric(&rate, zeros, tape)?.0.to_string()))
 }
 
 fn walk_laplace(given: &Given) -> String {
     let rate = given.rate();
-    given.walk(|tape| Ok(laplace(&rate, tape)?.to_string()))
+    given.walk(|tape| Ok(laplace(&rate, tape)?.0.to_string()))
 }
 
-/// One draw of noise from given words: its value, and how many words it took.
+/// One draw of noise from given words: its ticks, and how many words it took.
 fn noise(given: &Given) -> String {
     let mut words = Words::new(given.numbers("words"));
     let noise = geometric(&given.rate(), given.number("zeros"), &mut words);
-    format!("{} {}", noise.map_or("none".into(), |noise| noise.to_string()), words.read())
+    format!("{} {}", noise.map_or("none".into(), |noise| noise.0.to_string()), words.read())
 }
 
 fn walk_select(given: &Given) -> String {
@@ -168,19 +165,19 @@ struct Release<'a> {
     rate: Rate,
     plan: Option<Plan>,
     parts: usize,
-    /// Whether the work is to be the same for any answers.
-    evenly: bool,
+    /// Whether the work is to be the same for all answers.
+    constant_work: bool,
     /// Whether only candidates are asked for.
     candidates: bool,
-    /// What they must reach, in values, if anything.
-    floor: Option<i128>,
+    /// What they must reach, if anything.
+    floor: Option<Ticks>,
 }
 
 impl<'a> Release<'a> {
     fn new(given: &Given, units: &'a [i64]) -> Self {
         let plan = given.0.get("threshold").map(|_| Plan {
-            threshold: given.number("threshold"),
-            octaves: given.number("octaves"),
+            threshold: Units(given.number("threshold")),
+            leading_zeros: given.number("leading_zeros"),
             log_block: given.number("log_block"),
         });
         Self {
@@ -189,35 +186,37 @@ impl<'a> Release<'a> {
             rate: given.rate(),
             plan,
             parts: given.number("parts"),
-            evenly: given.0.contains_key("evenly"),
+            constant_work: given.0.contains_key("constant_work"),
             candidates: given.0.contains_key("floor"),
-            floor: given.0.get("floor").and_then(|floor| floor.parse().ok()),
+            floor: given.0.get("floor").and_then(|floor| floor.parse().ok().map(Ticks)),
         }
     }
 
-    fn run<D: Draws<Stop: Send>>(&self, draws: &mut D) -> Result<String, D::Stop> {
-        let mut crew = Alone { draws, parts: self.parts };
+    fn run<S: Sampler<Stop: Send>>(&self, draws: &mut S) -> Result<String, S::Stop> {
+        let mut workers = Sequential { sampler: draws, parts: self.parts };
         if self.candidates {
-            return self.candidates(&mut crew);
+            return self.candidates(&mut workers);
         }
-        let selection = if self.evenly {
-            select_evenly(self.answers, self.k, &self.rate, crew.draws)?
+        let selection = if self.constant_work {
+            select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?
         } else {
-            select(self.answers, self.k, &self.rate, self.plan, &mut crew)?
+            select(self.answers, self.k, &self.rate, self.plan, &mut workers)?
         };
-        Ok(format!("{};{}", joined(&selection.indices), joined(&selection.gaps)))
+        let gaps: Vec<u128> = selection.gaps.iter().map(|gap| gap.0).collect();
+        Ok(format!("{};{}", joined(&selection.indices), joined(&gaps)))
     }
 
-    /// The candidates that no other k + 1 exceed, and that reach the floor: index and value.
-    fn candidates<C: Crew>(&self, crew: &mut C) -> Result<String, C::Stop> {
-        let mut found = noisy(self.answers, self.k + 1, self.floor, &self.rate, self.plan, crew)?;
-        found.sort_by_key(|each| Reverse(each.value));
-        let last = found.get(self.k).map(|each| each.value);
-        found.retain(|each| Some(each.value) >= last.max(self.floor));
+    /// The candidates that no other k + 1 exceed, and that reach the floor: index and noisy answer.
+    fn candidates<W: Workers>(&self, workers: &mut W) -> Result<String, W::Stop> {
+        let mut found =
+            noisy_candidates(self.answers, self.k + 1, self.floor, &self.rate, self.plan, workers)?;
+        found.sort_by_key(|each| Reverse(each.noisy_answer));
+        let last = found.get(self.k).map(|each| each.noisy_answer);
+        found.retain(|each| Some(each.noisy_answer) >= last.max(self.floor));
         found.sort_by_key(|each| each.index);
-        let values: Vec<i128> = found.iter().map(|each| each.value).collect();
+        let ticks: Vec<i128> = found.iter().map(|each| each.noisy_answer.0).collect();
         let indices: Vec<usize> = found.iter().map(|each| each.index).collect();
-        Ok(format!("{};{}", joined(&indices), joined(&values)))
+        Ok(format!("{};{}", joined(&indices), joined(&ticks)))
     }
 }
 

@@ -1,12 +1,13 @@
-//! Walks every sequence of results that the kernel's draws can have.
+//! Walk every sequence of results that a sampler can have.
 //!
-//! What each kind of draw does with its bits is walked by `tape`; here it has the law that it is
-//! meant to have. Masses are rounded down, so what is missing of 1 is the rest.
+//! `tape` walks what each kind of draw does with its bits. Here each has the law that it must have.
+//! Masses are rounded down, so that 1 minus their sum is the mass that was not walked.
 
 use std::collections::BTreeMap;
 
-use topgap_kernel::draws::Draws;
+use topgap_kernel::quantities::TickCount;
 use topgap_kernel::rate::Rate;
+use topgap_kernel::sampler::Sampler;
 
 /// Masses are in units of 2^−60.
 const ONE: u64 = 1 << 60;
@@ -22,10 +23,30 @@ pub struct Script<'a> {
 
 /// A draw for which no result was given.
 pub enum Draw {
-    Geometric { zeros: u32 },
-    FirstHead { from: u64, end: u64, octaves: u32 },
-    AllZero { count: u32 },
-    Below { bound: u64 },
+    /// Noise, given so many leading zeros.
+    Geometric {
+        /// How many.
+        zeros: u32,
+    },
+    /// The first head.
+    FirstHead {
+        /// The first item.
+        from: u64,
+        /// Behind the last item.
+        end: u64,
+        /// The coins have probability 2 to the minus this.
+        leading_zeros: u32,
+    },
+    /// Whether bits are all 0.
+    AllZero {
+        /// How many bits.
+        count: u32,
+    },
+    /// A uniform number.
+    Below {
+        /// It is less than this.
+        bound: u64,
+    },
 }
 
 impl Script<'_> {
@@ -36,18 +57,18 @@ impl Script<'_> {
     }
 }
 
-impl Draws for Script<'_> {
+impl Sampler for Script<'_> {
     type Stop = Draw;
 
-    fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<u128, Draw> {
-        self.next(Draw::Geometric { zeros }).map(u128::from)
+    fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<TickCount, Draw> {
+        self.next(Draw::Geometric { zeros }).map(|ticks| TickCount(u128::from(ticks)))
     }
 
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Draw> {
+    fn first_head(&mut self, from: u64, end: u64, leading_zeros: u32) -> Result<Option<u64>, Draw> {
         if from >= end {
             return Ok(None);
         }
-        let head = self.next(Draw::FirstHead { from, end, octaves })?;
+        let head = self.next(Draw::FirstHead { from, end, leading_zeros })?;
         Ok((head != NONE).then_some(head))
     }
 
@@ -71,16 +92,16 @@ pub struct Record {
     pub draws: Vec<String>,
 }
 
-impl Draws for Record {
+impl Sampler for Record {
     type Stop = ();
 
-    fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<u128, ()> {
+    fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<TickCount, ()> {
         self.draws.push(format!("geometric{zeros}"));
-        Ok(self.draws.len() as u128 % 7)
+        Ok(TickCount(self.draws.len() as u128 % 7))
     }
 
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, ()> {
-        self.draws.push(format!("head{from}-{end}-{octaves}"));
+    fn first_head(&mut self, from: u64, end: u64, leading_zeros: u32) -> Result<Option<u64>, ()> {
+        self.draws.push(format!("head{from}-{end}-{leading_zeros}"));
         Ok(None)
     }
 
@@ -102,14 +123,14 @@ impl Draws for Record {
 
 /// The law of geometric noise, in units of 2^−60, rounded down.
 pub struct Noise {
-    /// The chance that it reaches grid steps 0, 1, 2, …
+    /// The probability that it reaches grid steps 0, 1, 2, …
     pub reached: Vec<u64>,
-    /// The chance of each digit below a grid step.
+    /// The probability of each digit below a grid step.
     pub digits: Vec<u64>,
 }
 
 impl Noise {
-    /// Each value and its mass, given that the first bits of the uniform number are 0.
+    /// Each number of ticks and its mass, given that the first bits of the uniform number are 0.
     fn given_zeros(&self, zeros: u32) -> Vec<(u64, u64)> {
         let chance = |mass: u64| (u128::from(mass) << zeros).min(u128::from(ONE));
         let on_step = |pair: &[u64]| chance(pair[0]).saturating_sub(chance(pair[1] + 1));
@@ -133,12 +154,12 @@ impl Draw {
     fn law(&self, noise: &Noise) -> Vec<(u64, u64)> {
         match *self {
             Draw::Geometric { zeros } => noise.given_zeros(zeros),
-            Draw::FirstHead { from, end, octaves } => {
+            Draw::FirstHead { from, end, leading_zeros } => {
                 let mut tails = ONE;
                 let mut law = Vec::new();
                 for head in from..end {
-                    law.push((head, tails >> octaves));
-                    tails = tails.saturating_sub((tails >> octaves) + 1);
+                    law.push((head, tails >> leading_zeros));
+                    tails = tails.saturating_sub((tails >> leading_zeros) + 1);
                 }
                 law.push((NONE, tails));
                 law

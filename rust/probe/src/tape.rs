@@ -1,9 +1,9 @@
-//! Walks every tape of random bits, as `tests/checking/walks.py` does for the reference.
+//! Walk every tape of random bits, as `tests/checking/walks.py` does for the reference.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use topgap_kernel::source::{Cipher, Source};
+use topgap_kernel::bit_source::{BitSource, Cipher};
 
 /// Given bits, read from the first to the last.
 pub struct Tape {
@@ -16,7 +16,7 @@ pub struct Tape {
 /// So many bits were asked for beyond the tape's end.
 pub struct Missing(u32);
 
-impl Source for Tape {
+impl BitSource for Tape {
     type Stop = Missing;
 
     fn width(&self) -> u32 {
@@ -41,17 +41,20 @@ pub struct Words {
 }
 
 impl Words {
+    /// These words.
+    #[must_use]
     pub fn new(words: Vec<u64>) -> Self {
         Self { words, read: 0 }
     }
 
     /// How many words have been read.
+    #[must_use]
     pub fn read(&self) -> usize {
         self.read
     }
 }
 
-impl Source for Words {
+impl BitSource for Words {
     type Stop = Missing;
 
     fn width(&self) -> u32 {
@@ -73,24 +76,30 @@ pub struct Counted {
 
 impl Counted {
     /// With a key of its own.
+    ///
+    /// # Panics
+    /// When the operating system has no randomness to give.
+    #[must_use]
     pub fn fresh() -> Self {
         let go_on: fn() -> _ = || Ok(());
         Self { stream: Cipher::fresh(go_on).expect("a random key"), asked: 0 }
     }
 
     /// How many bits have been asked for.
+    #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked
     }
 }
 
-impl Source for Counted {
+impl BitSource for Counted {
     type Stop = Infallible;
 
     fn width(&self) -> u32 {
         self.stream.width()
     }
 
+    #[inline]
     fn bits(&mut self, count: u32) -> Result<u64, Infallible> {
         self.asked += u64::from(count);
         self.stream.bits(count)

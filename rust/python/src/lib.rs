@@ -13,29 +13,30 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use topgap_kernel::answers::Answers;
-use topgap_kernel::crew::{Alone, Threads};
+use topgap_kernel::bit_source::{BitSource, Cipher, Key, NoEntropy};
+use topgap_kernel::constant_work::select_constant_work;
 use topgap_kernel::enclosures::Ratio;
-use topgap_kernel::even::select_evenly;
 use topgap_kernel::floats::{self, FloatProblem};
 use topgap_kernel::laplace::laplace;
+use topgap_kernel::quantities::Ticks;
 use topgap_kernel::ranking::Selection;
-use topgap_kernel::rate::{GRID, Rate};
-use topgap_kernel::source::{Cipher, Key, NoEntropy, Source};
-use topgap_kernel::{Noisy, noisy, select};
+use topgap_kernel::rate::{GRID_BITS, Rate};
+use topgap_kernel::workers::{Sequential, Threads};
+use topgap_kernel::{NoisyCandidate, noisy_candidates, select};
 
 pyo3::import_exception!(topgap.errors, KernelError);
 
 /// Work on more answers than this lets other threads run meanwhile.
-const LONG: usize = 10_000;
+const MAX_ANSWERS_WITH_GIL: usize = 10_000;
 
 /// Each thread has at least so many answers, unless the user says how many threads there are.
-const SHARE: usize = 1 << 20;
+const MIN_ANSWERS_PER_THREAD: usize = 1 << 20;
 
-/// So many numbers are drawn from one look for signals to the next.
-const STRETCH: usize = 1 << 12;
+/// Numbers drawn between two looks for signals.
+const DRAWS_PER_CHECKPOINT: usize = 1 << 12;
 
-/// Values have this many bits; answers have 64 of them, a step has the rest.
-const VALUE_BITS: u32 = 120;
+/// Noisy answers have this many bits in ticks: answers have 64 of them, the ticks of a unit the rest.
+const TICK_BITS: u32 = 120;
 
 const TOO_SHORT: &str = "The kernel's integers are too short for it.";
 const TOO_MANY: &str = "So many draws do not fit into memory; draw fewer at a time.";
@@ -49,7 +50,7 @@ const NO_ENTROPY: &str = "The operating system gave no randomness; nothing was r
 /// one is larger.
 type Released<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
-/// The indices of items, as the bytes of int64, and their values.
+/// The indices of items, as the bytes of int64, and their noisy answers in ticks.
 type Found<'py> = (Bound<'py, PyBytes>, Vec<i128>);
 
 /// Asks whether to go on.
@@ -117,20 +118,21 @@ impl Kernel {
     ) -> PyResult<Self> {
         let step_bits = u64::BITS - steps_per_unit.leading_zeros();
         let prepared = guarded(|| {
-            let most_refinement = VALUE_BITS.checked_sub(64 + step_bits)?;
-            Rate::new(Ratio { numerator, denominator }, GRID, most_refinement)
+            let most_refinement = TICK_BITS.checked_sub(64 + step_bits)?;
+            Rate::new(Ratio { numerator, denominator }, GRID_BITS, most_refinement)
         })?;
         let rate = prepared.ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))?;
         Ok(Self { rate, k, steps_per_unit })
     }
 
-    /// Noise is drawn on a grid of which 2^refinement steps make a step of the resolution.
+    /// Noise is drawn in ticks, of which 2^refinement make a step of the resolution.
     #[getter]
     fn refinement(&self) -> u32 {
         self.rate.refinement()
     }
 
     /// Release the top k of the answers, given in units or in steps: indices and gaps.
+    #[pyo3(signature = (answers, *, in_steps, threads))]
     fn release<'py>(
         &self,
         py: Python<'py>,
@@ -143,18 +145,19 @@ impl Kernel {
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
             if threads == 1 {
-                let draws = &mut fresh(check_signals)?;
-                let mut crew = Alone { draws, parts: 1 };
-                select(answers, self.k, &self.rate, None, &mut crew)
+                let sampler = &mut fresh(check_signals)?;
+                let mut workers = Sequential { sampler, parts: 1 };
+                select(answers, self.k, &self.rate, None, &mut workers)
             } else {
                 select(answers, self.k, &self.rate, None, &mut in_threads(threads)?)
             }
         })?;
-        released(py, selection)
+        released(py, &selection)
     }
 
-    /// The same release, by the same work whatever the answers are.
-    fn release_evenly<'py>(
+    /// The same release, with the same work for all answers.
+    #[pyo3(signature = (answers, *, in_steps))]
+    fn release_constant_work<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
@@ -162,13 +165,14 @@ impl Kernel {
     ) -> PyResult<Released<'py>> {
         let answers = self.more_than_k(&answers, in_steps)?;
         let selection = detached(py, answers.units.len(), || {
-            select_evenly(answers, self.k, &self.rate, &mut fresh(check_signals)?)
+            select_constant_work(answers, self.k, &self.rate, &mut fresh(check_signals)?)
         })?;
-        released(py, selection)
+        released(py, &selection)
     }
 
-    /// Give the answers noise: the indices and values of all items but those that lie below k + 1
-    /// others, or below the floor.
+    /// Add noise to the answers: the indices and noisy answers, in ticks, of all items but those that
+    /// lie below k + 1 others, or below the floor.
+    #[pyo3(signature = (answers, *, in_steps, floor, stream, threads))]
     fn candidates<'py>(
         &self,
         py: Python<'py>,
@@ -183,18 +187,32 @@ impl Kernel {
         let floor = floor.map(|floor| clamped(&floor));
         let (rate, needed) = (&self.rate, self.k.saturating_add(1));
         let threads = threads_for(count, threads);
-        let found: Vec<Noisy> = detached(py, count, || {
-            if let Some(Stream(draws)) = stream {
-                noisy(answers, needed, floor, rate, None, &mut Alone { draws, parts: 1 })
+        let found: Vec<NoisyCandidate> = detached(py, count, || {
+            if let Some(Stream(sampler)) = stream {
+                noisy_candidates(
+                    answers,
+                    needed,
+                    floor,
+                    rate,
+                    None,
+                    &mut Sequential { sampler, parts: 1 },
+                )
             } else if threads == 1 {
-                let draws = &mut fresh(check_signals)?;
-                noisy(answers, needed, floor, rate, None, &mut Alone { draws, parts: 1 })
+                let sampler = &mut fresh(check_signals)?;
+                noisy_candidates(
+                    answers,
+                    needed,
+                    floor,
+                    rate,
+                    None,
+                    &mut Sequential { sampler, parts: 1 },
+                )
             } else {
-                noisy(answers, needed, floor, rate, None, &mut in_threads(threads)?)
+                noisy_candidates(answers, needed, floor, rate, None, &mut in_threads(threads)?)
             }
         })?;
         let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
-        Ok((in_bytes(py, indices)?, found.iter().map(|found| found.value).collect()))
+        Ok((in_bytes(py, indices)?, found.iter().map(|found| found.noisy_answer.0).collect()))
     }
 }
 
@@ -223,17 +241,18 @@ impl Kernel {
 }
 
 /// What may be published, as Python takes it.
-fn released(py: Python<'_>, selection: Selection) -> PyResult<Released<'_>> {
+fn released<'py>(py: Python<'py>, selection: &Selection) -> PyResult<Released<'py>> {
     let indices = selection.indices.iter().map(|&index| index as u64);
-    let gaps: Result<Vec<i64>, _> = selection.gaps.iter().map(|&gap| i64::try_from(gap)).collect();
-    let gaps = match gaps {
-        Ok(gaps) => in_bytes(py, gaps.into_iter().map(i64::to_ne_bytes))?.into_any(),
-        Err(_) => selection.gaps.into_pyobject(py)?,
+    let gaps: Result<Vec<i64>, _> = selection.gaps.iter().map(|gap| i64::try_from(gap.0)).collect();
+    let gaps = if let Ok(gaps) = gaps {
+        in_bytes(py, gaps.into_iter().map(i64::to_ne_bytes))?.into_any()
+    } else {
+        selection.gaps.iter().map(|gap| gap.0).collect::<Vec<u128>>().into_pyobject(py)?
     };
     Ok((in_bytes(py, indices.map(u64::to_ne_bytes))?, gaps))
 }
 
-/// Discrete Laplace noise of a rate, prepared once: x whole steps with a chance proportional to
+/// Discrete Laplace noise of a rate, prepared once: x whole steps with a probability proportional to
 /// e^−(rate·|x|).
 #[pyclass(frozen, module = "topgap._core")]
 struct Laplace {
@@ -249,7 +268,7 @@ impl Laplace {
             return Err(PyValueError::new_err("The rate must be a ratio greater than 0."));
         }
         // Nothing finer than whole steps is asked for.
-        let prepared = guarded(|| Rate::new(Ratio { numerator, denominator }, GRID, 0))?;
+        let prepared = guarded(|| Rate::new(Ratio { numerator, denominator }, GRID_BITS, 0))?;
         let rate = prepared.ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))?;
         Ok(Self { rate })
     }
@@ -261,8 +280,8 @@ impl Laplace {
         detached(py, count, || {
             let source = &mut fresh(check_signals)?;
             while drawn.len() < count {
-                for _ in 0..STRETCH.min(count - drawn.len()) {
-                    drawn.push(laplace(&self.rate, source)?);
+                for _ in 0..DRAWS_PER_CHECKPOINT.min(count - drawn.len()) {
+                    drawn.push(laplace(&self.rate, source)?.0);
                 }
                 source.checkpoint()?;
             }
@@ -344,8 +363,8 @@ fn in_threads(count: usize) -> PyResult<Threads<Cipher<Checkpoint>>> {
 /// How many threads work on so many answers: as many as asked for, or, of 0, as fit.
 fn threads_for(answers: usize, asked: usize) -> usize {
     match asked {
-        0 if answers < 2 * SHARE => 1,
-        0 => available_parallelism().map_or(1, usize::from).min(answers / SHARE),
+        0 if answers < 2 * MIN_ANSWERS_PER_THREAD => 1,
+        0 => available_parallelism().map_or(1, usize::from).min(answers / MIN_ANSWERS_PER_THREAD),
         _ => asked.min(answers).max(1),
     }
 }
@@ -356,14 +375,14 @@ fn detached<T: Send>(
     answers: usize,
     work: impl FnOnce() -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    if answers > LONG { py.detach(|| guarded(work)) } else { guarded(work) }?
+    if answers > MAX_ANSWERS_WITH_GIL { py.detach(|| guarded(work)) } else { guarded(work) }?
 }
 
-/// A number of values, or the nearest that has no more than 126 bits; no noisy answer has so many.
-fn clamped(value: &BigInt) -> i128 {
+/// A number of ticks, or the nearest that has no more than 126 bits; no noisy answer has so many.
+fn clamped(ticks: &BigInt) -> Ticks {
     let bound = 1_i128 << 125;
-    let beyond = if value.sign() == Sign::Minus { -bound } else { bound };
-    i128::try_from(value).map_or(beyond, |value| value.clamp(-bound, bound))
+    let beyond = if ticks.sign() == Sign::Minus { -bound } else { bound };
+    Ticks(i128::try_from(ticks).map_or(beyond, |ticks| ticks.clamp(-bound, bound)))
 }
 
 /// Numbers of eight bytes, one after the other.

@@ -84,7 +84,7 @@ def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Rele
     kernel, kernel_counts, in_steps = parameters.kernel, counts.kernel_counts, counts.in_steps
     drawn: list[tuple[bytes, Any]]
     if kernel is not None and kernel_counts is not None:
-        drawn = [kernel.release(kernel_counts, in_steps, 0) for _ in range(number)]
+        drawn = [kernel.release(kernel_counts, in_steps=in_steps, threads=0) for _ in range(number)]
     else:  # too large for the kernel: slow
         made = [select(parameters, counts.numbers) for _ in range(number)]
         drawn = [(each.indices.tobytes(), _to_list(each.gap_units)) for each in made]

@@ -234,7 +234,11 @@ class CandidatePool:
             shift = taken.shift * (1 if taken.in_steps else steps_per_unit) << refinement
             floor = None if self._floor is None else self._floor - shift
             places, ticks = kernel.candidates(
-                taken.numbers, taken.in_steps, floor, self._stream, threads
+                taken.numbers,
+                in_steps=taken.in_steps,
+                floor=floor,
+                stream=self._stream,
+                threads=threads,
             )
             return np.frombuffer(places, dtype=np.int64).tolist(), [t + shift for t in ticks]
         # Numbers too large for the kernel: Python has the same law, and takes its time.

@@ -345,8 +345,8 @@ def _draw(parameters: TopK, data: Prepared) -> tuple[bytes, bytes | list[int]]:
     kernel, array = parameters.kernel, data.kernel_array
     if kernel is not None and array is not None:
         if data.constant_work:
-            return kernel.release_evenly(array.numbers, array.in_steps)
-        return kernel.release(array.numbers, array.in_steps, data.threads)
+            return kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
+        return kernel.release(array.numbers, in_steps=array.in_steps, threads=data.threads)
     # Numbers too large for the kernel: a pool has the same law, and takes its time.
     pool = CandidatePool(parameters)
     pool.add(data.numbers, None)

@@ -1,9 +1,10 @@
-//! Draws from a tape that are written down.
+//! A sampler that draws from a tape and records its draws.
 
 use std::convert::Infallible;
 
-use topgap_kernel::draws::Draws;
+use topgap_kernel::quantities::{TickCount, Ticks};
 use topgap_kernel::rate::Rate;
+use topgap_kernel::sampler::Sampler;
 
 use crate::tape::Tape;
 
@@ -11,7 +12,7 @@ use crate::tape::Tape;
 pub struct Recorded<'a> {
     tape: Tape<'a>,
     /// The noise, in the order in which it was drawn.
-    pub noise: Vec<u128>,
+    pub noise: Vec<TickCount>,
     /// The uniform numbers of the shuffle.
     pub shuffled: Vec<u64>,
     /// How often anything else was drawn.
@@ -19,7 +20,7 @@ pub struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    /// Draws from this tape.
+    /// Sampler from this tape.
     #[must_use]
     pub fn new(tape: Tape<'a>) -> Self {
         Self { tape, noise: Vec::new(), shuffled: Vec::new(), others: 0 }
@@ -30,24 +31,28 @@ impl<'a> Recorded<'a> {
     /// # Panics
     /// When it has more than 127 bits.
     #[must_use]
-    pub fn most_noise(&self) -> i128 {
-        let most = self.noise.iter().copied().max().unwrap_or(0);
-        i128::try_from(most).expect("noise of fewer than 128 bits")
+    pub fn most_noise(&self) -> Ticks {
+        self.noise.iter().copied().max().unwrap_or_default().signed()
     }
 }
 
-impl Draws for Recorded<'_> {
+impl Sampler for Recorded<'_> {
     type Stop = Infallible;
 
-    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, Infallible> {
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, Infallible> {
         let noise = self.tape.geometric(rate, zeros)?;
         self.noise.push(noise);
         Ok(noise)
     }
 
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Infallible> {
+    fn first_head(
+        &mut self,
+        from: u64,
+        end: u64,
+        leading_zeros: u32,
+    ) -> Result<Option<u64>, Infallible> {
         self.others += usize::from(from < end);
-        let head = self.tape.first_head(from, end, octaves)?;
+        let head = self.tape.first_head(from, end, leading_zeros)?;
         assert!(head.is_none_or(|head| (from..end).contains(&head)), "a head is one of the items");
         Ok(head)
     }

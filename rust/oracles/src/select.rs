@@ -1,15 +1,16 @@
 //! The whole kernel: winners and gaps, by any plan and any division of the work.
 
 use topgap_kernel::answers::Answers;
-use topgap_kernel::crew::Alone;
-use topgap_kernel::guess::{MOST_OCTAVES, Plan};
+use topgap_kernel::quantities::{TickCount, Ticks, Units};
 use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::Rate;
 use topgap_kernel::select;
+use topgap_kernel::threshold_plan::{MAX_LEADING_ZEROS, Plan};
+use topgap_kernel::workers::Sequential;
 
 use crate::Checked;
-use crate::given::Given;
-use crate::plainly::ranked;
+use crate::inputs::Inputs;
+use crate::plain_ranking::ranked;
 use crate::recorded::Recorded;
 use crate::tape::Tape;
 
@@ -21,14 +22,14 @@ use crate::tape::Tape;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let Some((steps_per_unit, rate)) = given.rate()? else { return Ok(()) };
     let units = given.units()?;
     let most = u32::try_from(units.len() - 1).expect("few items");
     let k = given.within(1, most)? as usize;
     let parts = given.within(1, 4)? as usize;
     let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
-    let every = Plan { threshold: i64::MIN, octaves: 0, log_block: 0 };
+    let every = Plan { threshold: Units::MIN, leading_zeros: 0, log_block: 0 };
     let plan = match given.within(0, 3)? {
         0 => Some(every),
         1 => Some(some_plan(&mut given, &units, k)?),
@@ -36,33 +37,33 @@ pub fn check(data: &[u8]) -> Checked {
     };
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
     let answers = Answers { units: &units, steps_per_unit };
-    let mut crew = Alone { draws: &mut draws, parts };
-    let Ok(selection) = select(answers, k, &rate, plan, &mut crew);
+    let mut workers = Sequential { sampler: &mut draws, parts };
+    let Ok(selection) = select(answers, k, &rate, plan, &mut workers);
 
     holds_whatever_was_drawn(&selection, answers, k, &rate, draws.most_noise());
     // If every item draws noise, one after the other, all can be computed again.
-    if plan.is_some_and(|plan| plan.threshold == i64::MIN && plan.octaves == 0) {
+    if plan.is_some_and(|plan| plan.threshold == Units::MIN && plan.leading_zeros == 0) {
         assert_eq!(draws.others, 0, "nothing but noise is drawn");
         assert_eq!(draws.noise.len(), units.len(), "every item draws its noise");
-        let per_unit = i128::from(rate.values_per_unit(steps_per_unit));
-        let noisy = |(&unit, &noise): (&i64, &u128)| {
-            i128::from(unit) * per_unit + i128::try_from(noise).expect("noise of few bits")
-        };
-        let values: Vec<i128> = units.iter().zip(&draws.noise).map(noisy).collect();
-        let plainly = ranked(&values, k, rate.refinement(), &draws.shuffled);
+        let per_unit = rate.ticks_per_unit(steps_per_unit);
+        let add =
+            |(&unit, &noise): (&i64, &TickCount)| per_unit.ticks(Units(unit)) + noise.signed();
+        let noisy: Vec<Ticks> = units.iter().zip(&draws.noise).map(add).collect();
+        let plainly = ranked(&noisy, k, rate.refinement(), &draws.shuffled);
         assert_eq!(selection, plainly, "winners and gaps of the same noise");
     }
     Ok(())
 }
 
 /// A plan that production might not make; there are more blocks than winners.
-fn some_plan(given: &mut Given, units: &[i64], k: usize) -> arbitrary::Result<Plan> {
+fn some_plan(given: &mut Inputs, units: &[i64], k: usize) -> arbitrary::Result<Plan> {
     let near = units[given.within(0, u32::try_from(units.len() - 1).expect("few"))? as usize];
     let offset = given.word()?.cast_signed();
     let most = (units.len() / (k + 1)).checked_ilog2().unwrap_or(0);
     let log_block = given.within(0, most)?;
-    let octaves = given.within(0, MOST_OCTAVES)?;
-    Ok(Plan { threshold: near.saturating_add(offset >> given.within(0, 63)?), octaves, log_block })
+    let leading_zeros = given.within(0, MAX_LEADING_ZEROS)?;
+    let threshold = Units(near.saturating_add(offset >> given.within(0, 63)?));
+    Ok(Plan { threshold, leading_zeros, log_block })
 }
 
 /// No noise is negative, and none is larger than the largest that was drawn: so far and no farther
@@ -72,7 +73,7 @@ pub(crate) fn holds_whatever_was_drawn(
     answers: Answers,
     k: usize,
     rate: &Rate,
-    most_noise: i128,
+    Ticks(most_noise): Ticks,
 ) {
     let Selection { indices, gaps } = selection;
     assert_eq!(indices.len(), k, "k winners");
@@ -83,17 +84,17 @@ pub(crate) fn holds_whatever_was_drawn(
     assert_eq!(distinct.len(), k, "no item wins twice");
     assert!(distinct[k - 1] < answers.units.len(), "winners are items");
 
-    let per_unit = i128::from(rate.values_per_unit(answers.steps_per_unit));
-    let plain = |index: usize| i128::from(answers.units[index]) * per_unit;
+    let per_unit = rate.ticks_per_unit(answers.steps_per_unit);
+    let plain = |index: usize| per_unit.ticks(Units(answers.units[index])).0;
     let mut downwards: Vec<i128> = (0..answers.units.len()).map(plain).collect();
     downwards.sort_unstable_by(|a, b| b.cmp(a));
     for (rank, &gap) in gaps.iter().enumerate() {
-        let value = plain(indices[rank]);
+        let answer = plain(indices[rank]);
         // The next in order is a winner, or at least the plain answer of its rank.
         let next = indices.get(rank + 1).map_or(downwards[k], |&next| plain(next));
-        let (least, most) = (value - next - most_noise, value - next + most_noise);
+        let (least, most) = (answer - next - most_noise, answer - next + most_noise);
         assert!(most >= 0, "an item wins that noise cannot have raised so far");
-        let gap = i128::try_from(gap).expect("a gap of fewer than 128 bits");
+        let gap = i128::try_from(gap.0).expect("a gap of fewer than 128 bits");
         assert!(gap <= most >> rate.refinement(), "a gap is larger than noise can make it");
         assert!(gap >= (least - 1) >> rate.refinement(), "a gap is smaller than it can be");
     }

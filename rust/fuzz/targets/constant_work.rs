@@ -1,7 +1,7 @@
-//! Fuzzes `logarithm`.
+//! Fuzzes `constant_work`.
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use topgap_fuzz::logarithm::check;
+use topgap_oracles::constant_work::check;
 
 fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });

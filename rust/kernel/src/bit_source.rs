@@ -8,7 +8,7 @@ use chacha20::rand_core::{Rng, SeedableRng};
 /// The kernel compares a uniform number with e^−x on the first *word* of its bits and draws more
 /// only where these do not decide. Production has words of 64 bits, where that is rare; the tests
 /// walk all bits of streams with words of a few bits, where it is common. The law is the same.
-pub trait Source {
+pub trait BitSource {
     /// Why no more bits are to be had.
     type Stop;
 
@@ -90,7 +90,7 @@ impl<C> Cipher<C> {
     }
 }
 
-impl<C: FnMut() -> Result<(), E>, E> Source for Cipher<C> {
+impl<C: FnMut() -> Result<(), E>, E> BitSource for Cipher<C> {
     type Stop = E;
 
     #[inline]

@@ -1,14 +1,15 @@
 //! The order of candidates, and their gaps.
 
+use topgap_kernel::quantities::{TickCount, Ticks};
 use topgap_kernel::ranking::{Candidate, rank};
 
 use crate::Checked;
-use crate::given::Given;
-use crate::plainly::ranked;
+use crate::inputs::Inputs;
+use crate::plain_ranking::ranked;
 use crate::recorded::Recorded;
 use crate::tape::Tape;
 
-/// Rank values of any size, and compare with the plain way.
+/// Rank candidates of any excess, and compare with the plain way.
 ///
 /// # Errors
 /// When there are too few bytes.
@@ -16,22 +17,22 @@ use crate::tape::Tape;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let refinement = given.within(0, 60)?;
     let count = given.within(2, 60)?;
     let base = given.long()? >> 2;
     let spread = given.within(1, 127)?;
-    let mut values = Vec::new();
+    let mut excesses = Vec::new();
     for _ in 0..count {
-        values.push((base ^ (given.long()? >> spread)) & (u128::MAX >> 2));
+        excesses.push(TickCount((base ^ (given.long()? >> spread)) & (u128::MAX >> 2)));
     }
     let k = given.within(1, count - 1)? as usize;
-    let candidate = |(index, &value): (usize, &u128)| Candidate { value, index };
-    let candidates = values.iter().enumerate().map(candidate).collect();
+    let candidate = |(index, &excess): (usize, &TickCount)| Candidate { excess, index };
+    let candidates = excesses.iter().enumerate().map(candidate).collect();
     let mut draws = Recorded::new(Tape::new(given.rest(), 64));
     let Ok(selection) = rank(candidates, k, refinement, &mut draws);
-    let signed: Vec<i128> = values.iter().map(|value| value.cast_signed()).collect();
+    let signed: Vec<Ticks> = excesses.iter().map(|excess| excess.signed()).collect();
     let plainly = ranked(&signed, k, refinement, &draws.shuffled);
-    assert_eq!(selection, plainly, "winners and gaps of the same values");
+    assert_eq!(selection, plainly, "winners and gaps of the same candidates");
     Ok(())
 }

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use crate::enclosures::{Enclosure, ln};
 
 /// Bits behind the point of a result.
-pub const FRACTION: u32 = 56;
+pub const FRACTION_BITS: u32 = 56;
 
-/// A result is less than this many units of 2^−`FRACTION` away from the truth.
-pub const ERROR: u64 = 32;
+/// A result is less than this many units of 2^−`FRACTION_BITS` away from the truth.
+pub const MAX_ERROR: u64 = 32;
 
 /// Segments of [1, 2), each with a short reciprocal of its middle.
 const SEGMENTS: usize = 512;
@@ -20,20 +20,20 @@ const DEGREE: usize = 4;
 struct Segment {
     /// About 2^16 divided by the segment's middle.
     reciprocal: u64,
-    /// 1 + log₂(reciprocal/2^16) in units of 2^−`FRACTION`, rounded down.
+    /// 1 + log₂(reciprocal/2^16) in units of 2^−`FRACTION_BITS`, rounded down.
     height: i64,
 }
 
 /// The constants of the fast step, made once from their enclosures.
-pub struct Logarithm {
+pub struct FastLog2 {
     segments: [Segment; SEGMENTS],
     /// (−1)^(j+1)·log₂(e)/j for j = 1…4, in units of 2^−62, less than one unit from the truth.
     coefficients: [i64; DEGREE],
 }
 
-static SHARED: LazyLock<Logarithm> = LazyLock::new(Logarithm::new);
+static SHARED: LazyLock<FastLog2> = LazyLock::new(FastLog2::new);
 
-impl Logarithm {
+impl FastLog2 {
     /// The one that all share.
     #[must_use]
     pub fn shared() -> &'static Self {
@@ -51,7 +51,7 @@ impl Logarithm {
                 let twice_middle = 2 * (SEGMENTS + i) as u64 + 1;
                 let reciprocal = ((1 << 27) / twice_middle + 1) >> 1;
                 // 1 + log₂(reciprocal/2^16) = log₂(reciprocal/2^15)
-                let height = in_units(ln(reciprocal, 1 << 15, 124), FRACTION);
+                let height = in_units(ln(reciprocal, 1 << 15, 124), FRACTION_BITS);
                 Segment { reciprocal, height }
             }),
             coefficients: array::from_fn(|i| {
@@ -63,7 +63,7 @@ impl Logarithm {
         }
     }
 
-    /// −log₂(y/2^64) in units of 2^−`FRACTION`, for y ≥ 2^63; less than `ERROR` off.
+    /// −log₂(y/2^64) in units of 2^−`FRACTION_BITS`, for y ≥ 2^63; less than `MAX_ERROR` off.
     ///
     /// y/2^63 lies in the segment i = its next nine bits. With R the reciprocal,
     /// y/2^63·R/2^16 = 1 + r, where |r| < 2^−9.9: the segment's middle is at most 1/1024 of it away,
@@ -73,7 +73,7 @@ impl Logarithm {
     /// In units of 2^−56 the errors are: the series, less than 28; r rounded down to a multiple of
     /// 2^−64, less than 2^−7; coefficients, the square and products rounded down to multiples of
     /// 2^−62 or 2^−64, less than five of 2^−62 in all, times |r|, less than 2^−13; the last product
-    /// and the height rounded down, less than 1 each. `ERROR` is more than their sum.
+    /// and the height rounded down, less than 1 each. `MAX_ERROR` is more than their sum.
     #[inline]
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "what is left after the shift is small")]

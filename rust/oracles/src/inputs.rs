@@ -5,13 +5,13 @@ use num_bigint::BigUint;
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::rate::Rate;
 
-/// Values have this many bits, as in production: answers have 64 of them, a step has the rest.
-const VALUE_BITS: u32 = 120;
+/// Noisy answers have this many bits in ticks, as in production.
+const TICK_BITS: u32 = 120;
 
 /// Bytes from which inputs are made.
-pub struct Given<'a>(Unstructured<'a>);
+pub struct Inputs<'a>(Unstructured<'a>);
 
-impl<'a> Given<'a> {
+impl<'a> Inputs<'a> {
     /// Inputs from these bytes.
     #[must_use]
     pub fn new(data: &'a [u8]) -> Self {
@@ -94,7 +94,7 @@ impl<'a> Given<'a> {
     pub fn rate(&mut self) -> Result<Option<(u64, Rate)>> {
         let steps_per_unit = self.positive()?;
         let step_bits = u64::BITS - steps_per_unit.leading_zeros();
-        let Some(most) = VALUE_BITS.checked_sub(64 + step_bits) else { return Ok(None) };
+        let Some(most) = TICK_BITS.checked_sub(64 + step_bits) else { return Ok(None) };
         let grid = if self.flag()? { 30 } else { self.within(1, 30)? };
         let most = if self.flag()? { most } else { self.within(0, most)? };
         let exact = self.ratio()?;

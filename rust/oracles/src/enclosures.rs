@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use topgap_kernel::enclosures::{Enclosure, Ratio, exp_minus, ln};
 
 use crate::Checked;
-use crate::given::Given;
+use crate::inputs::Inputs;
 
 /// Enclose numbers, and hold the enclosures against what they enclose.
 ///
@@ -14,7 +14,7 @@ use crate::given::Given;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let x = given.ratio()?;
     let bits = u64::from(given.within(1, 300)?);
     let more = u64::from(given.within(0, 200)?);

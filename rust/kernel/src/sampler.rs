@@ -1,26 +1,32 @@
-//! What the kernel draws. Each kind of draw has a law of its own, and a test of its own.
+//! What the kernel draws at random. Each kind of draw has a law of its own, and a test of its own.
 
+use crate::bit_source::BitSource;
 use crate::geometric::geometric;
+use crate::quantities::TickCount;
 use crate::rate::Rate;
-use crate::skips::first_head;
-use crate::source::Source;
+use crate::shared_coins::first_head;
 
-/// Independent draws.
-pub trait Draws {
-    /// Why there are no more.
+/// Draws that are independent of one another.
+pub trait Sampler {
+    /// Why there are no more draws.
     type Stop;
 
     /// Noise of this rate, given that the first `zeros` bits of its uniform number are 0.
     ///
     /// # Errors
     /// When there are no more draws.
-    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, Self::Stop>;
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, Self::Stop>;
 
-    /// The first of the items `from..end` whose coin of chance 2^−`octaves` shows heads.
+    /// The first of the items `from..end` whose coin of probability 2^−`leading_zeros` shows heads.
     ///
     /// # Errors
     /// When there are no more draws.
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, Self::Stop>;
+    fn first_head(
+        &mut self,
+        from: u64,
+        end: u64,
+        leading_zeros: u32,
+    ) -> Result<Option<u64>, Self::Stop>;
 
     /// Whether the next `count` bits are all 0.
     ///
@@ -41,17 +47,22 @@ pub trait Draws {
     fn checkpoint(&mut self) -> Result<(), Self::Stop>;
 }
 
-impl<S: Source> Draws for S {
+impl<S: BitSource> Sampler for S {
     type Stop = S::Stop;
 
     #[inline(always)]
-    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<u128, S::Stop> {
+    fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, S::Stop> {
         geometric(rate, zeros, self)
     }
 
     #[inline(always)]
-    fn first_head(&mut self, from: u64, end: u64, octaves: u32) -> Result<Option<u64>, S::Stop> {
-        first_head(from, end, octaves, self)
+    fn first_head(
+        &mut self,
+        from: u64,
+        end: u64,
+        leading_zeros: u32,
+    ) -> Result<Option<u64>, S::Stop> {
+        first_head(from, end, leading_zeros, self)
     }
 
     #[inline(always)]
@@ -72,6 +83,6 @@ impl<S: Source> Draws for S {
     }
 
     fn checkpoint(&mut self) -> Result<(), S::Stop> {
-        Source::checkpoint(self)
+        BitSource::checkpoint(self)
     }
 }

@@ -7,7 +7,7 @@ use topgap_kernel::laplace::laplace;
 use topgap_kernel::rate::Rate;
 
 use crate::Checked;
-use crate::given::Given;
+use crate::inputs::Inputs;
 use crate::tape::Tape;
 
 /// Bits more than are known of the uniform number.
@@ -25,7 +25,7 @@ const GUARD: u64 = 16;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let exact = given.ratio()?;
     let grid = if given.flag()? { 30 } else { given.within(1, 30)? };
     let most_refinement = given.within(0, 55)?;
@@ -39,13 +39,13 @@ pub fn check(data: &[u8]) -> Checked {
     // The words up to the first that is not 0 belong to U, whatever was drawn after.
     let mut first = Tape::kept(tape, width);
     while first.drawn() == BigUint::ZERO {
-        let Ok(_) = topgap_kernel::source::Source::bits(&mut first, width);
+        let Ok(_) = topgap_kernel::bit_source::BitSource::bits(&mut first, width);
     }
     let uniform = Uniform { prefix: first.drawn(), length: first.read() + u64::from(zeros) };
     // Where a step is finer than the grid, noise has a digit below it.
     let digits = digits(&exact, grid);
     let per_grid_step = exact.shifted(i64::from(digits) - i64::from(rate.refinement()));
-    let grid_steps = noise >> digits;
+    let grid_steps = noise.0 >> digits;
     uniform.allows(&per_grid_step, grid_steps);
     if digits == 0 {
         let all = Uniform { prefix: source.drawn(), length: source.read() + u64::from(zeros) };
@@ -56,7 +56,7 @@ pub fn check(data: &[u8]) -> Checked {
     let Ok(up) = geometric(&rate, 0, &mut one_by_one);
     let Ok(down) = geometric(&rate, 0, &mut one_by_one);
     let Ok(both) = laplace(&rate, &mut Tape::new(tape, width));
-    assert_eq!(both, up.cast_signed() - down.cast_signed(), "the difference of two");
+    assert_eq!(both, up.signed() - down.signed(), "the difference of two");
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use topgap_kernel::floats::{FloatProblem, floor_to_steps};
 
 use crate::Checked;
-use crate::given::Given;
+use crate::inputs::Inputs;
 
 /// Round floats of any bits down to steps, and compare.
 ///
@@ -14,7 +14,7 @@ use crate::given::Given;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let steps_per_unit = given.word()?;
     let mut numbers = Vec::new();
     for _ in 0..given.within(0, 6)? {

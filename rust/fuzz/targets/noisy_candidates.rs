@@ -1,7 +1,7 @@
-//! Fuzzes `noisy`.
+//! Fuzzes `noisy_candidates`.
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use topgap_fuzz::noisy::check;
+use topgap_oracles::noisy_candidates::check;
 
 fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });

@@ -1,19 +1,20 @@
-//! The same work whatever the answers are, for those whose running time others can see.
+//! The same work for all answers, for use where others can observe the running time.
 //!
-//! Every item draws its noise, all of it; an order of the items is drawn beforehand, whether or not
-//! any of them tie; and the largest are found by comparisons at places that are fixed beforehand,
-//! each of which moves or keeps its two items without a branch. What varies with the run is how many
-//! random bits the draws take, and these know nothing of the answers.
+//! An order of the items is drawn first, whether or not any of them tie. Every item then draws its
+//! whole noise. The largest are found by comparisons at fixed places, each of which swaps its two
+//! items or not, without a branch. Only the number of random bits that the draws take varies, and
+//! it does not depend on the answers.
 
 use subtle::{Choice, ConditionallySelectable};
 
 use crate::answers::Answers;
-use crate::draws::Draws;
+use crate::quantities::{TickCount, Ticks};
 use crate::ranking::{Ranked, Selection, published, shuffle};
 use crate::rate::Rate;
+use crate::sampler::Sampler;
 
 /// Items looked at between two checkpoints, at least.
-const STRETCH: usize = 1 << 12;
+const ITEMS_PER_CHECKPOINT: usize = 1 << 12;
 
 /// What `select` does, by the same work for any answers. There must be more than k, and k ≥ 1.
 ///
@@ -22,26 +23,25 @@ const STRETCH: usize = 1 << 12;
 ///
 /// # Panics
 /// When a noisy answer has more than 127 bits.
-pub fn select_evenly<D: Draws>(
+pub fn select_constant_work<S: Sampler>(
     answers: Answers,
     k: usize,
     rate: &Rate,
-    draws: &mut D,
-) -> Result<Selection, D::Stop> {
-    let values_per_unit = i128::from(rate.values_per_unit(answers.steps_per_unit));
+    sampler: &mut S,
+) -> Result<Selection, S::Stop> {
+    let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     // The order in which items come stands for that of their remainders, the largest first.
     let mut order: Vec<usize> = (0..answers.units.len()).collect();
-    shuffle(&mut order, draws)?;
+    shuffle(&mut order, sampler)?;
     let mut largest = Largest::new(k + 1);
-    let stretch = STRETCH.next_multiple_of(largest.size());
+    let stretch = ITEMS_PER_CHECKPOINT.next_multiple_of(largest.size());
     for (items, first) in order.chunks(stretch).zip((0..).step_by(stretch)) {
         for (&index, place) in items.iter().zip(first..) {
-            let noise = i128::try_from(draws.geometric(rate, 0)?);
-            let noise = noise.expect("noise of fewer than 128 bits");
-            let value = i128::from(answers.units[index]) * values_per_unit + noise;
-            largest.offer(Entry::new(value, place));
+            let noise = sampler.geometric(rate, 0)?.signed();
+            let noisy_answer = ticks_per_unit.ticks(answers.at(index)) + noise;
+            largest.offer(Entry::new(noisy_answer, place));
         }
-        draws.checkpoint()?;
+        sampler.checkpoint()?;
     }
     let ranked: Vec<Ranked> = largest.finish().iter().take(k + 1).map(Entry::ranked).collect();
     Ok(published(&ranked, rate.refinement(), |place| order[place]))
@@ -50,7 +50,7 @@ pub fn select_evenly<D: Draws>(
 /// An item's noisy answer and its place in the order: the first of equals is the larger.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The value, counted from the least that there is.
+    /// The noisy answer in ticks, counted from −2^127.
     height: u128,
     /// Places, counted from the end.
     rank: u64,
@@ -60,13 +60,14 @@ impl Entry {
     /// Below every item's entry.
     const NONE: Self = Self { height: 0, rank: 0 };
 
-    fn new(value: i128, place: usize) -> Self {
-        Self { height: value.cast_unsigned() ^ (1 << 127), rank: u64::MAX - place as u64 }
+    fn new(noisy_answer: Ticks, place: usize) -> Self {
+        let height = noisy_answer.0.cast_unsigned() ^ (1 << 127);
+        Self { height, rank: u64::MAX - place as u64 }
     }
 
     fn ranked(&self) -> Ranked {
         let place = usize::try_from(u64::MAX - self.rank).expect("an index");
-        Ranked { value: self.height, place }
+        Ranked { height: TickCount(self.height), place }
     }
 
     /// Put the larger of two first.

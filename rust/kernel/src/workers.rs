@@ -1,4 +1,4 @@
-//! Who does the work: one after the other, or in threads, each with draws of its own.
+//! How parts of the work are run: one after the other, or in threads with a sampler each.
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
@@ -6,15 +6,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{Builder, scope};
 use std::time::Duration;
 
-use crate::draws::Draws;
+use crate::sampler::Sampler;
 
-/// So often does who waits for others ask whether to go on.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// How often the calling thread, while it waits for others, asks whether to go on.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Works on the parts of a whole. Parts are independent, and so are the draws made for them.
-pub trait Crew {
+/// Run the work on the parts of a whole. Parts are independent, and so is their randomness.
+pub trait Workers {
     /// What each part draws from.
-    type Draws: Draws<Stop = Self::Stop>;
+    type Sampler: Sampler<Stop = Self::Stop>;
 
     /// Why the work ends early.
     type Stop: Send;
@@ -22,89 +22,89 @@ pub trait Crew {
     /// How many parts there should be.
     fn size(&self) -> usize;
 
-    /// Draws for what is not divided.
-    fn lead(&mut self) -> &mut Self::Draws;
+    /// The sampler for work that is not divided.
+    fn main_sampler(&mut self) -> &mut Self::Sampler;
 
-    /// Do the work on each of the parts, of which there are no more than the crew's size.
+    /// Do the work on each of the parts, of which there are no more than `size`.
     ///
     /// # Errors
     /// When there are no more draws or a checkpoint asks to stop.
     fn each<P: Send>(
         &mut self,
         parts: &mut [P],
-        work: impl Fn(&mut P, &mut Self::Draws) -> Result<(), Self::Stop> + Sync,
+        work: impl Fn(&mut P, &mut Self::Sampler) -> Result<(), Self::Stop> + Sync,
     ) -> Result<(), Self::Stop>;
 }
 
-/// One after the other, all parts from the same draws.
-pub struct Alone<'a, D> {
+/// One after the other, all parts from the same sampler.
+pub struct Sequential<'a, S> {
     /// What is drawn from.
-    pub draws: &'a mut D,
+    pub sampler: &'a mut S,
     /// How many parts there should be.
     pub parts: usize,
 }
 
-impl<D: Draws> Crew for Alone<'_, D>
+impl<S: Sampler> Workers for Sequential<'_, S>
 where
-    D::Stop: Send,
+    S::Stop: Send,
 {
-    type Draws = D;
-    type Stop = D::Stop;
+    type Sampler = S;
+    type Stop = S::Stop;
 
     fn size(&self) -> usize {
         self.parts
     }
 
-    fn lead(&mut self) -> &mut D {
-        self.draws
+    fn main_sampler(&mut self) -> &mut S {
+        self.sampler
     }
 
     fn each<P: Send>(
         &mut self,
         parts: &mut [P],
-        work: impl Fn(&mut P, &mut D) -> Result<(), D::Stop> + Sync,
-    ) -> Result<(), D::Stop> {
-        parts.iter_mut().try_for_each(|part| work(part, self.draws))
+        work: impl Fn(&mut P, &mut S) -> Result<(), S::Stop> + Sync,
+    ) -> Result<(), S::Stop> {
+        parts.iter_mut().try_for_each(|part| work(part, self.sampler))
     }
 }
 
-/// All at once. The first of the draws belongs to the calling thread.
+/// All at once. The first sampler belongs to the calling thread.
 ///
 /// When a checkpoint of one asks to stop, those of the others should do so too.
-pub struct Threads<D>(Vec<D>);
+pub struct Threads<S>(Vec<S>);
 
-impl<D> Threads<D> {
-    /// Threads with these draws, one each.
+impl<S> Threads<S> {
+    /// Threads with these samplers, one each.
     ///
     /// # Panics
     /// When there are none.
     #[must_use]
-    pub fn new(draws: Vec<D>) -> Self {
-        assert!(!draws.is_empty(), "somebody must do the work");
-        Self(draws)
+    pub fn new(samplers: Vec<S>) -> Self {
+        assert!(!samplers.is_empty(), "there must be a worker");
+        Self(samplers)
     }
 }
 
-impl<D: Draws + Send> Crew for Threads<D>
+impl<S: Sampler + Send> Workers for Threads<S>
 where
-    D::Stop: Send,
+    S::Stop: Send,
 {
-    type Draws = D;
-    type Stop = D::Stop;
+    type Sampler = S;
+    type Stop = S::Stop;
 
     fn size(&self) -> usize {
         self.0.len()
     }
 
-    fn lead(&mut self) -> &mut D {
+    fn main_sampler(&mut self) -> &mut S {
         &mut self.0[0]
     }
 
     fn each<P: Send>(
         &mut self,
         parts: &mut [P],
-        work: impl Fn(&mut P, &mut D) -> Result<(), D::Stop> + Sync,
-    ) -> Result<(), D::Stop> {
+        work: impl Fn(&mut P, &mut S) -> Result<(), S::Stop> + Sync,
+    ) -> Result<(), S::Stop> {
         assert!(parts.len() <= self.0.len(), "there are more parts than threads");
         let Some((first_part, parts)) = parts.split_first_mut() else { return Ok(()) };
         let (lead, others) = self.0.split_first_mut().expect("at least one");
@@ -112,7 +112,7 @@ where
         let left = Mutex::new(parts.iter_mut().zip(others));
         let work_on_one = || {
             let next = left.lock().expect("nobody panics with it").next();
-            next.map(|(part, draws)| work(part, draws))
+            next.map(|(part, sampler)| work(part, sampler))
         };
         // Nothing is sent: the channel closes when the last thread has let go of its end.
         let (working, all_done) = channel::<()>();
@@ -132,7 +132,7 @@ where
             for _ in threads.len()..parts_left {
                 done = done.and_then(|()| work_on_one().unwrap_or(Ok(())));
             }
-            while all_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            while all_done.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 done = done.and_then(|()| lead.checkpoint());
             }
             for thread in threads {

@@ -1,7 +1,8 @@
-//! From noisy values to winners and gaps in the plainest way, to compare the kernel's with.
+//! From noisy answers to winners and gaps in the plainest way, to compare with the kernel.
 
 use std::cmp::Reverse;
 
+use topgap_kernel::quantities::{Steps, Ticks};
 use topgap_kernel::ranking::Selection;
 
 /// The order that these draws of a shuffle make of so many items; without draws, their own.
@@ -17,18 +18,18 @@ pub fn order(count: usize, shuffled: &[u64]) -> Vec<usize> {
     order
 }
 
-/// Rank values whose remainders are in that order, the largest first.
+/// Rank noisy answers whose remainders are in that order, the largest first.
 #[must_use]
-pub fn ranked(values: &[i128], k: usize, refinement: u32, shuffled: &[u64]) -> Selection {
-    let mut order = order(values.len(), shuffled);
-    let mut place = vec![0; values.len()];
+pub fn ranked(noisy: &[Ticks], k: usize, refinement: u32, shuffled: &[u64]) -> Selection {
+    let mut order = order(noisy.len(), shuffled);
+    let mut place = vec![0; noisy.len()];
     for (at, &item) in order.iter().enumerate() {
         place[item] = at;
     }
-    order.sort_by_key(|&item| (Reverse(values[item]), place[item]));
+    order.sort_by_key(|&item| (Reverse(noisy[item]), place[item]));
     let gap = |pair: &[usize]| {
         let borrowed = i128::from(place[pair[0]] > place[pair[1]]);
-        ((values[pair[0]] - values[pair[1]] - borrowed) >> refinement).cast_unsigned()
+        Steps(((noisy[pair[0]].0 - noisy[pair[1]].0 - borrowed) >> refinement).cast_unsigned())
     };
     let gaps = order[..=k].windows(2).map(gap).collect();
     order.truncate(k);

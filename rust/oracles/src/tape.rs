@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use num_bigint::BigUint;
-use topgap_kernel::source::Source;
+use topgap_kernel::bit_source::BitSource;
 
 /// The bits of some bytes, and then those of a simple generator.
 pub struct Tape<'a> {
@@ -56,7 +56,7 @@ impl<'a> Tape<'a> {
     }
 }
 
-impl Source for Tape<'_> {
+impl BitSource for Tape<'_> {
     type Stop = Infallible;
 
     fn width(&self) -> u32 {

@@ -1,7 +1,7 @@
-//! Fuzzes `evenly`.
+//! Fuzzes `fast_log2`.
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use topgap_fuzz::evenly::check;
+use topgap_oracles::fast_log2::check;
 
 fuzz_target!(|data: &[u8]| -> Corpus { check(data).map_or(Corpus::Reject, |()| Corpus::Keep) });

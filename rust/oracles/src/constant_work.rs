@@ -1,12 +1,13 @@
-//! The release by the same work for any answers: every item draws its noise, so all of it can be
+//! The release with the same work for all answers. Every item draws its noise, so all of it can be
 //! computed again.
 
 use topgap_kernel::answers::Answers;
-use topgap_kernel::even::select_evenly;
+use topgap_kernel::constant_work::select_constant_work;
+use topgap_kernel::quantities::{Ticks, Units};
 
 use crate::Checked;
-use crate::given::Given;
-use crate::plainly::{order, ranked};
+use crate::inputs::Inputs;
+use crate::plain_ranking::{order, ranked};
 use crate::recorded::Recorded;
 use crate::select::holds_whatever_was_drawn;
 use crate::tape::Tape;
@@ -19,25 +20,24 @@ use crate::tape::Tape;
 /// # Panics
 /// When a check fails.
 pub fn check(data: &[u8]) -> Checked {
-    let mut given = Given::new(data);
+    let mut given = Inputs::new(data);
     let Some((steps_per_unit, rate)) = given.rate()? else { return Ok(()) };
     let units = given.units()?;
     let k = given.within(1, u32::try_from(units.len() - 1).expect("few items"))? as usize;
     let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
     let answers = Answers { units: &units, steps_per_unit };
-    let Ok(selection) = select_evenly(answers, k, &rate, &mut draws);
+    let Ok(selection) = select_constant_work(answers, k, &rate, &mut draws);
 
     holds_whatever_was_drawn(&selection, answers, k, &rate, draws.most_noise());
     assert_eq!(draws.noise.len(), units.len(), "every item draws its noise");
     assert_eq!(draws.shuffled.len(), units.len() - 1, "an order of all items is drawn");
-    let per_unit = i128::from(rate.values_per_unit(steps_per_unit));
-    let mut values = vec![0; units.len()];
+    let per_unit = rate.ticks_per_unit(steps_per_unit);
+    let mut noisy = vec![Ticks(0); units.len()];
     for (item, &noise) in order(units.len(), &draws.shuffled).into_iter().zip(&draws.noise) {
-        let noise = i128::try_from(noise).expect("noise of few bits");
-        values[item] = i128::from(units[item]) * per_unit + noise;
+        noisy[item] = per_unit.ticks(Units(units[item])) + noise.signed();
     }
-    let plainly = ranked(&values, k, rate.refinement(), &draws.shuffled);
+    let plainly = ranked(&noisy, k, rate.refinement(), &draws.shuffled);
     assert_eq!(selection, plainly, "winners and gaps of the same noise");
     Ok(())
 }
