@@ -393,6 +393,7 @@ def places(found: list[Measured]) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_every_way_is_measured_for_every_k(found: list[Measured]) -> None:
     ways = {"Secure", "Opt. Secure", "Baseline", "Kernel"}
     assert {(way, k) for way in ways for k in KS} == found[0].times.keys()
@@ -426,6 +427,7 @@ def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> 
     assert "up to 0.02 by chance" in said
 
 
+@pytest.mark.slow
 def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path) -> None:
     paper.publish(tmp_path, places(found), found[:1])  # plots of one panel take less time
     page = (tmp_path / "reproduction.md").read_text(encoding="utf-8")

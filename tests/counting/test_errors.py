@@ -151,6 +151,7 @@ def test_a_wrong_call_is_told_as_python_does_and_the_error_before_is_kept() -> N
     assert isinstance(error.value.__context__, LookupError)
 
 
+@pytest.mark.slow
 def test_an_error_leaves_no_cycle_behind() -> None:
     gc.collect()
     gc.disable()

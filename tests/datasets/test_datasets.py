@@ -266,6 +266,7 @@ def test_forms_by_name() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @HERE
 def test_the_public_t40i10d100k_is_what_it_should_be() -> None:
     found = datasets.load("t40i10d100k", cache=SHARED)

@@ -63,7 +63,8 @@ def merged_and_added(made: Callable[[], Any], parts: Parts) -> Any:
     return whole
 
 
-WAYS = [in_sequence, backwards, merged_one_by_one, merged_as_a_tree, merged_and_added]
+OTHER_WAYS = [in_sequence, backwards, merged_one_by_one, merged_and_added]
+WAYS = [*OTHER_WAYS, merged_as_a_tree]
 
 
 def named(parts: Parts) -> Iterator[tuple[tuple[int, ...], list[int]]]:
@@ -137,6 +138,7 @@ def module() -> ModuleType:
     return mutated(selector, Mutant("none", "_TAG_BITS = 32", "_TAG_BITS = 32"))  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_parts_have_the_law_of_the_whole(
@@ -228,7 +230,10 @@ def misfitting(
     return misfits_of(run, runs, probability, false_alarm)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "way", [merged_as_a_tree, *(pytest.param(e, marks=pytest.mark.deep) for e in OTHER_WAYS)]
+)
 @pytest.mark.parametrize(("parts", "parameters"), FINE)
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_releases_of_parts_have_the_law(
@@ -254,6 +259,7 @@ def of_all_kinds(made: Any) -> Any:
     return whole
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_answers_of_all_types_meet_on_one_scale(false_alarm: float) -> None:
     def run() -> Outcome:
@@ -296,6 +302,7 @@ def test_broken_draws_are_found(mutant: Mutant, false_alarm: float) -> None:
     assert found != []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_threads_have_the_law(threads: int, false_alarm: float) -> None:

@@ -17,6 +17,8 @@ from checking.documents import (
     write_examples,
 )
 
+pytestmark = pytest.mark.posix(reason="runs the pages' lines of shell")
+
 RUN_WITH_A_CLUSTER = "docs/spark.md"  # by tests/spark/test_cluster.py
 PAGES = {name(page): page for page in pages()}
 
@@ -55,6 +57,7 @@ def run(commands: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     write_examples(tmp_path)
@@ -62,6 +65,7 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -38,6 +38,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*.svg")}
 
 
+@pytest.mark.slow
 def test_pictures_are_those_that_are_drawn(drawn: Path) -> None:
     assert names(drawn) == names(PICTURES)
     for name in names(drawn):
