@@ -2,6 +2,7 @@
 
 import gc
 import io
+import os
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -80,7 +81,7 @@ def behind(error: BaseException) -> str:
             found.append(repr(vars(each)) + behind(each))
     trace: TracebackType | None = error.__traceback__
     while trace is not None:
-        if "counting" in trace.tb_frame.f_code.co_filename:
+        if os.path.join("topgap", "counting") in trace.tb_frame.f_code.co_filename:
             named = trace.tb_frame.f_locals
             found += [repr(value) for name, value in named.items() if name not in {"args", "named"}]
         trace = trace.tb_next
