@@ -413,6 +413,7 @@ def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
     assert ratio(found, "Secure", "Kernel", 25) == 3.0
 
 
+@pytest.mark.slow
 def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> None:
     assert paper.rounds_in_words(found) == "None of the data measured here are the paper's."
     same = replace(
@@ -440,6 +441,7 @@ def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path)
     assert times[1].startswith("some answers,820,Secure,25,10.53,")
 
 
+@pytest.mark.slow
 def test_the_same_figures_make_the_same_plot(found: list[Measured], tmp_path: Path) -> None:
     draw_parts(found[:1], tmp_path / "once.svg")
     draw_parts(found[:1], tmp_path / "again.svg")

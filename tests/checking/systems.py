@@ -35,7 +35,10 @@ def needs_of(path: Path) -> dict[str, str]:
     {'linux': 'reads from /proc how much memory is in use'}
     """
     found: dict[str, str] = {}
-    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+    source = path.read_text(encoding="utf-8")
+    if "pytestmark = " not in source:
+        return found
+    for statement in ast.parse(source).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "pytestmark":
             for each in ast.walk(statement.value):
                 if isinstance(each, ast.Attribute) and each.attr in REASONS:

@@ -20,6 +20,7 @@ from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X
 UNIT = TopK(1, 2, resolution=1)  # rate 1
 
 
+@pytest.mark.slow
 @given(st.fractions(0, 150, max_denominator=1000), st.integers(1, 200))
 def test_the_bounds_of_exp_hold_the_truth(rate: Fraction, bits: int) -> None:
     low, high = law.exp_minus(rate, bits)

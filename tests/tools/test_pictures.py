@@ -11,6 +11,8 @@ import pytest
 
 from topgap import TopK, law
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 PICTURES = DOCS / "pictures"
 SHOWN = r"!\[([^\]]+)\]\(pictures/([^)]+)\)"
@@ -38,7 +40,6 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*.svg")}
 
 
-@pytest.mark.slow
 def test_pictures_are_those_that_are_drawn(drawn: Path) -> None:
     assert names(drawn) == names(PICTURES)
     for name in names(drawn):
