@@ -154,6 +154,8 @@ clean: ## remove the environment and all that was built
 	@echo "== set-up: building topgap and installing it and its tools into .venv (the first time takes a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
 		|| { echo "set-up: FAILED, see above"; exit 1; }
+	@cargo build --quiet --locked --release --manifest-path rust/Cargo.toml --package topgap-probe \
+		|| { echo "set-up: FAILED, see above"; exit 1; }
 	@.ci/install-debian chromium || echo "set-up: going on without Chromium; its tests are skipped"
 	@.ci/install-debian java || echo "set-up: going on without Java; the tests on Spark are skipped"
 	@touch $@ .venv/installed
