@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -93,7 +93,9 @@ class _Server:
             late = threading.Timer(timeout, os.kill, (pid, signal.SIGKILL))
             late.start()
             read: dict[int, bytes] = {}
-            readers = [_start(lambda at=at: read.update({at: _all_of(at)})) for at in ours[1:]]
+            readers = [threading.Thread(target=_read, args=(at, read)) for at in ours[1:]]
+            for reader in readers:
+                reader.start()
             with contextlib.suppress(BrokenPipeError), open(ours[0], "wb") as stdin:
                 stdin.write(given)
             for reader in readers:
@@ -112,15 +114,9 @@ def _early(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(_AT_THE_START)}
 
 
-def _all_of(descriptor: int) -> bytes:
+def _read(descriptor: int, into: dict[int, bytes]) -> None:
     with open(descriptor, "rb") as file:
-        return file.read()
-
-
-def _start(work: Callable[[], object]) -> threading.Thread:
-    thread = threading.Thread(target=work)
-    thread.start()
-    return thread
+        into[descriptor] = file.read()
 
 
 def _serve(descriptor: int) -> None:
