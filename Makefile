@@ -51,7 +51,7 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 	step $(BIN)/ruff format --check .; \
 	step $(BIN)/mypy; \
 	step $(BIN)/stubtest topgap._core; \
-	step $(BIN)/python tests/proofs.py; \
+	step $(BIN)/python -m tools.proofs; \
 	step $(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
 		.github/workflows/test.yml .github/workflows/wheels.yml; \
 	step $(BIN)/zizmor --offline --quiet .github/workflows; \
@@ -67,33 +67,34 @@ docs: export NO_MKDOCS_2_WARNING = 1
 docs: .venv/installed-dev ## run the notebooks, build the site strictly into site/, and follow its links
 	@failed=0; \
 	step() { echo "== docs: $$*"; "$$@" || failed=1; }; \
-	step $(BIN)/python tests/notebooks.py; \
+	step $(BIN)/python -m tools.notebooks; \
 	step $(BIN)/mkdocs build --strict --quiet; \
-	step $(BIN)/python tests/site_links.py site; \
+	step $(BIN)/python -m tools.links site; \
 	if [ $$failed = 1 ]; then echo "make docs: FAILED"; exit 1; fi
 	@echo "make docs: done, see site/index.html; with search: python -m http.server --directory site"
 
 package: .venv/installed-dev ## build wheel and sdist, and install each into an environment of its own (minutes)
-	@echo "== package: python tests/package.py (minutes)"
-	@$(BIN)/python tests/package.py || { echo "make package: FAILED"; exit 1; }
+	@echo "== package: python -m tools.package (minutes)"
+	@$(BIN)/python -m tools.package || { echo "make package: FAILED"; exit 1; }
 	@echo "make package: done"
 
 bench: .venv/installed-dev ## measure kernel, counting, baskets, Spark and ledger against their peers, and plans
-	@for each in kernel counting quest streams spark estimates plan ledger; do \
-		echo "== bench: python benchmarks/$$each.py"; \
-		$(BIN)/python benchmarks/$$each.py || { echo "make bench: FAILED"; exit 1; }; \
+	@for each in kernel pipeline.counting statistics.quest pipeline.streams pipeline.spark \
+		statistics.estimates statistics.plan pipeline.ledger; do \
+		echo "== bench: python -m benchmarks.$$each"; \
+		$(BIN)/python -m benchmarks.$$each || { echo "make bench: FAILED"; exit 1; }; \
 	done
 	@echo "make bench: done"
 
 paper: .venv/installed-dev ## measure the paper's three tables again, into docs/reproduction (ten minutes)
-	@echo "== paper: python benchmarks/paper.py (ten minutes)"
-	@$(BIN)/python benchmarks/paper.py || { echo "make paper: FAILED"; exit 1; }
+	@echo "== paper: python -m benchmarks.paper (ten minutes)"
+	@$(BIN)/python -m benchmarks.paper || { echo "make paper: FAILED"; exit 1; }
 	@echo "make paper: done, see docs/reproduction.md"
 
 peers: .venv/installed-dev ## measure topgap beside its peers, speed and utility, into docs (twenty minutes)
-	@for each in peers utility.py; do \
-		echo "== peers: python benchmarks/$$each (ten minutes)"; \
-		$(BIN)/python benchmarks/$$each || { echo "make peers: FAILED"; exit 1; }; \
+	@for each in peers utility; do \
+		echo "== peers: python -m benchmarks.$$each (ten minutes)"; \
+		$(BIN)/python -m benchmarks.$$each || { echo "make peers: FAILED"; exit 1; }; \
 	done
 	@echo "make peers: done, see docs/peers.md and docs/utility.md"
 
@@ -103,13 +104,13 @@ audit: .venv/installed ## audit ten million releases, and find what is broken on
 	@echo "make audit: passed"
 
 timing: .venv/installed-dev ## measure what the running time says about the data (ten minutes)
-	@echo "== timing: python benchmarks/timing.py (ten minutes)"
-	@$(BIN)/python benchmarks/timing.py || { echo "make timing: FAILED"; exit 1; }
+	@echo "== timing: python -m benchmarks.kernel.timing (ten minutes)"
+	@$(BIN)/python -m benchmarks.kernel.timing || { echo "make timing: FAILED"; exit 1; }
 	@echo "make timing: done"
 
 coverage: .venv/installed-dev ## measure how often confidence intervals cover (half an hour)
-	@echo "== coverage: python benchmarks/coverage.py (half an hour)"
-	@$(BIN)/python benchmarks/coverage.py || { echo "make coverage: FAILED"; exit 1; }
+	@echo "== coverage: python -m benchmarks.statistics.coverage (half an hour)"
+	@$(BIN)/python -m benchmarks.statistics.coverage || { echo "make coverage: FAILED"; exit 1; }
 	@echo "make coverage: done"
 
 soak: .venv/installed-dev ## kill, crowd and fail the ledger, cut its power, and release 10^8 times (half an hour)

@@ -31,7 +31,7 @@ Counts = np.ndarray[tuple[int], np.dtype[np.int64]]
 def load(name: str) -> tuple[str, Counts]:
     """The counts of a data set in random order, and what they are."""
     known = name.removeprefix("part of ")
-    dataset = whole(known)
+    dataset = find_whole(known)
     if dataset is not None:
         return known, _shuffled(dataset.counts.values())
     path = SHARED / FILES[name]
@@ -43,7 +43,7 @@ def load(name: str) -> tuple[str, Counts]:
     return f"Zipf like {known}", zipf(CATALOGUE[known].items)
 
 
-def whole(name: str) -> Dataset | None:
+def find_whole(name: str) -> Dataset | None:
     """A whole data set, if it is on this computer and is certain to be it."""
     path = datasets.find(name)
     return None if path is None else _verified(name, path)

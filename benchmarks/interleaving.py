@@ -8,12 +8,15 @@ from collections.abc import Callable
 Runs = dict[str, Callable[[], object]]
 
 
-def interleaved(runs: Runs, rounds: int, calls: int = 1) -> dict[str, float]:
+def measure_medians(runs: Runs, rounds: int, calls: int = 1) -> dict[str, float]:
     """The median seconds of a call, each run in turn for so many rounds of so many calls."""
-    return {name: statistics.median(times) for name, times in seconds(runs, rounds, calls).items()}
+    return {
+        name: statistics.median(times)
+        for name, times in measure_seconds(runs, rounds, calls).items()
+    }
 
 
-def seconds(runs: Runs, rounds: int, calls: int = 1) -> dict[str, list[float]]:
+def measure_seconds(runs: Runs, rounds: int, calls: int = 1) -> dict[str, list[float]]:
     """The seconds of a call in each round, each run in turn for so many rounds of so many calls.
 
     Their order is another one in each round, for whoever comes after NumPy finds the caches cold.

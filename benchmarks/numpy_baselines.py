@@ -6,14 +6,14 @@ Never release what these return.
 
 import numpy as np
 
-from data import Counts
+from benchmarks.data import Counts
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 RNG = np.random.default_rng()
 
 
-def scalar(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
+def select_scalar(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
     """One call of NumPy for each answer, all of them sorted, and gap by gap. INSECURE.
 
     So the paper's baseline is made, by the older of NumPy's generators, as in its authors' script.
@@ -25,7 +25,7 @@ def scalar(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
     return order[:k], gaps
 
 
-def vectorised(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
+def select_vectorised(counts: Counts, k: int, scale: float) -> tuple[Counts, Floats]:
     """One call for all answers, and only what wins is sorted: NumPy at its best. INSECURE."""
     noisy = RNG.exponential(scale, len(counts))
     noisy += counts

@@ -5,7 +5,6 @@ them, what the ledger went through, and what this system cannot run. The markers
 is run are declared in pyproject.toml, and the Makefile says what chooses which.
 """
 
-import sys
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -13,8 +12,6 @@ from statistics import median
 
 import pytest
 from hypothesis import settings
-
-sys.path.append(str(Path(__file__).parent))  # for the scripts that stand in tests/
 
 SUITE_FALSE_ALARM = 1e-6
 README_FALSE_ALARM = 1e-10  # derived in a comment there

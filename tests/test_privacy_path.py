@@ -1,4 +1,8 @@
-"""No float and no foreign randomness in the modules that lead from answers to gaps."""
+"""No float, no foreign randomness and no answer in an error in the folders that see answers.
+
+`selection` sees answers, `sampling` draws noise, and `reference` is the paper's way from one to the
+other. Every module of these folders is looked at, and so is what they import to read numbers.
+"""
 
 import ast
 import inspect
@@ -8,6 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -15,43 +20,42 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topgap import (
-    TopK,
-    domain,
-    parameters,
-    sealing,
-)
-from topgap.numbers import parse
-from topgap.reference import gap_top_k, gap_top_k_pruned, noisy_max, secure, top_k
-from topgap.reference import without_gap as without_gap_module
-from topgap.sampling import bit_source, sampler
-from topgap.selection import (
-    answers,
-    candidate_pool,
-    check,
-    item_names,
-    measurement,
-    mechanism,
-    participants,
-    selector,
-)
-from topgap.spark import partitions
-from topgap.streams import columns
+import topgap
+from topgap import TopK
+from topgap.reference import gap_top_k, gap_top_k_pruned, noisy_max, top_k
+from topgap.sampling import sampler
+from topgap.selection import measurement, mechanism
+
+SOURCE = Path(topgap.__file__).parent
+FOLDERS = ("selection", "sampling", "reference")
+BESIDE = ("domain", "numbers.parse", "parameters", "sealing")
+INSECURE = {"topgap.reference.insecure_floats", "topgap.reference.insecure_tape"}
+
+
+def modules_of(folder: str) -> Iterator[str]:
+    for path in sorted((SOURCE / folder).rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        yield ".".join(("topgap", *parts)).removesuffix(".__init__")
+
 
 PRIVACY_PATH = [
-    answers, check, domain, parse, item_names, measurement, mechanism, parameters,
-    candidate_pool, participants, sealing,
-    selector, bit_source, sampler, secure, without_gap_module, columns, partitions,
-]  # fmt: skip
+    import_module(name)
+    for name in [
+        *(f"topgap.{name}" for name in BESIDE),
+        *(m for f in FOLDERS for m in modules_of(f)),
+    ]
+    if name not in INSECURE
+]
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
-    "functools", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow", "pyarrow.compute",
-    "pyspark", "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
+    "functools", "itertools", "numbers", "numpy", "os", "pyarrow", "pyarrow.compute",
+    "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
 }  # fmt: skip
-MODULES = {module.__name__ for module in PRIVACY_PATH} | {
-    "topgap", "topgap._core", "topgap.counting.tables", "topgap.errors", "topgap.selection.options",
-    "topgap.ledger.charging", "topgap.release", "topgap.spark.executors", "topgap.streams.sources",
-    "topgap.numbers.format",
+# What these modules may import besides each other; none of it draws, and none sees an answer.
+MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
+    "topgap._core", "topgap.display.text", "topgap.errors", "topgap.estimates.noise",
+    "topgap.estimates.result", "topgap.ledger.charging", "topgap.neighbours",
+    "topgap.numbers.format", "topgap.release", "topgap.sources.columns", "topgap.user_stacklevel",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {
@@ -124,6 +128,12 @@ def _offences_of(node: ast.AST) -> Iterator[str]:
             yield f"from {name} import"
 
 
+def test_the_folders_are_found() -> None:
+    names = {module.__name__ for module in PRIVACY_PATH}
+    assert {f"topgap.{name}" for name in ("selection.mechanism", "sampling.sampler")} <= names
+    assert len(names) > 18
+
+
 @pytest.mark.parametrize("module", PRIVACY_PATH, ids=lambda module: module.__name__)
 def test_a_module_on_the_privacy_path_is_free_of_them(module: ModuleType) -> None:
     assert offences(inspect.getsource(module)) == []
@@ -160,6 +170,42 @@ def test_a_module_on_the_privacy_path_is_free_of_them(module: ModuleType) -> Non
 )
 def test_the_reading_sees_them(source: str) -> None:
     assert offences(source) != []
+
+
+# All that a sentence of these folders may hold besides its own words: types, shapes and parameters.
+PUBLIC_FACTS = {
+    "type(answers).__name__", "type(domain).__name__", "type(names).__name__",
+    "type(other).__name__",
+    "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count",
+    "k", "k + 1",
+    "kind", "label", "len(members)", "len(names)", "part.label", "quote(name)",
+    "quote(self.item)", "self._used_up", "self.selection.k",
+    "_NO_COUNTS.format(quote(self.count))",
+}  # fmt: skip
+
+
+def facts_in_errors(source: str) -> set[str]:
+    """What is put into the sentences of errors."""
+    return {
+        ast.unparse(part.value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error")
+        for part in ast.walk(node)
+        if isinstance(part, ast.FormattedValue)
+    }
+
+
+SEES_ANSWERS = [m for m in PRIVACY_PATH if m.__name__.startswith(("topgap.se", "topgap.sa"))]
+
+
+@pytest.mark.parametrize("module", SEES_ANSWERS, ids=lambda module: module.__name__)
+def test_no_error_has_an_answer_in_it(module: ModuleType) -> None:
+    assert facts_in_errors(inspect.getsource(module)) <= PUBLIC_FACTS
+
+
+def test_an_answer_in_an_error_is_seen() -> None:
+    source = 'raise AnswersError(f"The answer {answer} of {k} is too large.")'
+    assert facts_in_errors(source) == {"answer", "k"}
 
 
 KERNEL = Path(__file__).parents[1] / "rust" / "kernel"
@@ -253,7 +299,7 @@ def test_nor_is_one_where_winners_are_measured(epsilon: Fraction) -> None:
     """With the kernel's noise, and with the reference's where that is too large for the kernel."""
     shares = measurement.Shares.of(TopK(2, epsilon), "1/3")
     for numbers in ([3, 1, 2], np.array([5, 5, 5]), [Fraction(1, 3), Decimal("0.3"), 10**30]):
-        data = mechanism.prepare(shares.selection, numbers, None, None)
+        data = mechanism.prepare(shares.selection, numbers)
         assert floats_in_variables(shares.select_and_measure, data) == set()
 
 

@@ -12,21 +12,22 @@ from operator import call
 import numpy as np
 import pytest
 
+import topgap
 from topgap import TopK
 
 RELEASES = """
 import os, topgap
 parameters = topgap.TopK(20, 1)
-parameters.release([0] * 64)
+topgap.select(parameters, [0] * 64)
 for _ in range(8):
     if os.fork() == 0:
         for _ in range(4):
-            os.write(1, (parameters.release([0] * 64).to_json() + "\\n").encode())
+            os.write(1, (topgap.select(parameters, [0] * 64).to_json() + "\\n").encode())
         os._exit(0)
 for _ in range(8):
     os.wait()
 for _ in range(4):
-    os.write(1, (parameters.release([0] * 64).to_json() + "\\n").encode())
+    os.write(1, (topgap.select(parameters, [0] * 64).to_json() + "\\n").encode())
 """
 
 
@@ -42,7 +43,7 @@ def test_forked_processes_share_no_noise() -> None:
 def test_threads_share_no_noise() -> None:
     parameters = TopK(20, 1)
     with ThreadPoolExecutor(8) as pool:
-        releases = [*pool.map(lambda _: parameters.release([0] * 64), range(400))]
+        releases = [*pool.map(lambda _: topgap.select(parameters, [0] * 64), range(400))]
     assert len({*releases}) == 400
 
 
@@ -76,7 +77,7 @@ for _ in range(20):
     began, done = threading.Event(), threading.Event()
     def work():
         began.set()
-        parameters.release(answers)
+        topgap.select(parameters, answers)
         done.set()
     thread = threading.Thread(target=work)
     thread.start()
@@ -124,10 +125,10 @@ def peak():
 
 answers = np.arange(10_000_000)
 parameters = topgap.TopK(100, 1)
-parameters.release(answers[:5000])
+topgap.select(parameters, answers[:5000])
 open("/proc/self/clear_refs", "w").write("5")
 before = peak()
-parameters.release({answers})
+topgap.select(parameters, {answers})
 print(peak() - before)
 """
 

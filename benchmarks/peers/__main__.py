@@ -1,12 +1,8 @@
-"""See `command`, which does it."""
+"""Run the command."""
 
 import sys
-from pathlib import Path
 
-# What all benchmarks share stands one folder up from where Python looks.
-sys.path[0] = str(Path(__file__).parents[1])
-
-from peers.command import main  # noqa: E402
+from benchmarks.peers.command import main
 
 if __name__ == "__main__":
     try:

@@ -1,7 +1,7 @@
 """topgap beside its peers, in one run: times, growth, random bits and memory, for docs/peers.md.
 
-    python benchmarks/peers           # some nine minutes; fills docs/peers.md and docs/peers/
-    python benchmarks/peers --quick   # about a minute; prints, and writes nothing
+    python -m benchmarks.peers           # some nine minutes; fills docs/peers.md and docs/peers/
+    python -m benchmarks.peers --quick   # about a minute; prints, and writes nothing
 
 What is written is written at the end, so that Ctrl-C leaves the page as it was.
 """
@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from peers import memory, plots, random_bits, tables, times
-from peers.contenders import ALL, flat
-from peers.probe import program
-from peers.times import Sizes
-from written import DOCS, fill, machine, write_csv
+from benchmarks.pages import DOCS, describe_machine, fill_places, format_table, write_csv
+from benchmarks.peers import memory, plots, random_bits, tables, times
+from benchmarks.peers.contenders import ALL, flat
+from benchmarks.peers.probe import program
+from benchmarks.peers.times import Sizes
 
 FULL = Sizes(
     ns=(10**3, 10**4, 10**5, 10**6, 10**7),
@@ -70,15 +70,9 @@ def measure(sizes: Sizes, flat_sizes: Sizes, limit: float, memory_ns: tuple[int,
 
 
 def places(measured: Measured) -> dict[str, str]:
-    """What belongs into each place of the page."""
-    how = (
-        f"`python benchmarks/peers --limit {measured.limit:g}` measured this in "
-        f"{measured.minutes:.0f} minutes, without calls expected to take more than "
-        f"{measured.limit:g} s: "
-        f"{machine(*PACKAGES)}. {tables.spent(measured.sizes)}"
-    )
+    """The tables of the page, by the name of their place."""
     return {
-        "machine": how,
+        "run": run_table(measured),
         "times": tables.times(measured.timings, measured.sizes),
         "left out": tables.left_out(measured.timings),
         "flat": tables.times(measured.flat, measured.flat_sizes),
@@ -86,6 +80,18 @@ def places(measured: Measured) -> dict[str, str]:
         "bits": tables.bits(measured.bits, measured.sizes),
         "memory": tables.memory(measured.peaks),
     }
+
+
+def run_table(measured: Measured) -> str:
+    """What was run, on what machine, and what OpenDP says that its calls cost."""
+    rows = [
+        ["command", f"`python -m benchmarks.peers --limit {measured.limit:g}`"],
+        ["machine", describe_machine(*PACKAGES)],
+        ["minutes", f"{measured.minutes:.0f}"],
+        ["calls left out, if expected to take more than", f"{measured.limit:g} s"],
+        *tables.spent(measured.sizes),
+    ]
+    return format_table(["setting", "value"], rows, text_columns=2)
 
 
 def write(measured: Measured, docs: Path) -> None:
@@ -97,4 +103,4 @@ def write(measured: Measured, docs: Path) -> None:
     write_csv(folder / "bits.csv", random_bits.Bits._fields, measured.bits)
     write_csv(folder / "memory.csv", memory.Memory._fields, measured.peaks)
     plots.draw(measured.timings, GROWTH_N, GROWTH_K, folder / "growth.svg")
-    fill(docs / "peers.md", places(measured))
+    fill_places(docs / "peers.md", places(measured))

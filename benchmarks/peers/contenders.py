@@ -12,10 +12,10 @@ import numpy as np
 import opendp.prelude as dp
 from diffprivlib.mechanisms import Exponential, PermuteAndFlip
 
-import numpy_baselines
 import topgap
-from data import Counts
-from peers.fraction_samplers import noisy_top_k
+from benchmarks import numpy_baselines
+from benchmarks.data import Counts
+from benchmarks.peers.fraction_samplers import noisy_top_k
 from topgap.reference import SystemBits, gap_top_k_pruned
 
 EPSILON = 1
@@ -77,12 +77,12 @@ def _reference(answers: Answers, k: int) -> Call:
 
 def _vectorised(answers: Answers, k: int) -> Call:
     array, scale = answers.array, float(topgap.TopK(k, EPSILON).scale)
-    return lambda: numpy_baselines.vectorised(array, k, scale)
+    return lambda: numpy_baselines.select_vectorised(array, k, scale)
 
 
 def _scalar(answers: Answers, k: int) -> Call:
     array, scale = answers.array, float(topgap.TopK(k, EPSILON).scale)
-    return lambda: numpy_baselines.scalar(array, k, scale)
+    return lambda: numpy_baselines.select_scalar(array, k, scale)
 
 
 def opendp_measurement(k: int, *, monotonic: bool = False) -> dp.Measurement:

@@ -2,7 +2,7 @@
 
 Linux tells the peak of the resident memory since it was last reset. The process prints it:
 
-    cd benchmarks && python -m peers.memory 'topgap, one thread' 100000 10
+    python -m benchmarks.peers.memory 'topgap, one thread' 100000 10
 """
 
 import ctypes
@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from data import zipf
-from peers.contenders import ALL, Answers, Contender
-from peers.times import Timing
+from benchmarks.data import zipf
+from benchmarks.peers.contenders import ALL, Answers, Contender
+from benchmarks.peers.times import Timing
 
 K = 10
 WARM = 2_000  # items of the call before, which loads and sets up what all calls share
-BENCHMARKS = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LEAST = 256  # KiB; Linux counts pages in batches, one for each core, and tells no less
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -58,11 +58,11 @@ def measure(
 
 def _apart(contender: Contender, n: int, k: int) -> int:
     run = subprocess.run(
-        [sys.executable, "-m", "peers.memory", contender.name, str(n), str(k)],
+        [sys.executable, "-m", "benchmarks.peers.memory", contender.name, str(n), str(k)],
         capture_output=True,
         text=True,
         check=True,
-        cwd=BENCHMARKS,
+        cwd=ROOT,
     )
     return int(run.stdout)
 

@@ -6,8 +6,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from peers.contenders import ALL
-from peers.times import Timing
+from benchmarks.peers.contenders import ALL
+from benchmarks.peers.times import Timing
 
 # The colours of Okabe and Ito, which differ for the colour-blind too; markers differ beside them.
 STYLES = dict(

@@ -5,7 +5,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from data import Counts
+from benchmarks.data import Counts
 from topgap import TopK
 
 RUST = Path(__file__).parents[2] / "rust"

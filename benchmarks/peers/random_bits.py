@@ -17,14 +17,14 @@ import numpy as np
 from diffprivlib.mechanisms import Exponential, PermuteAndFlip
 from numpy.random.mtrand import get_bit_generator
 
-import numpy_baselines
 import topgap
-from data import zipf
-from peers import contenders
-from peers.contenders import EPSILON, Answers
-from peers.fraction_samplers import noisy_top_k
-from peers.probe import bits_of_releases
-from peers.times import Sizes, Timing
+from benchmarks import numpy_baselines
+from benchmarks.data import zipf
+from benchmarks.peers import contenders
+from benchmarks.peers.contenders import EPSILON, Answers
+from benchmarks.peers.fraction_samplers import noisy_top_k
+from benchmarks.peers.probe import bits_of_releases
+from benchmarks.peers.times import Sizes, Timing
 from topgap.reference import Sampler, SystemBits, gap_top_k_pruned
 
 SAMPLE = 100_000  # items that are looked at in all runs at one n together, if there are fewer
@@ -119,7 +119,7 @@ def _vectorised(answers: Answers, k: int) -> int:
         raise TypeError("The baseline's generator is not PCG64, whose outputs are counted here.")
     start = np.random.PCG64()
     start.state = generator.state
-    numpy_baselines.vectorised(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
+    numpy_baselines.select_vectorised(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
     return 64 * outputs_between(start, generator)
 
 
@@ -129,7 +129,7 @@ def _scalar(answers: Answers, k: int) -> int:
         raise TypeError("NumPy's older generator is not MT19937, whose outputs are counted here.")
     start = np.random.MT19937()
     start.state = generator.state
-    numpy_baselines.scalar(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
+    numpy_baselines.select_scalar(answers.array, k, float(topgap.TopK(k, EPSILON).scale))
     return 32 * words_between(start, generator)
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from peers.contenders import ALL, OPENDP, opendp_measurement
-from peers.growth import fit, local
-from peers.memory import LEAST, Memory
-from peers.random_bits import Bits
-from peers.times import Sizes, Timing
-from written import Row, table
+from benchmarks.pages import Row, format_table
+from benchmarks.peers.contenders import ALL, OPENDP, opendp_measurement
+from benchmarks.peers.growth import fit, local
+from benchmarks.peers.memory import LEAST, Memory
+from benchmarks.peers.random_bits import Bits
+from benchmarks.peers.times import Sizes, Timing
 
 Cell = TypeVar("Cell", Timing, Bits, Memory)
 NOTHING = "–"
@@ -47,13 +47,15 @@ def times(timings: list[Timing], sizes: Sizes) -> str:
 
 def left_out(timings: Iterable[Timing]) -> str:
     """Which calls were not made, and why: of each contender and k the smallest n."""
-    found: dict[str, dict[int, str]] = {}
-    for each in sorted(timings, key=lambda timing: (timing.k, timing.n)):
+    smallest: dict[tuple[str, int], Timing] = {}
+    for each in sorted(timings, key=lambda timing: timing.n):
         if each.left_out:
-            why = f"from n = {each.n:,} at k = {each.k:,} ({each.left_out})"
-            found.setdefault(each.contender, {}).setdefault(each.k, why)
-    lines = [f"- {name}: {', '.join(reasons.values())}." for name, reasons in found.items()]
-    return "\n".join(lines) or "Nothing was left out."
+            smallest.setdefault((each.contender, each.k), each)
+    rows = [
+        (name, f"{k:,}", f"{each.n:,}", each.left_out)
+        for (name, k), each in sorted(smallest.items())
+    ]
+    return format_table(["", "k", "from n", "one call takes"], rows)
 
 
 def bits(counted: list[Bits], sizes: Sizes) -> str:
@@ -70,7 +72,7 @@ def memory(measured: list[Memory]) -> str:
         cells = [each for each in measured if each.contender == contender.name]
         row = [contender.name, contender.takes, str(cells[0].k)]
         rows.append(row + [_written({each.n: each for each in cells}, n, _kib) for n in ns])
-    return table(["", "input", "k", *map(_n, ns)], rows, text_columns=2)
+    return format_table(["", "input", "k", *map(_n, ns)], rows, text_columns=2)
 
 
 def growth(timings: list[Timing], n: int, k: int) -> str:
@@ -82,14 +84,15 @@ def growth(timings: list[Timing], n: int, k: int) -> str:
         over_k = {each.k: each.median for each in own if each.n == n}
         rows.append([contender.name, *_exponent(over_n, "n"), *_exponent(over_k, "k")])
     header = ["", f"in n, at k = {k:,}", "cells", f"in k, at n = {n:,}", "cells"]
-    return table(header, rows)
+    return format_table(header, rows)
 
 
-def spent(sizes: Sizes) -> str:
-    """What OpenDP says that its calls cost."""
-    costs = {k: opendp_measurement(k).map(1) for k in sizes.ks}  # type: ignore[no-untyped-call]
-    said = ", ".join(f"{cost!r} at k = {k:,}" for k, cost in costs.items())
-    return f"ε of {OPENDP.name} by its own map: {said}."
+def spent(sizes: Sizes) -> list[Row]:
+    """What OpenDP says that its calls cost, a row for each k."""
+    return [
+        (f"ε of {OPENDP.name} by its own map, k = {k:,}", repr(opendp_measurement(k).map(1)))  # type: ignore[no-untyped-call]
+        for k in sizes.ks
+    ]
 
 
 def time_rows(timings: Iterable[Timing]) -> list[Row]:
@@ -116,7 +119,7 @@ def _for_each_k(
             own = {e.n: e for e in cells if (e.contender, e.k) == (contender.name, k)}
             if own:
                 rows.append([contender.name] + [_written(own, n, write) for n in ns])
-        parts.append(f"k = {k:,}:\n\n{table(['', *map(_n, ns)], rows)}")
+        parts.append(f"k = {k:,}:\n\n{format_table(['', *map(_n, ns)], rows)}")
     return "\n\n".join(parts)
 
 

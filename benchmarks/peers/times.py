@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from data import Counts, zipf
-from interleaving import seconds
-from peers.contenders import Answers, Call, Contender
-from peers.growth import local
+from benchmarks.data import Counts, zipf
+from benchmarks.interleaving import measure_seconds
+from benchmarks.peers.contenders import Answers, Call, Contender
+from benchmarks.peers.growth import local
 
 BLOCK = 0.02  # seconds that a fast call is repeated for, so that the clock sees enough of it
 # So many rounds for whoever takes at most so many seconds: one, three or nine together.
@@ -126,7 +126,7 @@ def _measure_at(
     rounds: dict[str, list[float]] = {name: [] for name in runs}
     for count, most in ROUNDS:
         some = {name: run for name, run in runs.items() if round_takes[name] <= most}
-        for name, took in seconds(some, count).items():
+        for name, took in measure_seconds(some, count).items():
             rounds[name] += [t / calls[name] for t in took]
     return made + [Timing(name, n, k, tuple(t), calls[name]) for name, t in rounds.items()]
 

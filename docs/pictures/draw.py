@@ -1,7 +1,7 @@
 """Draw the pictures of the pages: `python docs/pictures/draw.py` writes them beside this file.
 
 They are illustrations. Nothing in them is drawn at random: answers and noise are made up and stand
-below, and chances come from the exact law (`topgap.law`) or from a formula beside the code.
+below, and probabilities come from the exact law (`topgap.law`) or from a formula beside the code.
 """
 
 import sys
@@ -151,7 +151,7 @@ def line() -> Figure:
 
 
 def gap_laws() -> Figure:
-    """The exact chance of each gap, for three true leads."""
+    """The exact probability of each gap, for three true leads."""
     figure = Figure(figsize=(8, 6), layout="constrained")
     panels = figure.subplots(3, 1, sharex=True, sharey=True)
     gaps = range(51)
@@ -195,15 +195,15 @@ class Order(NamedTuple):
     wrong_certain: float
 
 
-def order_chances(lead: float, certain: float = log(20)) -> Order:
+def order_probabilities(lead: float, certain: float = log(20)) -> Order:
     """Of two items whose true answers are so many means of the noise apart.
 
     The difference of the noises is L with density e^−|L| / 2; the order is called certain from a
     gap of `certain` on.
 
-    >>> round(sum(order_chances(2.0)), 12)
+    >>> round(sum(order_probabilities(2.0)), 12)
     1.0
-    >>> round(order_chances(0.0).wrong_certain, 12)  # half of one in twenty
+    >>> round(order_probabilities(0.0).wrong_certain, 12)  # half of one in twenty
     0.025
     """
 
@@ -220,8 +220,8 @@ def order() -> Figure:
     figure = Figure(figsize=(8, 4), layout="constrained")
     ax = figure.subplots()
     leads = np.linspace(0, 8, 161)
-    chances = np.array([order_chances(lead) for lead in leads]).T
-    parts = ax.stackplot(leads, chances, colors=[GAP, "#e7c9bb", FAINT, INK])
+    probabilities = np.array([order_probabilities(lead) for lead in leads]).T
+    parts = ax.stackplot(leads, probabilities, colors=[GAP, "#e7c9bb", FAINT, INK])
     parts[1].set_hatch("//////")
     ax.axvline(log(20), color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
     ax.text(log(20) + 0.1, 0.07, f"ln 20 = {log(20):.3f}", color="white", va="center")
@@ -238,10 +238,10 @@ def order() -> Figure:
 
 
 def list_right(counts: "np.ndarray[Any, Any]", k: int, epsilon: float) -> float:
-    """The chance that all k named are the k largest of counts in descending order, monotonic.
+    """The probability that all k named are the k largest of counts in descending order, monotonic.
 
-    That is the integral, over the height y of the largest noisy loser, of the chance that each of
-    the k largest is above y; taken here as a sum over small steps of y.
+    That is the integral, over the height y of the largest noisy loser, of the probability that each
+    of the k largest is above y; taken here as a sum over small steps of y.
 
     >>> two = list_right(np.array([3.0, 0.0]), 1, 1.0)   # 1 − e^−3 / 2
     >>> abs(two - (1 - exp(-3) / 2)) < 1e-3
@@ -264,9 +264,9 @@ def lists() -> Figure:
     counts = zipf(items=1_000, largest=10_000).astype(float)
     epsilons = np.geomspace(0.01, 10, 46)
     for k, colour, dash in ((5, GAP, "-"), (10, INK, "--"), (25, REST, "-.")):
-        chances = [list_right(counts, k, epsilon) for epsilon in epsilons]
-        ax.plot(epsilons, chances, dash, color=colour, linewidth=2.2)
-        middle = float(np.interp(0.5, chances, epsilons))
+        probabilities = [list_right(counts, k, epsilon) for epsilon in epsilons]
+        ax.plot(epsilons, probabilities, dash, color=colour, linewidth=2.2)
+        middle = float(np.interp(0.5, probabilities, epsilons))
         ax.annotate(f"k = {k}", (middle, 0.5), (9, 0), **BESIDE, weight="bold")
     ax.set(xscale="log", xlim=(0.01, 10), ylim=(0, 1.02), xlabel="ε")
     ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])

@@ -63,7 +63,7 @@ def _command() -> str:
     """The help of every command, as Typer writes it, with the examples as code."""
     from typer.cli import app
 
-    run = CliRunner().invoke(app, ["topgap.cli.commands", "utils", "docs", "--name", "topgap"])
+    run = CliRunner().invoke(app, ["topgap.cli.app", "utils", "docs", "--name", "topgap"])
     if run.exit_code:
         raise typer.Exit(run.exit_code)
     text = re.sub(r"^\[bold\](.+)\[/bold\]$", r"**\1**", run.output, flags=re.MULTILINE)

@@ -2,7 +2,7 @@
 
     top_k(answers, k, epsilon, …)         the k largest and the gaps between them: a Release
     noisy_max(answers, epsilon, …)        the largest alone
-    TopK(k, epsilon, …).release(answers)  the same, with parameters that are read once
+    select(TopK(k, epsilon, …), answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
     estimate(release, measurements, …)    the same from measurements that were made elsewhere
@@ -17,8 +17,12 @@
     topgap.datasets                       public data sets, and made-up baskets, to try it on
     topgap.reference                      the paper's algorithms, in plain Python
     topgap.law                            the exact probability of every possible output
+    topgap.margins                        what the gaps say: leads, and which order is uncertain
 
 The guarantee holds on a real computer: integers and exact fractions lead from answers to gaps.
+
+What is named here is public, and so is what `__all__` of the modules named here lists. All else is
+internal: `topgap.numbers`, `sampling`, `selection`, `display`, `sources` and the modules beneath.
 """
 
 from importlib import import_module
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
         counting,
         datasets,
         law,
+        margins,
         opendp,
         planning,
         reference,
@@ -66,11 +71,12 @@ if TYPE_CHECKING:
     from topgap.auditing import Audit, audit
     from topgap.estimates import Estimates, estimate
     from topgap.ledger import Ledger
+    from topgap.numbers.parse import Number
     from topgap.parameters import TopK
     from topgap.planning import Plan, plan
     from topgap.release import Release
     from topgap.selection.check import Check
-    from topgap.selection.mechanism import noisy_max, top_k
+    from topgap.selection.mechanism import noisy_max, select, top_k
     from topgap.selection.selector import Selector
     from topgap.selection.top_k_with_estimates import top_k_with_estimates
 
@@ -81,6 +87,7 @@ _MODULES = frozenset(
         "counting",
         "datasets",
         "law",
+        "margins",
         "opendp",
         "planning",
         "reference",
@@ -94,6 +101,7 @@ _MODULE_OF = {
     "Check": "selection.check",
     "Estimates": "estimates",
     "Ledger": "ledger",
+    "Number": "numbers.parse",
     "Plan": "planning",
     "Release": "release",
     "Selector": "selection.selector",
@@ -103,6 +111,7 @@ _MODULE_OF = {
     "estimate": "estimates",
     "noisy_max": "selection.mechanism",
     "plan": "planning",
+    "select": "selection.mechanism",
     "top_k": "selection.mechanism",
     "top_k_with_estimates": "selection.top_k_with_estimates",
 }
@@ -126,6 +135,7 @@ __all__ = [
     "LedgerError",
     "LedgerWarning",
     "MissingExtraError",
+    "Number",
     "OutputError",
     "ParameterError",
     "ParameterTypeError",
@@ -145,12 +155,14 @@ __all__ = [
     "datasets",
     "estimate",
     "law",
+    "margins",
     "noisy_max",
     "opendp",
     "plan",
     "planning",
     "reference",
     "report",
+    "select",
     "spark",
     "streams",
     "top_k",

@@ -2,9 +2,6 @@
 
 from fractions import Fraction
 
-from topgap.display.text import to_line
-from topgap.numbers.format import format_exact
-
 
 class TopgapError(Exception):
     """Any error that topgap raises on purpose."""
@@ -92,32 +89,23 @@ class BudgetExceeded(LedgerError):  # noqa: N818 - it is no error that there is 
         total: The total.
         stated: The ε that was asked for; less than what it would have cost, if it was true for one
             person added or removed, and the total is for one who is replaced.
-
-    >>> print(BudgetExceeded("visits", Fraction(1), Fraction(1, 3), Fraction(2)))
-    ε = 1 is more than what is left for visits, 1/3 of 2; nothing was charged.
     """
 
     def __init__(
         self,
+        sentence: str,
         dataset: str,
         epsilon: Fraction,
         left: Fraction,
         total: Fraction,
-        stated: Fraction | None = None,
+        stated: Fraction,
     ) -> None:
-        super().__init__(dataset, epsilon, left, total, stated)
+        super().__init__(sentence, dataset, epsilon, left, total, stated)
         self.dataset, self.epsilon, self.left, self.total = dataset, epsilon, left, total
-        self.stated = epsilon if stated is None else stated
+        self.stated = stated
 
     def __str__(self) -> str:
-        doubled = (
-            "" if self.stated == self.epsilon else f" ({format_exact(self.stated)} for add-remove)"
-        )
-        return (
-            f"ε = {format_exact(self.epsilon)}{doubled} is more than what is left for "
-            f"{to_line(self.dataset)}, {format_exact(self.left)} of {format_exact(self.total)}; "
-            f"nothing was charged."
-        )
+        return str(self.args[0])
 
 
 class LedgerWarning(UserWarning):

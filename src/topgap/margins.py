@@ -1,10 +1,10 @@
 """What the gaps of a release say: who leads by how much, and which order is uncertain."""
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import log
 
 from topgap.parameters import TopK
-from topgap.release import Release
 
 ONE_IN = 20
 """An order is uncertain where two equal items come out so far apart once in so many times."""
@@ -17,17 +17,17 @@ NEAR_TIES = (
 """What is to be said of estimates if any order or the last place is uncertain."""
 
 
-def leads(release: Release) -> tuple[Fraction, ...]:
-    """How far each winner is ahead of the first item that is not named; () without gaps.
+def leads(gaps: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """How far each winner is ahead of the first item that is not named, by the gaps of a release.
 
-    >>> leads(Release(TopK(k=2, epsilon=1), [4, 0], [125, 3]))
+    >>> leads([Fraction("12.5"), Fraction("0.3")])
     (Fraction(64, 5), Fraction(3, 10))
     """
-    summed = Fraction(0)
+    total = Fraction(0)
     ahead = []
-    for gap in reversed(release.gaps or ()):
-        summed += gap
-        ahead.append(summed)
+    for gap in reversed(gaps):
+        total += gap
+        ahead.append(total)
     return tuple(reversed(ahead))
 
 
@@ -54,10 +54,10 @@ def is_uncertain(gap: Fraction, parameters: TopK) -> bool:
     return gap < least_certain_gap(parameters)
 
 
-def is_anywhere_uncertain(release: Release) -> bool:
+def is_any_uncertain(gaps: Iterable[Fraction], parameters: TopK) -> bool:
     """Whether the order of any two neighbours, or who came last, means little.
 
-    >>> is_anywhere_uncertain(Release(TopK(k=2, epsilon=1), [4, 0], [125, 3]))
+    >>> is_any_uncertain([Fraction("12.5"), Fraction("0.3")], TopK(k=2, epsilon=1))
     True
     """
-    return any(is_uncertain(gap, release.parameters) for gap in release.gaps or ())
+    return any(is_uncertain(gap, parameters) for gap in gaps)

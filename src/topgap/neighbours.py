@@ -15,7 +15,7 @@ from topgap.parameters import TopK
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
 RELATIONS: tuple[Neighbours, ...] = get_args(Neighbours)
 
-UNSTATED: Neighbours = "add-remove"
+DEFAULT_RELATION: Neighbours = "add-remove"
 """What the sum of a data set is true for that was added before a ledger knew of relations.
 
 Every release of topgap is true for it, if its sensitivity is, and one of monotonic answers for it
@@ -24,7 +24,7 @@ alone.
 
 
 def relation_of(parameters: TopK) -> Neighbours | None:
-    """What the ε of a release by these parameters is true for; None if its user knows.
+    """Return what the ε of a release by these parameters is true for; None if its user knows.
 
     Half the noise is enough for answers that move the same way, and so they do if a person is added
     or removed. Otherwise ε is true for whichever neighbours the sensitivity is true for.
@@ -35,8 +35,8 @@ def relation_of(parameters: TopK) -> Neighbours | None:
     return "add-remove" if parameters.monotonic else None
 
 
-def factor(stated: Neighbours | None, relation: Neighbours) -> int | None:
-    """How many times the stated ε is lost between neighbours of this relation; None if unbounded.
+def conversion_factor(stated: Neighbours | None, relation: Neighbours) -> int | None:
+    """Return how many times the stated ε is lost between these neighbours; None if unbounded.
 
     A replacement is a removal and an addition, so it loses at most twice what one of them loses. A
     promise between data sets of equal size says nothing of an addition.
@@ -45,8 +45,10 @@ def factor(stated: Neighbours | None, relation: Neighbours) -> int | None:
         stated: What the ε is true for; None if that is the relation itself.
         relation: That of the data set.
 
-    >>> factor("add-remove", "replace"), factor("replace", "add-remove"), factor(None, "replace")
-    (2, None, 1)
+    >>> conversion_factor("add-remove", "replace"), conversion_factor(None, "replace")
+    (2, 1)
+    >>> conversion_factor("replace", "add-remove") is None
+    True
     """
     if stated is None or stated == relation:
         return 1
@@ -56,7 +58,7 @@ def factor(stated: Neighbours | None, relation: Neighbours) -> int | None:
 def convert_epsilon(
     epsilon: Fraction, stated: Neighbours | None, relation: Neighbours, dataset: str
 ) -> Fraction:
-    """What a release costs a data set with this relation.
+    """Return what a release costs a data set with this relation.
 
     Raises:
         LedgerError: Nothing follows from what was stated.
@@ -64,7 +66,7 @@ def convert_epsilon(
     >>> convert_epsilon(Fraction(1, 3), "add-remove", "replace", "visits")
     Fraction(2, 3)
     """
-    times = factor(stated, relation)
+    times = conversion_factor(stated, relation)
     if times is None:
         raise LedgerError(
             f"The ε of {to_line(dataset)} is for one person added or removed (add-remove), and "

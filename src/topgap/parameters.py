@@ -1,23 +1,13 @@
 """The public parameters of a release: `TopK`, exact and frozen."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from math import lcm
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 from topgap._core import Kernel
 from topgap.errors import ParameterError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from topgap.ledger.charging import LedgerLike
-    from topgap.release import Release
-    from topgap.selection.check import Check
-    from topgap.selection.options import ReleaseOptions
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -57,10 +47,10 @@ class TopK:
     def __init__(
         self,
         k: int,
-        epsilon: Number,
+        epsilon: "Number",
         *,
-        resolution: Number = "1/10",
-        sensitivity: Number = 1,
+        resolution: "Number" = "1/10",
+        sensitivity: "Number" = 1,
         monotonic: bool = False,
     ) -> None:
         def put(name: str, value: object) -> None:
@@ -88,7 +78,7 @@ class TopK:
 
     @property
     def rate(self) -> Fraction:
-        """ρ = γ*/β: the noise exceeds each further step of the resolution with chance e^−ρ."""
+        """ρ = γ*/β: the noise exceeds each further step of the resolution with probability e^−ρ."""
         return self.resolution / self.scale
 
     @property
@@ -110,62 +100,6 @@ class TopK:
             kernel = None
         object.__setattr__(self, "_kernel", kernel)
         return kernel
-
-    @overload
-    def release(
-        self,
-        answers: object,
-        items: object = None,
-        *,
-        check: Literal[False] = False,
-        **options: "Unpack[ReleaseOptions]",
-    ) -> "Release": ...
-
-    @overload
-    def release(
-        self,
-        answers: object,
-        items: object = None,
-        *,
-        check: Literal[True],
-        **options: "Unpack[ReleaseOptions]",
-    ) -> "Check": ...
-
-    def release(
-        self,
-        answers: object,
-        items: object = None,
-        *,
-        domain: object = None,
-        gaps: bool = True,
-        threads: int | None = None,
-        constant_work: bool = False,
-        ledger: "LedgerLike | None" = None,
-        dataset: str | None = None,
-        check: bool = False,
-    ) -> "Release | Check":
-        """Name the k largest answers, and the gap from each to the next.
-
-        The same as `topgap.top_k` with these parameters, which are read only once.
-
-        Args:
-            answers: One number per item; see `topgap.top_k`.
-            items: Their names, in the same order; see `topgap.top_k`.
-            domain: The public list of items; see `topgap.top_k`.
-            gaps: Whether the gaps are released; they cost no privacy.
-            threads: How many look at the answers at once; see `topgap.top_k`.
-            constant_work: Whether the work is the same for any answers; see `topgap.top_k`.
-            ledger: The budget ledger to charge; see `topgap.top_k`.
-            dataset: The data set in it.
-            check: Read and check everything, and stop; see `topgap.top_k`.
-
-        >>> parameters = TopK(k=2, epsilon=1)
-        >>> parameters.release({"ash": 10**9, "elm": 0, "oak": 10**6}).items
-        ('ash', 'oak')
-        """
-        return _mechanism()(
-            self, answers, items, domain, gaps, threads, constant_work, ledger, dataset, check
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """The parameters as JSON can hold them, fractions as text.
@@ -189,14 +123,6 @@ class TopK:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.k, self.epsilon, self.resolution, self.sensitivity, self.monotonic)
-
-
-@cache
-def _mechanism() -> "Callable[..., Release | Check]":
-    """What stands to the right of the parameters, and is loaded when it is first called."""
-    from topgap.selection.mechanism import release
-
-    return release
 
 
 def _restored(

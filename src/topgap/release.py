@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from topgap.display import dataframes
+from topgap.display.plot import plot_gaps
 from topgap.display.text import to_line, to_repr
 from topgap.display.text_table import format_html, format_text
 from topgap.errors import ReleaseError, TopgapError
@@ -322,7 +323,7 @@ class Release:
         return dataframes.to_arrow(self.columns())
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """A chart of the leads and gaps, as in `topgap.display.plot.plot`.
+        """A chart with a bar per winner: its lead over the first item not named, and its gap.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -331,9 +332,10 @@ class Release:
             ReleaseError: The release has no gaps.
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.display.plot import plot
-
-        return plot(self, ax)
+        if self.gaps is None:
+            raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
+        mark = self._domain_from_data
+        return plot_gaps(self.items, self.gaps, self._parameters, ax, domain_from_data=mark)
 
     def columns(self) -> dict[str, Any]:
         """What the data frames are made of: a list or array by each name.

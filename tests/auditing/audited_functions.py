@@ -5,14 +5,14 @@ import os
 import random
 from collections.abc import Sequence
 
-from topgap import Release, TopK
+from topgap import Release, TopK, select
 
 SEEDED = random.Random(0)
 
 
 def ours(answers: Sequence[int], parameters: TopK) -> Release:
     """As it should be."""
-    return parameters.release(answers)
+    return select(parameters, answers)
 
 
 def from_a_process(_: Sequence[int], __: TopK) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ Terms = dict[tuple[int, int], Fraction]
 
 
 def plain(answers: Answers, outcome: Outcome, x: Fraction, ties: Ties) -> Fraction:
-    """The chance of these winners, from the largest down, and of these *plain* differences.
+    """The probability of these winners, from the largest down, and of these *plain* differences.
 
     Ties are broken uniformly, which is the paper's Option 1, or in favour of the lower index.
     """
@@ -37,7 +37,7 @@ def plain(answers: Answers, outcome: Outcome, x: Fraction, ties: Ties) -> Fracti
     needed = [answers[w] - height for w, height in zip(winners, heights, strict=True)]
 
     def at(level: int | None) -> Terms:
-        """The chance that the runner-up is at this level; for None, at u = x^level above all."""
+        """The probability of a runner-up at this level; for None, at u = x^level above all."""
         terms: Terms = {(0, 0): orders}
         for need in needed:
             terms = _times(terms, {_u(level): (1 - x) * _power(x, level, need)})
@@ -81,8 +81,8 @@ class Wrong(NamedTuple):
     ties: Ties
     corrected: bool = False
 
-    def chance(self, answers: Answers, outcome: Outcome, x: Fraction) -> Fraction:
-        """The chance of exactly this outcome."""
+    def probability(self, answers: Answers, outcome: Outcome, x: Fraction) -> Fraction:
+        """The probability of exactly this outcome."""
         if not self.corrected:
             return plain(answers, outcome, x, self.ties)
         total = Fraction(0)
@@ -102,7 +102,7 @@ def outcomes(items: int, k: int, largest: int) -> Iterator[Outcome]:
 
 
 def names(answers: Answers, winners: tuple[int, ...], x: Fraction, ties: Ties) -> Fraction:
-    """The chance that these are the winners, whatever the gaps are.
+    """The probability that these are the winners, whatever the gaps are.
 
     The last gap is summed as a series: beyond all answers each further step has a factor x, and
     so have the gaps before it, where x^j is the factor of the j-th.

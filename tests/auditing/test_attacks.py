@@ -11,7 +11,6 @@ import pytest
 
 from tests.checking.mutants import Mutant, mutated
 from topgap import ParameterError, ParameterTypeError
-from topgap.auditing import attack_plot
 from topgap.auditing.attacks import (
     ATTACKS,
     FLOATS,
@@ -21,9 +20,11 @@ from topgap.auditing.attacks import (
     AttackResult,
     attack,
     game,
-    least,
+    least_releases,
+    plot,
 )
 from topgap.auditing.attacks.game import Attack, play
+from topgap.display.figure import FORMS
 
 EVEN, BALANCES, COUNTS = ATTACKS
 LEVEL = Fraction(1, 10**9)
@@ -53,12 +54,12 @@ def _pairs(each: Attack) -> list[tuple[Any, Any]]:
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_one_release_tells_with_near_certainty(each: Attack, target: str) -> None:
     # On D a guess is wrong only if fewer than 20 of 1,000 (1,200) noises reach the coarse grid, of
-    # 50 (45) on average: by Chernoff with a chance of at most 4e-6 (6e-5). On the neighbour it is
-    # wrong only if all winners that lie low enough to have a last bit have the same; if X lie too
-    # high, of 2.5 on average, that has a chance of at most 2·2^(X − 20), whose mean is below
-    # 2^-19·e^2.5. So a guess is wrong with a chance below 1e-4, and more than 15 of 1,500 are with
-    # a chance of at most (1,500·1e-4)^16/16!, below 1e-26. The coin stays below 0.4 or above 0.6
-    # with a chance of at most 2·e^(−30), by Hoeffding.
+    # 50 (45) on average: by Chernoff with a probability of at most 4e-6 (6e-5). On the neighbour it
+    # is wrong only if all winners that lie low enough to have a last bit have the same; if X lie
+    # too high, of 2.5 on average, that has a probability of at most 2·2^(X − 20), whose mean is
+    # below 2^-19·e^2.5. So a guess is wrong with a probability below 1e-4, and more than 15 of
+    # 1,500 are with a probability of at most (1,500·1e-4)^16/16!, below 1e-26. The coin stays below
+    # 0.4 or above 0.6 with a probability of at most 2·e^(−30), by Hoeffding.
     result = play(each, target, RELEASES, LEVEL)
     assert result.guesses == RELEASES
     assert result.share is not None
@@ -74,9 +75,10 @@ def is_tossed(result: AttackResult) -> bool:
 
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_a_bit_that_only_one_of_two_data_sets_can_have() -> None:
-    # It has the chance (1 − e^(−1/3))/2 = 0.1417 on D and 0 on the neighbour. Of 1,500 releases 106
-    # have it on average; 67 prove that ε = 1 does not hold, and fewer come with a chance of at most
-    # e^(−106·0.368²/2) by Chernoff, 8e-4: so 4,000 are played, of which 283, and e^(−82).
+    # It has the probability (1 − e^(−1/3))/2 = 0.1417 on D and 0 on the neighbour. Of 1,500
+    # releases 106 have it on average; 67 prove that ε = 1 does not hold, and fewer come with a
+    # probability of at most e^(−106·0.368²/2) by Chernoff, 8e-4: so 4,000 are played, of which 283,
+    # and e^(−82).
     result = play(COUNTS, FLOATS, 4_000, LEVEL)
     assert result.guesses == result.guesses_right > 66
     assert result.seen[1] == (sum(result.seen[1]), 0, 0, 0)
@@ -84,20 +86,22 @@ def test_a_bit_that_only_one_of_two_data_sets_can_have() -> None:
     assert result.as_expected
 
 
-# Of 2,200 releases 156 have that bit on average, and 76 prove enough; fewer come with a chance of
-# at most e^(−2,200·KL(76/2,200, 0.0709)), by Chernoff, which is e^(−26.9).
+# Of 2,200 releases 156 have that bit on average, and 76 prove enough; fewer come with a probability
+# of at most e^(−2,200·KL(76/2,200, 0.0709)), by Chernoff, which is e^(−26.9).
 @pytest.mark.statistical(false_alarm=1e-11)
 def test_the_least_number_of_releases_is_enough() -> None:
     failure = Fraction(1, 10**9)
-    result = play(COUNTS, FLOATS, least(failure), failure / 18)
+    result = play(COUNTS, FLOATS, least_releases(failure), failure / 18)
     assert result.as_expected, result
-    assert least(Fraction(1, 2)) == least(failure) < least(failure / 10**30)
+    assert (
+        least_releases(Fraction(1, 2)) == least_releases(failure) < least_releases(failure / 10**30)
+    )
 
 
 @pytest.mark.parametrize("each", ATTACKS, ids=NAMES)
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_topgap_gives_no_more_than_epsilon_allows(each: Attack) -> None:
-    # The lower bound exceeds the true chance with at most this probability, which is LEVEL.
+    # The lower bound exceeds the true probability with at most this probability, which is LEVEL.
     result = play(each, TOPGAP, RELEASES, LEVEL)
     assert result.releases == RELEASES
     assert not result.exceeded
@@ -121,7 +125,7 @@ MUTANTS = [
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: each.name)
 @pytest.mark.statistical(false_alarm=1e-12)
 def test_a_topgap_of_floats_would_be_found(mutant: Mutant) -> None:
-    # It takes 70% of 300, and each is wrong with a chance below 1e-4, as said above.
+    # It takes 70% of 300, and each is wrong with a probability below 1e-4, as said above.
     result = mutated(game, mutant).play(EVEN, TOPGAP, 300, LEVEL)
     assert result.exceeded
     assert not result.as_expected
@@ -152,18 +156,18 @@ def test_large_noise_comes_in_even_numbers() -> None:
 
 
 def test_every_attack_is_played_on_every_target() -> None:
-    told: list[float] = []
+    reported: list[float] = []
 
     def progress(doing: str, share: float | None) -> None:
         assert doing == "attacking"
         assert share is not None
-        told.append(share)
+        reported.append(share)
 
     results = attack(3, "1e-9", progress)
     assert [(each.name, each.target) for each in results] == [
         (each.name, target) for each in ATTACKS for target in TARGETS
     ]
-    assert all(a < b < 1 for a, b in pairwise(told))
+    assert all(a < b < 1 for a, b in pairwise(reported))
     assert all(sum(map(sum, each.seen)) == each.releases == 3 for each in results)
     assert json.loads(json.dumps(results[0].to_dict()))["target"] == FLOATS
 
@@ -182,17 +186,17 @@ def result_of(**changes: Any) -> AttackResult:
     return replace(made, **changes)
 
 
-@pytest.mark.parametrize("form", attack_plot.FORMS)
+@pytest.mark.parametrize("form", FORMS)
 def test_the_chart_is_drawn_in_every_form(form: str) -> None:
     beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    assert attack_plot.drawn([result_of()], form).startswith(beginnings[form])
+    assert plot.render([result_of()], form).startswith(beginnings[form])
 
 
 @pytest.mark.slow
 def test_the_chart_says_what_happened() -> None:
     broken = result_of(exceeded=True, guesses=200, guesses_right=200, target=FLOATS)
     passed = result_of(guesses=0, guesses_right=0, seen=((0,) * 4, (7, 0, 0, 0)))
-    svg = attack_plot.drawn([broken, passed, result_of(name="another")], "svg").decode()
+    svg = plot.render([broken, passed, result_of(name="another")], "svg").decode()
     for said in (
         "floats: broken",
         "100.0% of 200 guesses right; ε allows 73.1%",
@@ -205,4 +209,4 @@ def test_the_chart_says_what_happened() -> None:
 
 def test_nothing_is_no_chart() -> None:
     with pytest.raises(ParameterError, match="no attack to draw"):
-        attack_plot.drawn([], "png")
+        plot.render([], "png")

@@ -28,22 +28,23 @@ from topgap import (
     ReleaseError,
     TopK,
     audit,
+    select,
     top_k,
 )
 from topgap.auditing import (
     Neighbours,
     auditor,
-    binomial,
-    cases,
-    laws,
-    mechanisms,
-    privacy,
-    sampling,
 )
-from topgap.auditing.neighbourhood import FULL, QUICK
-from topgap.auditing.plot import FORMS, drawn
-from topgap.auditing.result import Audit
-from topgap.auditing.rounding import at_least
+from topgap.auditing.cases import neighbours
+from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
+from topgap.auditing.checks import epsilon_bounds, law_test
+from topgap.auditing.mechanisms import suite
+from topgap.auditing.observing import sampling
+from topgap.auditing.probability import binomial
+from topgap.auditing.probability.directed_rounding import format_lower_bound
+from topgap.auditing.results.audit import Audit
+from topgap.auditing.results.plot import render
+from topgap.display.figure import FORMS
 
 ONE = TopK(1, 1, resolution=1, monotonic=True)
 TWO = TopK(2, 1, resolution="1/2")
@@ -60,7 +61,7 @@ FOUND = 1e-15
 
 
 def without_gaps(answers: Sequence[int], parameters: TopK) -> list[int]:
-    return parameters.release(answers, gaps=False).indices.tolist()
+    return select(parameters, answers, gaps=False).indices.tolist()
 
 
 @cache
@@ -72,8 +73,8 @@ def times(parameters: TopK, factor: Fraction) -> TopK:
 
 
 def with_epsilon_times(factor: Fraction) -> Any:
-    """Ours with another ε than it is told, that is with less or more noise."""
-    return lambda answers, parameters: times(parameters, factor).release(answers)
+    """Ours with another ε than it is asked for, that is with less or more noise."""
+    return lambda answers, parameters: select(times(parameters, factor), answers)
 
 
 # --- What is right is clean, and what is broken is found
@@ -88,7 +89,7 @@ def test_ours_is_clean(gaps: bool, false_alarm: float) -> None:
     assert made.as_expected, made
     (found,) = made.mechanisms
     assert (found.releases, found.name) == (20_000, release.__name__)
-    assert 0 < found.most_telling.share < 1
+    assert 0 < found.strongest_bound.share < 1
     assert made.failure == Fraction(1, 10**11)
 
 
@@ -111,7 +112,7 @@ def test_less_and_more_noise_are_found(factor: Any, private: bool | None) -> Non
 def test_most_of_what_is_promised_is_shown() -> None:
     """That item 0 leads by 1 and more is e^ε times as likely, and that item 1 wins as rare."""
     (found,) = audit(ours, cases=[PAIR], releases=40_000).mechanisms
-    best = found.most_telling
+    best = found.strongest_bound
     assert 0.8 < best.epsilon < 1
     assert (best.case, best.promised) == (PAIR, Fraction(1))
     assert abs(best.count / best.releases - 0.5) < 0.1
@@ -148,7 +149,7 @@ def test_low_bits_of_floats_are_looked_at() -> None:
         return [(0, generator.randrange(9) + (0.25 if answers[0] else 0.5))]
 
     (found,) = audit(worse, cases=[PAIR], releases=2_000, law=False).mechanisms
-    assert found.most_telling.feature == "low bits of gap 1"
+    assert found.strongest_bound.feature == "low bits of gap 1"
     assert found.privacy_violated
 
 
@@ -157,10 +158,10 @@ COUNTED = "counts[cell.feature][cell.key]"
 
 @pytest.mark.parametrize(("epsilon", "mutant"), [
     (3, Mutant("one step off", "i, (first, end))", "i, (first + 1, end))")),
-    (3, Mutant("no end", "[(first, ends(first, edges)) for first", "[(first, None) for first")),
+    (3, Mutant("no end", "[(first, bin_end(first, edges)) for first", "[(first, None) for first")),
     (3, Mutant("winners for outcomes", COUNTED, "counts[ITEMS][cell.key]")),
     ("1/4", Mutant("another rest", "(r if digits >= far", "(7 - r if digits >= far")),
-    (3, Mutant("gaps exchanged", "joint_group], firsts)", "joint_group], firsts[::-1])")),
+    (3, Mutant("gaps exchanged", "joint_prefix], firsts)", "joint_prefix], firsts[::-1])")),
     (3, Mutant("one winner for all", "(order[:winners], ())", "(order[:1] * winners, ())")),
     (3, Mutant("the other data set", "zip(case.sides, tallies", "zip(case.sides[::-1], tallies")),
     (3, Mutant("the wrong end", "min(too_often, too_rare)", "1 - min(too_often, too_rare)")),
@@ -169,17 +170,18 @@ COUNTED = "counts[cell.feature][cell.key]"
 def test_an_audit_with_a_wrong_law_is_found(
     epsilon: Any, mutant: Mutant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auditor, "laws", mutated(laws, mutant))
+    monkeypatch.setattr(auditor, "law_test", mutated(law_test, mutant))
     case = Neighbours((0, 0, 0), (1, 0, 0), TopK(2, epsilon, resolution=1, monotonic=True))
     assert not audit(ours, cases=[case], releases=8_000).as_expected
 
 
-BOUNDED = "lower(n, count, level), upper(other_n, other, level)"
+BOUNDED = "lower_bound(n, count, level), upper_bound(other_n, other, level)"
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("mutant", [
-    Mutant("exchanged", BOUNDED, "upper(n, count, level), lower(other_n, other, level)"),
+    Mutant("exchanged", BOUNDED,
+           "upper_bound(n, count, level), lower_bound(other_n, other, level)"),
     Mutant("no bounds", BOUNDED, "Fraction(count, n), Fraction(other + 1, other_n)"),
     Mutant("the same data set", "sides.there.counts[number]", "sides.here.counts[1 - number]"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
@@ -188,7 +190,7 @@ BOUNDED = "lower(n, count, level), upper(other_n, other, level)"
 # a probability below 1e-11.
 @pytest.mark.statistical(false_alarm=1e-11)
 def test_wrong_bounds_of_privacy_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditor, "privacy", mutated(privacy, mutant))
+    monkeypatch.setattr(auditor, "epsilon_bounds", mutated(epsilon_bounds, mutant))
     assert not audit(ours, cases=[PAIR] * 50, releases=50_000, law=False).as_expected
 
 
@@ -199,9 +201,10 @@ def alarms(number: int, failure: str) -> int:
     and there are a hundred labels to choose from.
     """
     case = Neighbours((0, 0), (0, 0), TopK(1, "1/1000", resolution=1, monotonic=True))
-    small = mechanisms.Mechanism("ours", "", ours, True, (case,), 1_000)
+    small = suite.Mechanism("ours", "", ours, True, (case,), 1_000)
     return sum(
-        not auditor.audited([small], Fraction(failure), 1).as_expected for _ in range(number)
+        not auditor.audit_mechanisms([small], Fraction(failure), 1).as_expected
+        for _ in range(number)
     )
 
 
@@ -218,13 +221,13 @@ def test_false_alarms_are_no_more_frequent_than_promised(
 
 @pytest.mark.parametrize("mutant", [
     Mutant("chosen by the counts it is measured by",
-           "event = most_telling(first,", "event = most_telling(second,"),
+           "event = choose_event(first,", "event = choose_event(second,"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 # With it 200 of 200 audits erred. If 19 of 20 do, then 13 of 20 do not with less than 1e-12.
 @pytest.mark.statistical(false_alarm=1e-12)
 def test_too_many_false_alarms_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditor, "privacy", mutated(privacy, mutant))
-    monkeypatch.setattr(auditor, "_LEARNT_OF", 2)
+    monkeypatch.setattr(auditor, "epsilon_bounds", mutated(epsilon_bounds, mutant))
+    monkeypatch.setattr(auditor, "_SELECTION_DIVISOR", 2)
     assert alarms(20, "1/100") >= 8
 
 
@@ -238,9 +241,9 @@ def test_the_failure_is_divided_by_all_that_is_looked_at(monkeypatch: pytest.Mon
 
         return call
 
-    monkeypatch.setattr(laws, "tail", counted(binomial.tail))
-    monkeypatch.setattr(privacy, "lower", counted(binomial.lower))
-    monkeypatch.setattr(privacy, "upper", counted(binomial.upper))
+    monkeypatch.setattr(law_test, "tail_bound", counted(binomial.tail_bound))
+    monkeypatch.setattr(epsilon_bounds, "lower_bound", counted(binomial.lower_bound))
+    monkeypatch.setattr(epsilon_bounds, "upper_bound", counted(binomial.upper_bound))
     for some in ([PAIR], [PAIR, TRIPLE], [TRIPLE, PAIR, PAIR]):
         for gaps in (True, False):
             asked.clear()
@@ -257,9 +260,9 @@ def test_the_failure_is_divided_by_all_that_is_looked_at(monkeypatch: pytest.Mon
 
 @pytest.mark.slow
 def test_the_grid_is_what_it_says() -> None:
-    parameters = [case.parameters for case in FULL]
+    parameters = [case.parameters for case in FULL_CASES]
     assert {each.k for each in parameters} >= {1, 2, 3}
-    assert {len(case.answers) for case in FULL} >= {2, 3, 4, 5}
+    assert {len(case.answers) for case in FULL_CASES} >= {2, 3, 4, 5}
     assert {each.resolution for each in parameters} == {
         Fraction(1),
         Fraction(1, 2),
@@ -269,29 +272,29 @@ def test_the_grid_is_what_it_says() -> None:
     assert {each.monotonic for each in parameters} == {True, False}
     assert min(each.epsilon for each in parameters) == Fraction(1, 10)
     assert max(each.epsilon for each in parameters) == 3
-    assert len({*FULL}) == len(FULL) >= 40
-    assert {*QUICK} < {*FULL}
-    for own in mechanisms.ours(10**7, quick=False)[:-4]:  # those that are fast
+    assert len({*FULL_CASES}) == len(FULL_CASES) >= 40
+    assert {*QUICK_CASES} < {*FULL_CASES}
+    for own in suite.make_own(10**7, quick=False)[:-4]:  # those that are fast
         met = {(case.parameters.epsilon, case.parameters.monotonic) for case in own.cases}
         assert len(met) >= 6
-    assert cases.read_cases(FULL) == FULL
-    assert all(laws.tails(case, gaps=False) for case in FULL)
+    assert neighbours.read_cases(FULL_CASES) == FULL_CASES
+    assert all(law_test.count_tails(case, gaps=False) for case in FULL_CASES)
     combined = {(each.k, each.epsilon, each.monotonic) for each in parameters}
     assert len(combined) == 3 * 3 * 2 + 1
 
 
 def test_what_is_broken_is_shown_on_neighbours() -> None:
-    for each in mechanisms.broken(1_000):
-        assert cases.read_cases(each.cases) == each.cases
+    for each in suite.make_broken(1_000):
+        assert neighbours.read_cases(each.cases) == each.cases
         assert each.should_be != "private"
 
 
 def test_all_own_mechanisms_get_their_part() -> None:
-    made = mechanisms.ours(10_000_000, quick=False)
+    made = suite.make_own(10_000_000, quick=False)
     assert sum(each.releases for each in made) >= 10_000_000
     assert [each.gaps for each in made].count(False) == 3
     assert all(each.cases and each.should_be == "private" and each.law for each in made)
-    for own in mechanisms.ours(1_000, quick=True):
+    for own in suite.make_own(1_000, quick=True):
         assert own.releases >= 6_000
         assert max(case.parameters.epsilon for case in own.cases) >= 1  # or nothing would show
 
@@ -300,33 +303,41 @@ def test_all_own_mechanisms_get_their_part() -> None:
 @pytest.mark.statistical(false_alarm=2e-9)
 def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """In small: all of ours, on few releases, and two of the broken ones."""
-    from topgap.auditing.broken import BROKEN
+    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
 
-    two = [each for each in BROKEN if each.name in ("half the noise", "gaps rounded to nearest")]
-    monkeypatch.setattr("topgap.auditing.broken.BROKEN", tuple(two))
-    monkeypatch.setattr(mechanisms, "_FEWEST", 500)
-    monkeypatch.setattr(mechanisms, "QUICK", QUICK[:5])
-    told: list[tuple[str, float | None]] = []
-    made = audit(releases=10_000, quick=True, progress=lambda *each: told.append(each))
+    two = [
+        each
+        for each in BROKEN_MECHANISMS
+        if each.name in ("half the noise", "gaps rounded to nearest")
+    ]
+    monkeypatch.setattr(
+        "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", tuple(two)
+    )
+    monkeypatch.setattr(suite, "_FEWEST", 500)
+    monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:5])
+    reported: list[tuple[str, float | None]] = []
+    made = audit(releases=10_000, quick=True, progress=lambda *each: reported.append(each))
     assert made.as_expected, made
     last = [each.should_be for each in made.mechanisms[-3:]]
     assert last == ["private", "of another law", "not private"]
     assert str(made).endswith("2 of 2 broken on purpose were found.")
-    assert ("making releases", 1.0) in told
-    assert all(0 <= (share or 0) <= 1 for _, share in told)
+    assert ("making releases", 1.0) in reported
+    assert all(0 <= (share or 0) <= 1 for _, share in reported)
 
 
 @pytest.mark.slow
 def test_a_broken_one_that_is_not_found_is_looked_at_again_and_told() -> None:
-    harmless = mechanisms.Mechanism(
+    harmless = suite.Mechanism(
         "not broken", "", ours, True, (PAIR,), 1_000, should_be="not private"
     )
-    made = auditor.audited([harmless], Fraction(1, 10**9), 1)
+    made = auditor.audit_mechanisms([harmless], Fraction(1, 10**9), 1)
     assert made.mechanisms[0].releases == 14_000
     assert not made.as_expected
     assert "BROKEN, NOT FOUND" in str(made)
     assert str(made).endswith("BROKEN BUT NOT FOUND: not broken.")
-    assert made.tails == 3 * (laws.tails(PAIR, gaps=True) + privacy.tails(PAIR, gaps=True))
+    assert made.tails == 3 * (
+        law_test.count_tails(PAIR, gaps=True) + epsilon_bounds.count_tails(PAIR, gaps=True)
+    )
 
 
 # --- What a user hands in
@@ -420,14 +431,18 @@ def test_cases_too_large_for_the_law_are_audited_without_it() -> None:
     many = Neighbours(tuple(range(12)), tuple(range(1, 13)), ONE)
     made = audit(ours, cases=[many], releases=1_000)
     assert [each.cells for each in made.mechanisms[0].laws] == [0, 0]
-    assert made.tails == privacy.tails(PAIR, gaps=True)
-    assert made.mechanisms[0].law_said == made.to_dict()["mechanisms"][0]["law"] == "not looked at"
+    assert made.tails == epsilon_bounds.count_tails(PAIR, gaps=True)
+    assert (
+        made.mechanisms[0].law_status == made.to_dict()["mechanisms"][0]["law"] == "not looked at"
+    )
     assert str(made).splitlines()[1].split()[2:5] == ["not", "looked", "at"]
     assert "it was not looked at" in str(made)
     made = audit(ours, cases=[many, PAIR], releases=1_000)
-    assert made.mechanisms[0].law_said == made.to_dict()["mechanisms"][0]["law"] == "kept in 2 of 4"
+    assert (
+        made.mechanisms[0].law_status == made.to_dict()["mechanisms"][0]["law"] == "kept in 2 of 4"
+    )
     impossible = audit(lambda *_: [(0, -1)], cases=[many], releases=1_000)
-    assert impossible.mechanisms[0].law_said == "violated"
+    assert impossible.mechanisms[0].law_status == "violated"
 
 
 # --- Processes
@@ -464,10 +479,10 @@ def elsewhere(_: int) -> Any:
         nonlocal number
         number += 1
         at = number % 2
-        sampling._MET = met[at]
+        sampling._FUNCTIONS_SEEN = met[at]
         audited_functions.SEEDED.setstate(states[at])
         done: Future[Any] = Future()
-        done.set_result(sampling._run_elsewhere(*task))
+        done.set_result(sampling._run_in_worker(*task))
         states[at] = audited_functions.SEEDED.getstate()
         return done
 
@@ -482,22 +497,22 @@ def test_what_repeats_itself_in_another_process_runs_in_this_one(
 ) -> None:
     """A seed at import: two processes make the same releases, and their counts are worthless."""
     made_here: list[int] = []
-    told: list[float] = []
+    reported: list[float] = []
 
     def run(task: sampling.Task) -> Any:
         made_here.append(task.releases)
         return real(task)
 
-    real = sampling.run
+    real = sampling.run_task
     monkeypatch.setattr(sampling, "_pool", elsewhere)
-    monkeypatch.setattr(sampling, "_MET", set())
-    monkeypatch.setattr(sampling, "run", run)
-    monkeypatch.setattr(sampling, "AT_ONCE", 100)
+    monkeypatch.setattr(sampling, "_FUNCTIONS_SEEN", set())
+    monkeypatch.setattr(sampling, "run_task", run)
+    monkeypatch.setattr(sampling, "BATCH", 100)
     made = audit(function, cases=[PAIR], releases=4_000, processes=2, law=False,
-                 progress=lambda _, share: told.append(share or 0))  # fmt: skip
+                 progress=lambda _, share: reported.append(share or 0))  # fmt: skip
     assert made.releases == 4_000
     assert (sum(made_here) > 4_000) is again
-    assert max(told) == 1 > min(told) >= 0
+    assert max(reported) == 1 > min(reported) >= 0
 
 
 @pytest.mark.slow
@@ -521,12 +536,12 @@ def test_an_interruption_ends_it() -> None:
     with pytest.raises(KeyboardInterrupt):
         audit(interrupted, cases=[PAIR])
 
-    def told(_: str, share: float | None) -> None:
+    def report(_: str, share: float | None) -> None:
         if share:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit(audited_functions.ours, cases=[PAIR], releases=10**12, processes=2, progress=told)
+        audit(audited_functions.ours, cases=[PAIR], releases=10**12, processes=2, progress=report)
     assert multiprocessing.active_children() == []
 
 
@@ -547,12 +562,12 @@ def test_it_can_be_called_from_a_thread() -> None:
 def both() -> Audit:
     """One that is clean and one that is not."""
     made = [
-        mechanisms.Mechanism("ours", "As it is.", ours, True, (PAIR, TRIPLE), 4_000),
-        mechanisms.Mechanism(
+        suite.Mechanism("ours", "As it is.", ours, True, (PAIR, TRIPLE), 4_000),
+        suite.Mechanism(
             "noise$less", "None.", lambda a, _: [(0, a[0])], True, (PAIR,), 4_000, "not private"
         ),
     ]
-    return auditor.audited(made, Fraction(1, 10**12), 1)
+    return auditor.audit_mechanisms(made, Fraction(1, 10**12), 1)
 
 
 @pytest.mark.statistical(false_alarm=1e-12)
@@ -602,7 +617,7 @@ def test_json_holds_everything(both: Audit) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_a_plot_is_drawn_in_each_form(both: Audit, form: str, tmp_path: Path) -> None:
-    content = drawn(both, form)
+    content = render(both.mechanisms, form)
     assert content[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
     (tmp_path / "file").write_bytes(content)
 
@@ -667,8 +682,8 @@ def test_without_gaps_nothing_is_said_of_them() -> None:
 @pytest.mark.statistical(false_alarm=1e-12)
 def test_what_was_found_of_one_is_shown_in_a_line(both: Audit) -> None:
     assert repr(both.mechanisms[1]) == (
-        "<Audited noise$less: 4,000 releases, law violated, ε at least "
-        f"{at_least(both.mechanisms[1].most_telling.epsilon)} of 1>"
+        "<MechanismAudit noise$less: 4,000 releases, law violated, ε at least "
+        f"{format_lower_bound(both.mechanisms[1].strongest_bound.epsilon)} of 1>"
     )
     assert both.to_dict()["releases_of_what_must_be_private"] == 4_000
     assert both.to_dict()["releases"] == 8_000
@@ -676,7 +691,7 @@ def test_what_was_found_of_one_is_shown_in_a_line(both: Audit) -> None:
 
 def test_top_k_is_what_is_audited() -> None:
     """Users call `topgap.top_k`; the suite calls it with what they may type."""
-    release = mechanisms._top_k((10**9, 0, 10**6), TWO)
+    release = suite._top_k((10**9, 0, 10**6), TWO)
     assert release.items == top_k([10**9, 0, 10**6], 2, 1, resolution="1/2").items == (0, 2)
     assert release.parameters == TWO
-    assert [index for index, _ in mechanisms._merged((10**9, 0, 10**6), TWO)] == [0, 2]
+    assert [index for index, _ in suite._merged((10**9, 0, 10**6), TWO)] == [0, 2]

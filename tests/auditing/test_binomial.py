@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 from tests.checking.mutants import Mutant, mutated
-from topgap.auditing import binomial
+from topgap.auditing.probability import binomial
 
 PROBABILITIES = [Fraction(1, 1000), Fraction(1, 20), Fraction(3, 10), Fraction(1, 2)]
 PROBABILITIES += [1 - each for each in PROBABILITIES[:-1]] + [Fraction(1, 3)]
@@ -24,10 +24,10 @@ LEVELS = [Fraction(1, 10), Fraction(1, 10**4), Fraction(1, 10**13)]
 def exact_tails(n: int, p: Fraction) -> list[Fraction]:
     """P[X ≥ x] for all x from 0 to n + 1, exactly."""
     a, b = p.numerator, p.denominator - p.numerator
-    chances = [comb(n, x) * a**x * b ** (n - x) for x in range(n + 1)]
+    probabilities = [comb(n, x) * a**x * b ** (n - x) for x in range(n + 1)]
     tails = [0]
-    for chance in reversed(chances):
-        tails.append(tails[-1] + chance)
+    for probability in reversed(probabilities):
+        tails.append(tails[-1] + probability)
     return [Fraction(each, p.denominator**n) for each in reversed(tails)]
 
 
@@ -36,7 +36,7 @@ def wrong_tails(module: Any) -> list[str]:
     found = []
     for n, p in product(SIZES, PROBABILITIES):
         for x, exact in enumerate(exact_tails(n, p)):
-            bound = Fraction(module.tail(n, x, p))
+            bound = Fraction(module.tail_bound(n, x, p))
             # Beyond 4.7 standard deviations the geometric sum is less than 1/20 too large;
             # Robbins' bounds are off by e^(1/12 − 1/13) at most, for a factorial of 1.
             most = Fraction(1)
@@ -72,7 +72,7 @@ def wrong_bounds(module: Any) -> list[str]:
         for x in {0, 1, 2, n // 3, n // 2, n - 1, n}:
             if not 0 <= x <= n:
                 continue
-            low = module.lower(n, x, level)
+            low = module.lower_bound(n, x, level)
             rough = Fraction(float(low)).limit_denominator(10**6)
             if x == 0:
                 if low != 0:
@@ -83,7 +83,7 @@ def wrong_bounds(module: Any) -> list[str]:
             exact = beta.ppf(float(level), x, n - x + 1)
             if not 0.9 * exact <= low <= exact * (1 + 1e-9):
                 found.append(f"{x} of {n}: {float(low)} for {exact} at {float(level)}")
-            if module.upper(n, n - x, level) != 1 - low:
+            if module.upper_bound(n, n - x, level) != 1 - low:
                 found.append(f"{n - x} of {n}: the upper bound is not the lower one mirrored")
     return found
 
@@ -95,7 +95,7 @@ def test_bounds_are_those_of_clopper_and_pearson() -> None:
 @pytest.mark.parametrize("mutant", [
     Mutant("twice the level", "_tail(n, x, middle) <= level", "_tail(n, x, middle) <= 2 * level"),
     Mutant("no search", "_STEPS = 64", "_STEPS = 4"),
-    Mutant("one more", "1 - lower(n, n - x, level)", "1 - lower(n, n - x + 1, level)"),
+    Mutant("one more", "1 - lower_bound(n, n - x, level)", "1 - lower_bound(n, n - x + 1, level)"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_wrong_bounds_are_found(mutant: Mutant) -> None:
     assert wrong_bounds(mutated(binomial, mutant)) != []
@@ -107,19 +107,21 @@ def test_many_releases_are_no_trouble(n: int) -> None:
         x = round(n * p + deviations * (n * p * (1 - p)) ** 0.5) + 1
         # SciPy's own tails have a relative error of about 1e-10 here.
         exact = binom.sf(x - 1, n, p)
-        assert exact * (1 - 1e-8) <= binomial.tail(n, x, Fraction(p)) <= exact * (1 + 2 / 3**2)
+        assert (
+            exact * (1 - 1e-8) <= binomial.tail_bound(n, x, Fraction(p)) <= exact * (1 + 2 / 3**2)
+        )
     for x in (0, 3, n // 100, n // 2, n - 3, n):
-        low = binomial.lower(n, x, Fraction(1, 10**13))
+        low = binomial.lower_bound(n, x, Fraction(1, 10**13))
         exact = beta.ppf(1e-13, x, n - x + 1) if x else 0.0
         assert exact * 0.99 <= low <= exact * (1 + 1e-8)
 
 
 def test_extremes_have_bounds() -> None:
-    assert binomial.tail(10, 0, Fraction(0)) == 1
-    assert binomial.tail(10, 1, Fraction(0)) == 0
-    assert binomial.tail(10, 10, Fraction(1)) == 1
-    assert 0 < binomial.tail(10**6, 10**6, Fraction(1, 10**300)) < 1e-300
-    assert binomial.tail(10**9, 999, Fraction(1, 10**400)) < 1e-300
+    assert binomial.tail_bound(10, 0, Fraction(0)) == 1
+    assert binomial.tail_bound(10, 1, Fraction(0)) == 0
+    assert binomial.tail_bound(10, 10, Fraction(1)) == 1
+    assert 0 < binomial.tail_bound(10**6, 10**6, Fraction(1, 10**300)) < 1e-300
+    assert binomial.tail_bound(10**9, 999, Fraction(1, 10**400)) < 1e-300
 
 
 @pytest.mark.slow
@@ -130,19 +132,19 @@ def test_extremes_have_bounds() -> None:
 )
 @settings(max_examples=100)
 def test_a_violation_is_one_for_certain(high: Fraction, low: Fraction, epsilon: Fraction) -> None:
-    more = binomial.is_more_than(high, low, epsilon)
-    bound = binomial.log_of_ratio(high, low)
+    more = binomial.exceeds(high, low, epsilon)
+    bound = binomial.log_ratio_bound(high, low)
     if low > 0 and high > 0 and abs(log(high / low) - float(epsilon)) > 1e-9:
         assert more == (log(high / low) > float(epsilon)) == (bound > float(epsilon))
     if low > 0:
         assert 0 <= bound <= max(0.0, log(max(high / low, Fraction(1))))
-    assert not binomial.is_more_than(low, low, epsilon)
+    assert not binomial.exceeds(low, low, epsilon)
 
 
 def test_what_cannot_be_compared_in_floats_is_compared_too() -> None:
     # e^(1/10^30) is more than 1 by less than a float can tell.
     tiny = Fraction(1, 10**30)
-    assert binomial.is_more_than(1 + 2 * tiny, Fraction(1), tiny)
-    assert not binomial.is_more_than(1 + tiny, Fraction(1), tiny)
-    assert not binomial.is_more_than(Fraction(1), Fraction(1, 2**256), Fraction(10**30))
-    assert binomial.log_of_ratio(Fraction(1), Fraction(0)) == inf
+    assert binomial.exceeds(1 + 2 * tiny, Fraction(1), tiny)
+    assert not binomial.exceeds(1 + tiny, Fraction(1), tiny)
+    assert not binomial.exceeds(Fraction(1), Fraction(1, 2**256), Fraction(10**30))
+    assert binomial.log_ratio_bound(Fraction(1), Fraction(0)) == inf

@@ -13,9 +13,9 @@ import pytest
 from tests.auditing.broken_law import Answers, Outcome, Wrong, names, outcomes
 from tests.checking.frequencies import misfits
 from topgap import TopK, law
-from topgap.auditing import broken
-from topgap.auditing.binomial import is_more_than, lower, upper
-from topgap.auditing.broken import BROKEN
+from topgap.auditing.mechanisms import broken_mechanisms
+from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
+from topgap.auditing.probability.binomial import exceeds, lower_bound, upper_bound
 from topgap.law import Bounds, exp_minus
 
 OPTION_1 = Wrong("uniform")
@@ -30,9 +30,9 @@ def near(x: float) -> Fraction:
     return Fraction(exp(-x))
 
 
-def within(chance: Fraction) -> Bounds:
+def within(probability: Fraction) -> Bounds:
     """The exact law takes e^−ρ as a float; probabilities of a few items are off by far less."""
-    return Bounds(chance - Fraction(1, 10**12), chance + Fraction(1, 10**12))
+    return Bounds(probability - Fraction(1, 10**12), probability + Fraction(1, 10**12))
 
 
 def true_law(answers: Answers, parameters: TopK, outcome: Outcome) -> Bounds:
@@ -54,18 +54,18 @@ def test_uniform_ties_name_winners_with_the_right_law(answers: Answers) -> None:
     """What Option 1 does wrong is the gaps: without them it is the paper's Noisy Max."""
     for winner in range(len(answers)):
         low, high = law.top_k(answers, ONE, [winner])
-        chance = within(names(answers, (winner,), near(1), "uniform"))
-        assert chance.low < high
-        assert low < chance.high
+        probability = within(names(answers, (winner,), near(1), "uniform"))
+        assert probability.low < high
+        assert low < probability.high
 
 
 def test_an_order_of_all_that_breaks_the_ties_too_would_be_right() -> None:
     """Two items have one order: there the correction with another order does no harm."""
     for gap in range(4):
         low, high = true_law((0, 0), ONE, ((0, gap),))
-        chance = within(TWO_ORDERS.chance((0, 0), ((0, gap),), near(1)))
-        assert chance.low < high
-        assert low < chance.high
+        probability = within(TWO_ORDERS.probability((0, 0), ((0, gap),), near(1)))
+        assert probability.low < high
+        assert low < probability.high
 
 
 # Privacy: by how much it is broken, or not.
@@ -77,7 +77,7 @@ def test_ties_by_index_and_gaps_lose_one_more_share_of_epsilon(k: int, x: Fracti
     """e^ε is x^−k; the winners and the runner-up, all tied, have to be raised past the first."""
     answers, raised = (0,) * (k + 2), (1,) + (0,) * (k + 1)
     tied = tuple((i, 0) for i in range(1, k + 1))
-    ratio = BY_INDEX.chance(answers, tied, x) / BY_INDEX.chance(raised, tied, x)
+    ratio = BY_INDEX.probability(answers, tied, x) / BY_INDEX.probability(raised, tied, x)
     assert ratio == x ** -(k + 1) > x**-k
 
 
@@ -102,21 +102,21 @@ def neighbours(
 def largest_excess(
     wrong: Wrong, items: int, k: int, x: Fraction, *, monotonic: bool, largest: int = 1
 ) -> Fraction:
-    """The largest ratio of two neighbours' chances, divided by e^ε."""
+    """The largest ratio of two neighbours' probabilities, divided by e^ε."""
     bound = x ** -(k if monotonic else 2 * k)
     cells = list(outcomes(items, k, 2))
     known: dict[Answers, list[Fraction]] = {}
 
-    def chances(answers: Answers) -> list[Fraction]:
+    def probabilities(answers: Answers) -> list[Fraction]:
         lowest = min(answers)
         key = tuple(answer - lowest for answer in answers)
         if key not in known:
-            known[key] = [wrong.chance(key, cell, x) for cell in cells]
+            known[key] = [wrong.probability(key, cell, x) for cell in cells]
         return known[key]
 
     worst = Fraction(0)
     for one, other in neighbours(items, monotonic=monotonic, largest=largest):
-        for a, b in zip(chances(one), chances(other), strict=True):
+        for a, b in zip(probabilities(one), probabilities(other), strict=True):
             if max(a, b) > 0:
                 worst = max(worst, max(a, b) / min(a, b) / bound)
     return worst
@@ -150,11 +150,11 @@ def test_names_alone_with_ties_by_index_keep_epsilon(items: int, k: int) -> None
     orders = list(permutations(range(items), k))
 
     @cache
-    def chances(answers: Answers) -> list[Fraction]:
+    def probabilities(answers: Answers) -> list[Fraction]:
         return [names(answers, order, HALF, "index") for order in orders]
 
     for one, other in neighbours(items, monotonic=True):
-        for a, b in zip(chances(one), chances(other), strict=True):
+        for a, b in zip(probabilities(one), probabilities(other), strict=True):
             assert max(a, b) <= min(a, b) * 2**k
 
 
@@ -169,8 +169,8 @@ def test_ties_by_index_prefer_the_first() -> None:
 def test_plain_gaps_are_too_large() -> None:
     """Of two equal answers by x/(1 + x) on average, of x/(1 − x)."""
     for x in (HALF, Fraction(9, 10)):
-        # Gaps of g ≥ 1 have chances c·x^g, and Σ g·x^(g−1) is 1/(1 − x)².
-        mean = 2 * OPTION_1.chance((0, 0), ((0, 1),), x) / (1 - x) ** 2
+        # Gaps of g ≥ 1 have probabilities c·x^g, and Σ g·x^(g−1) is 1/(1 − x)².
+        mean = 2 * OPTION_1.probability((0, 0), ((0, 1),), x) / (1 - x) ** 2
         assert mean == x / (1 - x) + x / (1 + x)
 
 
@@ -188,9 +188,9 @@ def test_plain_gaps_are_too_large() -> None:
 def test_the_chance_of_a_gap_of_0_is_off(
     wrong: Wrong, answers: Answers, parameters: TopK, outcome: Outcome, least: float
 ) -> None:
-    chance = float(wrong.chance(answers, outcome, near(float(parameters.rate))))
+    probability = float(wrong.probability(answers, outcome, near(float(parameters.rate))))
     low, high = true_law(answers, parameters, outcome)
-    assert max(float(low) - chance, chance - float(high)) > least
+    assert max(float(low) - probability, probability - float(high)) > least
 
 
 def test_rounding_to_nearest_is_a_law_of_its_own() -> None:
@@ -211,7 +211,7 @@ def test_rounding_to_nearest_is_a_law_of_its_own() -> None:
 )
 def test_too_little_noise_loses_twice_epsilon(name: str, outcome: Outcome) -> None:
     """Noise of half the mean is that of twice ε: its law has a ratio of e^2, and ε is 1."""
-    (pair,) = next(each.shown_on for each in BROKEN if each.name == name)
+    (pair,) = next(each.shown_on for each in BROKEN_MECHANISMS if each.name == name)
     twice = TopK(pair.parameters.k, 2, resolution=1, monotonic=pair.parameters.monotonic)
     likely = true_law(pair.answers, twice, outcome).low
     other = true_law(pair.neighbour, twice, outcome).high
@@ -222,26 +222,26 @@ def test_too_little_noise_loses_twice_epsilon(name: str, outcome: Outcome) -> No
 # What is shown is what is wrong, and nothing else: each has the law that is computed above.
 
 RUNS = 20_000
-Chance = Callable[[Any], Fraction]
+Probability = Callable[[Any], Fraction]
 
 
 def cells_of(answers: Answers, parameters: TopK) -> list[Any]:
     return list(outcomes(len(answers), parameters.k, 3))
 
 
-EXACT: list[tuple[str, Answers, TopK, Chance]] = [
-    ("ties by index", (0, 1, 1), ONE, lambda o: BY_INDEX.chance((0, 1, 1), o, near(1))),
+EXACT: list[tuple[str, Answers, TopK, Probability]] = [
+    ("ties by index", (0, 1, 1), ONE, lambda o: BY_INDEX.probability((0, 1, 1), o, near(1))),
     (
         "uniform ties, plain gaps",
         (0, 0, 1),
         TWO,
-        lambda o: OPTION_1.chance((0, 0, 1), o, near(1 / 2)),
+        lambda o: OPTION_1.probability((0, 0, 1), o, near(1 / 2)),
     ),
     (
         "one order for ties, one for gaps",
         (0, 0, 0),
         TWO,
-        lambda o: TWO_ORDERS.chance((0, 0, 0), o, near(1 / 2)),
+        lambda o: TWO_ORDERS.probability((0, 0, 0), o, near(1 / 2)),
     ),
     (
         "gaps rounded to nearest",
@@ -263,17 +263,17 @@ def nearest(answers: Answers, outcome: Outcome) -> Fraction:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "answers", "parameters", "chance"), EXACT, ids=[name for name, *_ in EXACT]
+    ("name", "answers", "parameters", "probability"), EXACT, ids=[name for name, *_ in EXACT]
 )
 @pytest.mark.statistical(false_alarm=2e-9)
 def test_it_has_the_law_that_is_said(
-    name: str, answers: Answers, parameters: TopK, chance: Chance, false_alarm: float
+    name: str, answers: Answers, parameters: TopK, probability: Probability, false_alarm: float
 ) -> None:
     # Union bound over the cells, see `misfits`.
-    release = next(each.release for each in BROKEN if each.name == name)
+    release = next(each.release for each in BROKEN_MECHANISMS if each.name == name)
     seen = Counter(_pairs(release(answers, parameters)) for _ in range(RUNS))
     cells = cells_of(answers, parameters)
-    assert misfits(seen, cells, lambda cell: within(chance(cell)), false_alarm) == []
+    assert misfits(seen, cells, lambda cell: within(probability(cell)), false_alarm) == []
 
 
 def _pairs(released: Any) -> Outcome:
@@ -284,9 +284,9 @@ def _pairs(released: Any) -> Outcome:
 @pytest.mark.parametrize(
     ("run", "answers", "ordered"),
     [
-        (broken.names_with_ties_by_index, (0, 0, 1), (0, 1, 2)),
+        (broken_mechanisms.names_with_ties_by_index, (0, 0, 1), (0, 1, 2)),
         # Sorted by the answers this is (1, 0, 0), in which the last item stands first.
-        (broken.names_with_ties_by_true_order, (0, 0, 1), (2, 0, 1)),
+        (broken_mechanisms.names_with_ties_by_true_order, (0, 0, 1), (2, 0, 1)),
     ],
     ids=["index", "true order"],
 )
@@ -298,19 +298,19 @@ def test_names_have_the_law_that_is_said(
     seen = Counter(tuple(run(answers, ONE)) for _ in range(RUNS))
     sorted_answers = tuple(answers[item] for item in ordered)
 
-    def chance(winners: tuple[int, ...]) -> Bounds:
+    def probability(winners: tuple[int, ...]) -> Bounds:
         return within(names(sorted_answers, (ordered.index(winners[0]),), near(1), "index"))
 
-    assert misfits(seen, [(0,), (1,), (2,)], chance, false_alarm) == []
+    assert misfits(seen, [(0,), (1,), (2,)], probability, false_alarm) == []
 
 
 def test_a_fixed_seed_repeats_itself_and_tells_neighbours_apart() -> None:
     for here, there, parameters in next(
-        each.shown_on for each in BROKEN if each.name == "a fixed seed"
+        each.shown_on for each in BROKEN_MECHANISMS if each.name == "a fixed seed"
     ):
-        first = broken.fixed_seed(here, parameters)
-        assert all(broken.fixed_seed(here, parameters) == first for _ in range(10))
-        assert broken.fixed_seed(there, parameters) != first
+        first = broken_mechanisms.fixed_seed(here, parameters)
+        assert all(broken_mechanisms.fixed_seed(here, parameters) == first for _ in range(10))
+        assert broken_mechanisms.fixed_seed(there, parameters) != first
 
 
 # Floats.
@@ -323,25 +323,26 @@ def odd(run: Callable[..., Any], answers: Answers, parameters: TopK, runs: int) 
 @pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_even_noise_shows_in_two_answers_and_rounded_gaps() -> None:
-    # With mean 2^54, noise is below 2^53 with chance 1 − e^(−1/2) = 0.393, and then as often odd as
-    # even; so a gap is odd with chance (1 − 0.607²)/2 = 0.316 on D. On the neighbour noise between
-    # 2^53 and 2^54, of chance 0.239, makes it odd if the other is not below: 0.239·0.607 = 0.145
-    # more. At this level the bounds of 5,000 lie 0.026 and 0.025 from the shares, so it fails only
-    # if the difference of the shares is 0.08 off, by Hoeffding with a chance below e^−32.
+    # With mean 2^54, noise is below 2^53 with probability 1 − e^(−1/2) = 0.393, and then as often
+    # odd as even; so a gap is odd with probability (1 − 0.607²)/2 = 0.316 on D. On the neighbour
+    # noise between 2^53 and 2^54, of probability 0.239, makes it odd if the other is not below:
+    # 0.239·0.607 = 0.145 more. At this level the bounds of 5,000 lie 0.026 and 0.025 from the
+    # shares, so it fails only if the difference of the shares is 0.08 off, by Hoeffding with a
+    # probability below e^−32.
     ((here, there, parameters),) = next(
-        each.shown_on for each in BROKEN if each.name == "floats, gaps rounded"
+        each.shown_on for each in BROKEN_MECHANISMS if each.name == "floats, gaps rounded"
     )
     runs, level = 5_000, Fraction(1, 10**4)
-    low = lower(runs, odd(broken.rounded_floats, there, parameters, runs), level)
-    high = upper(runs, odd(broken.rounded_floats, here, parameters, runs), level)
-    assert is_more_than(low, high, Fraction(1, 50))
+    low = lower_bound(runs, odd(broken_mechanisms.rounded_floats, there, parameters, runs), level)
+    high = upper_bound(runs, odd(broken_mechanisms.rounded_floats, here, parameters, runs), level)
+    assert exceeds(low, high, Fraction(1, 50))
     assert parameters.epsilon < Fraction(1, 10**16)
 
 
 def test_all_that_is_broken_is_named_once_and_said() -> None:
-    assert len({each.name for each in BROKEN}) == len(BROKEN)
-    assert all(each.what.endswith(".") and each.shown_on for each in BROKEN)
-    for each in BROKEN:
+    assert len({each.name for each in BROKEN_MECHANISMS}) == len(BROKEN_MECHANISMS)
+    assert all(each.what.endswith(".") and each.shown_on for each in BROKEN_MECHANISMS)
+    for each in BROKEN_MECHANISMS:
         for here, there, parameters in each.shown_on:
             for answers in (here, there):
                 released = each.release(answers, parameters)

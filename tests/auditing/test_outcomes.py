@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 
 from topgap import Release, ReleaseError, TopK
-from topgap.auditing import features
-from topgap.auditing.grids import Grid, begins, ends, grid
-from topgap.auditing.neighbourhood import FULL
-from topgap.auditing.outcomes import MinusZero, OffGrid, Outcome, impossible, read
+from topgap.auditing.cases.default_cases import FULL_CASES
+from topgap.auditing.observing import event_text, observables
+from topgap.auditing.observing.gap_bins import GapBins, bin_end, bin_start, make_gap_bins
+from topgap.auditing.observing.outcomes import (
+    MinusZero,
+    OffGrid,
+    Outcome,
+    explain_impossible,
+    read_outcome,
+)
 
 TENTHS = TopK(k=2, epsilon=1)
 THIRDS = TopK(k=2, epsilon=1, resolution="1/3")
@@ -29,14 +35,14 @@ THIRDS = TopK(k=2, epsilon=1, resolution="1/3")
     [(2, Decimal("0.30")), (0, Decimal(1))],
 ], ids=range(8))  # fmt: skip
 def test_all_forms_are_read_alike(returned: object) -> None:
-    assert read(returned, TENTHS, gaps=True) == Outcome((2, 0), (3, 10))
+    assert read_outcome(returned, TENTHS, gaps=True) == Outcome((2, 0), (3, 10))
 
 
 @pytest.mark.parametrize("returned", [
     [2, 0], (2, 0), np.array([2, 0]), [np.int64(2), 0], Release(TENTHS, [2, 0])
 ], ids=range(5))  # fmt: skip
 def test_indices_are_read_alike(returned: object) -> None:
-    assert read(returned, TENTHS, gaps=False) == Outcome((2, 0), None)
+    assert read_outcome(returned, TENTHS, gaps=False) == Outcome((2, 0), None)
 
 
 @pytest.mark.parametrize(("gap", "parameters", "known"), [
@@ -61,7 +67,7 @@ def test_gaps_are_read_exactly(gap: Any, parameters: TopK, known: object) -> Non
     returned: object = [(0, gap), (1, 0)]
     if gap is Release:
         returned = Release(TopK(k=2, epsilon=1, resolution="1/4"), [0, 1], [1, 0])
-    assert read(returned, parameters, gaps=True).gaps == (known, 0)
+    assert read_outcome(returned, parameters, gaps=True).gaps == (known, 0)
 
 
 @pytest.mark.parametrize("gaps", [True, False])
@@ -76,7 +82,7 @@ def test_gaps_are_read_exactly(gap: Any, parameters: TopK, known: object) -> Non
 ], ids=repr)  # fmt: skip
 def test_anything_else_is_refused(returned: object, gaps: bool) -> None:
     with pytest.raises(ReleaseError, match=r"\.$"):
-        read(returned, TENTHS, gaps=gaps)
+        read_outcome(returned, TENTHS, gaps=gaps)
 
 
 @pytest.mark.parametrize(("returned", "gaps"), [
@@ -86,7 +92,7 @@ def test_anything_else_is_refused(returned: object, gaps: bool) -> None:
 ], ids=range(6))  # fmt: skip
 def test_gaps_must_be_there_or_not_as_was_said(returned: object, gaps: bool) -> None:
     with pytest.raises(ReleaseError):
-        read(returned, TENTHS, gaps=gaps)
+        read_outcome(returned, TENTHS, gaps=gaps)
 
 
 @pytest.mark.parametrize(("outcome", "why"), [
@@ -100,23 +106,23 @@ def test_gaps_must_be_there_or_not_as_was_said(returned: object, gaps: bool) -> 
     (Outcome((1, 0), (OffGrid(0, -3), 0)), "a gap that is no multiple of the resolution"),
 ], ids=str)  # fmt: skip
 def test_what_cannot_be_is_known(outcome: Outcome, why: str | None) -> None:
-    assert impossible(outcome, 3) == why
+    assert explain_impossible(outcome, 3) == why
 
 
 def test_sizes_lie_between_where_they_begin_and_end() -> None:
-    edges = grid(FULL[0]).fine[0]
+    edges = make_gap_bins(FULL_CASES[0]).fine[0]
     for steps in [*range(2_000), 10**6, 2**60, 10**18]:
-        first = begins(steps, edges)
-        end = ends(first, edges)
+        first = bin_start(steps, edges)
+        end = bin_end(first, edges)
         assert end is not None
         assert first <= steps < end <= first + max(1, first // 8)
-    assert begins(-(10**9), edges) == -1
-    assert ends(begins(10**40, edges), edges) is None
+    assert bin_start(-(10**9), edges) == -1
+    assert bin_end(bin_start(10**40, edges), edges) is None
 
 
-def sorted_so(*edges: int, k: int = 1) -> Grid:
+def make_bins(*edges: int, k: int = 1) -> GapBins:
     all_of_them = (edges,) * k
-    return Grid(all_of_them, all_of_them, all_of_them, k, k)
+    return GapBins(all_of_them, all_of_them, all_of_them, k, k)
 
 
 def test_labels_are_counted_by_feature() -> None:
@@ -125,8 +131,8 @@ def test_labels_are_counted_by_feature() -> None:
         Outcome((1, 0), (40, 3)): 2,
         Outcome((0, 1), (0, OffGrid(7, -4))): 1,
     })  # fmt: skip
-    one = features.tally(outcomes, 3, sorted_so(*range(11), 12, 40, k=2))
-    names = features.names(2, gaps=True)
+    one = observables.tally_outcomes(outcomes, 3, make_bins(*range(11), 12, 40, k=2))
+    names = observables.list_observables(2, gaps=True)
     counts = dict(zip(names, one.counts, strict=True))
     assert one.releases == 8
     assert counts["items"] == {(1, 0): 7, (0, 1): 1}
@@ -146,8 +152,8 @@ def test_labels_are_counted_by_feature() -> None:
 def test_minus_zero_is_told_from_zero_and_large_numbers_are_told() -> None:
     outcomes = {Outcome((0,), (0,)): 1, Outcome((0,), (MinusZero(),)): 2,
                 Outcome((10**5000,), (10**5000,)): 4}  # fmt: skip
-    one = features.tally(outcomes, 3, sorted_so(0, 1, 5))
-    counts = dict(zip(features.names(1, gaps=True), one.counts, strict=True))
+    one = observables.tally_outcomes(outcomes, 3, make_bins(0, 1, 5))
+    counts = dict(zip(observables.list_observables(1, gaps=True), one.counts, strict=True))
     assert counts["low bits of gap 1"] == {("zero",): 1, ("minus zero",): 2, ("on", 128): 4}
     assert counts["items and size of gap 1"][(0,), 0] == 3
     assert one.impossible == {"an item that does not exist": 4}
@@ -176,7 +182,7 @@ def test_minus_zero_is_told_from_zero_and_large_numbers_are_told() -> None:
     ("last bits of all gaps", [(0, 3)], "gaps that leave 0, 3 when divided by 4 steps"),
 ], ids=range(14))  # fmt: skip
 def test_events_are_said_in_words(feature: str, event: list[Any], said: str) -> None:
-    assert features.in_words(feature, event, sorted_so(0, 1, 2, 3, 5, 9, k=2)) == said
+    assert event_text.describe_event(feature, event, make_bins(0, 1, 2, 3, 5, 9, k=2)) == said
 
 
 @pytest.mark.statistical(false_alarm=1e-15)  # it takes 5 of the labels below; all of 800 have one

@@ -16,23 +16,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-import data
-import paper
-import paper_chances
-import paper_datasets
-import paper_figures
-import paper_runs
-from paper_chances import as_written, calls_of_a_geometric, pools
-from paper_figures import CALLS, DATASETS, KS, PARTS, PUBLISHED_CALLS, TIMES, implied_rounds
-from paper_plots import draw_parts
-from paper_runs import Measured, Source, measure
-from paper_tables import ratio, shown, signed
+from benchmarks import data
+from benchmarks.pages import DOCS
+from benchmarks.paper import command, comparisons, probabilities, published, records, runs
+from benchmarks.paper.plots import draw_parts
+from benchmarks.paper.probabilities import as_written, calls_of_a_geometric, pools
+from benchmarks.paper.published import (
+    CALLS,
+    DATASETS,
+    KS,
+    PARTS,
+    PUBLISHED_CALLS,
+    TIMES,
+    implied_rounds,
+)
+from benchmarks.paper.runs import Measured, Source, measure
+from benchmarks.paper.tables import format_mean, format_signed, ratio
 from tests.checking.mutants import Mutant, mutated
+from tests.checking.public_files import public_file
 from topgap import TopK, datasets
 from topgap.reference import Sampler, secure
-from written import DOCS
 
-PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
 SPREAD = np.arange(0, 16_400, 20)  # 820 answers, of which 800 may win
 
 
@@ -48,9 +52,7 @@ def test_the_papers_parts_add_up_to_its_times() -> None:
 
 
 def test_each_figure_stands_in_the_paper() -> None:
-    if not PAPER.exists():
-        pytest.skip("The paper is not at hand.")
-    text = PAPER.read_text(encoding="utf-8")
+    text = public_file("paper.tex", data.SHARED.parent).read_text(encoding="utf-8")
     rows = {tuple(map(float, re.findall(r"&\s*([\d.]+)", line))) for line in text.splitlines()}
     plain = text.replace(",", "")
     for tables in (TIMES, PARTS):
@@ -109,7 +111,7 @@ def tied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_three_parts_are_told_apart_and_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     tied(monkeypatch)
-    assert parts_are_right(paper_runs, Clocked(monkeypatch))
+    assert parts_are_right(runs, Clocked(monkeypatch))
 
 
 @pytest.mark.parametrize(
@@ -129,12 +131,12 @@ def test_parts_told_apart_elsewhere_are_found(
     mutant: Mutant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tied(monkeypatch)
-    assert not parts_are_right(mutated(paper_runs, mutant), Clocked(monkeypatch))
+    assert not parts_are_right(mutated(runs, mutant), Clocked(monkeypatch))
 
 
 def test_the_reference_is_left_as_it_was() -> None:
     before = secure._tie
-    paper_runs.pruned([5, 3, 1], TopK(1, 1))
+    runs.pruned([5, 3, 1], TopK(1, 1))
     assert secure._tie is before
 
 
@@ -147,11 +149,11 @@ COSTS = {  # of a trial in the first phase, one in the second, and a coin
     "bernoulli": (0, 0, 1),
     "uniform": (1, 0, 1),
 }
-MOST = 400  # calls of one geometric number: its chance falls by 1/e or more in every ten
+MOST = 400  # calls of one geometric number: its probability falls by 1/e or more in every ten
 
 
 def law_of_calls(t: int, divisor: Callable[[int], int], call: str) -> Any:
-    """The chance of 0, 1, 2, … calls, by adding up: trial after trial, coin after coin."""
+    """The probability of 0, 1, 2, … calls, by adding up: trial after trial, coin after coin."""
     first, second, coin = COSTS[call]
     law = np.array([1.0])
     for thetas, trial, last_is_odd in (
@@ -192,7 +194,7 @@ def moments_agree(module: Any, t: int, divisor: Callable[[int], int]) -> bool:
 @pytest.mark.parametrize("divisor", DIVISORS, ids=["k", "k!"])
 @pytest.mark.parametrize("t", [1, 2, 5])
 def test_means_and_variances_are_those_of_the_law(t: int, divisor: Callable[[int], int]) -> None:
-    assert moments_agree(paper_chances, t, divisor)
+    assert moments_agree(probabilities, t, divisor)
 
 
 @pytest.mark.parametrize(
@@ -207,11 +209,11 @@ def test_means_and_variances_are_those_of_the_law(t: int, divisor: Callable[[int
     ids=lambda mutant: mutant.name,
 )  # fmt: skip
 def test_wrong_moments_are_found(mutant: Mutant) -> None:
-    assert not moments_agree(mutated(paper_chances, mutant), 2, as_written)
+    assert not moments_agree(mutated(probabilities, mutant), 2, as_written)
 
 
 class Undecided(Exception):  # noqa: N818
-    """The script is over; here are the chances of what may come next."""
+    """The script is over; here are the probabilities of what may come next."""
 
 
 class Scripted(Sampler):
@@ -222,10 +224,10 @@ class Scripted(Sampler):
         self._script = iter(script)
         self._divisor = divisor
 
-    def _chosen(self, *chances: float) -> int:
+    def _chosen(self, *probabilities: float) -> int:
         for choice in self._script:
             return choice
-        raise Undecided(chances)
+        raise Undecided(probabilities)
 
     def uniform(self, n: int) -> int:
         self.calls["uniform"] += 1
@@ -249,7 +251,7 @@ class Scripted(Sampler):
 
 @pytest.mark.parametrize("divisor", DIVISORS, ids=["k", "k!"])
 def test_that_law_is_the_samplers(divisor: Callable[[int], int]) -> None:
-    """What was walked of each number of calls is no more than its chance, and all but the rest."""
+    """The mass walked for each number of calls is at most its probability, and all but the rest."""
     t = 2
     masses: dict[str, dict[int, float]] = {call: defaultdict(float) for call in COSTS}
     rest = 1.0
@@ -260,9 +262,9 @@ def test_that_law_is_the_samplers(divisor: Callable[[int], int]) -> None:
         try:
             sampler.geometric(Fraction(1, t))
         except Undecided as next_one:
-            for choice, chance in enumerate(next_one.args[0]):
-                if chance:
-                    heapq.heappush(heap, (mass * chance, (*script, choice)))
+            for choice, probability in enumerate(next_one.args[0]):
+                if probability:
+                    heapq.heappush(heap, (mass * probability, (*script, choice)))
             continue
         rest += mass
         sampler.calls["proposals"] = sampler.calls["uniform"] - sampler.calls["bernoulli"]
@@ -316,44 +318,44 @@ def test_rounds_refine_what_is_at_least_the_last(
 
 
 class Even:
-    """A generator whose numbers lie evenly, and which says what chance it was asked for."""
+    """A generator whose numbers lie evenly, and which says what probability it was asked for."""
 
     def __init__(self) -> None:
-        self.chance = math.nan
+        self.probability = math.nan
 
     def random(self, n: int) -> Any:
         return (np.arange(n) + 0.5) / n
 
-    def geometric(self, chance: float, n: int) -> Any:
-        self.chance = chance
+    def geometric(self, probability: float, n: int) -> Any:
+        self.probability = probability
         return np.full(n, 3)  # two trials said yes before one said no
 
 
 def law_of_noise(
     module: Any, divisor: Callable[[int], int], t: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[float]:
-    """The chances of u = 0, 1, …, and last that a trial of 1 says no."""
+    """The probabilities of u = 0, 1, …, and last that a trial of 1 says no."""
     even = Even()
     monkeypatch.setattr(module, "RNG", even)
     drawn = module.coins_of(divisor, t)(100_000) - 2 * t
     assert 0 < drawn.min() < drawn.max() < t
-    return [*(np.bincount(np.floor(drawn).astype(int), minlength=t) / 100_000), even.chance]
+    return [*(np.bincount(np.floor(drawn).astype(int), minlength=t) / 100_000), even.probability]
 
 
 def test_coins_as_written_make_the_geometric_law(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.exp(-np.arange(5) / 5)
     expected = [*(weights / sum(weights)), 1 - 1 / math.e]
-    found = law_of_noise(paper_chances, as_written, 5, monkeypatch)
+    found = law_of_noise(probabilities, as_written, 5, monkeypatch)
     assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_coins_of_the_script_make_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A trial of θ says yes with chance 1 − θ + θ²/2! − θ³/(2!·3!) + θ⁴/(2!·3!·4!) − …
+    # A trial of θ says yes with probability 1 − θ + θ²/2! − θ³/(2!·3!) + θ⁴/(2!·3!·4!) − …
     one, half = ([x**m for m in range(6)] for x in (1, 0.5))
     signs = [1, -1, 1 / 2, -1 / 12, 1 / 288, -1 / 34_560]
     yes, at_half = (sum(map(math.prod, zip(signs, x, strict=True))) for x in (one, half))
     expected = [1 / (1 + at_half), at_half / (1 + at_half), 1 - yes]
-    found = law_of_noise(paper_chances, math.factorial, 2, monkeypatch)
+    found = law_of_noise(probabilities, math.factorial, 2, monkeypatch)
     assert found == pytest.approx(expected, abs=1e-4)
 
 
@@ -367,8 +369,8 @@ def test_coins_of_the_script_make_another(monkeypatch: pytest.MonkeyPatch) -> No
     ids=lambda mutant: mutant.name,
 )
 def test_wrong_noise_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = law_of_noise(paper_chances, math.factorial, 2, monkeypatch)
-    wrong = law_of_noise(mutated(paper_chances, mutant), math.factorial, 2, monkeypatch)
+    right = law_of_noise(probabilities, math.factorial, 2, monkeypatch)
+    wrong = law_of_noise(mutated(probabilities, mutant), math.factorial, 2, monkeypatch)
     assert wrong != pytest.approx(right, abs=1e-2)
 
 
@@ -387,9 +389,9 @@ def found() -> list[Measured]:
 
 def places(found: list[Measured]) -> dict[str, str]:
     return {
-        "how": paper.how(found, 4, 0.5, quick=True),
+        "run": command.run_table(found, 4, 0.5, quick=True),
         "datasets": "as known",
-        **paper.texts(found),
+        **command.tables_of(found),
     }
 
 
@@ -397,13 +399,13 @@ def places(found: list[Measured]) -> dict[str, str]:
 def test_every_way_is_measured_for_every_k(found: list[Measured]) -> None:
     ways = {"Secure", "Opt. Secure", "Baseline", "Kernel"}
     assert {(way, k) for way in ways for k in KS} == found[0].times.keys()
-    calls = {way: paper_runs.KERNEL_CALLS if way == "Kernel" else 1 for way in ways}
+    calls = {way: runs.KERNEL_CALLS if way == "Kernel" else 1 for way in ways}
     assert all(len(times) == 2 * calls[way] for (way, _), times in found[0].times.items())
     for k in KS:
-        runs = [sum(run.parts) for run in found[0].runs[k]]
+        sums = [sum(run.parts) for run in found[0].runs[k]]
         whole = found[0].times["Opt. Secure", k]
         # The whole is timed from outside, and nothing much is outside of the parts.
-        assert all(0 < part < all_of_it for part, all_of_it in zip(runs, whole, strict=True))
+        assert all(0 < part < all_of_it for part, all_of_it in zip(sums, whole, strict=True))
 
 
 def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
@@ -415,22 +417,21 @@ def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
 
 @pytest.mark.slow
 def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> None:
-    assert paper.rounds_in_words(found) == "None of the data measured here are the paper's."
+    assert len(comparisons.round_differences(found).splitlines()) == 2  # the head alone
     same = replace(
         found[-1],
         source=found[-1].source._replace(label="Kosarak"),
         pools={k: [[], [802]] for k in KS},  # half a round
         script_rounds={k: [0, 0] for k in KS},
     )
-    said = paper.rounds_in_words([*found, same])
-    assert "law is between −0.51 (Kosarak, k = 25) and +1.16 (Kosarak, k = 800)" in said
-    assert "coins it is between −0.01 (Kosarak, k = 25) and +1.66 (Kosarak, k = 800)" in said
-    assert "up to 0.02 by chance" in said
+    _, _, law, script = comparisons.round_differences([*found, same]).splitlines()
+    assert law == "| law | −0.51 | Kosarak, k = 25 | +1.16 | Kosarak, k = 800 | 0.02 |"
+    assert "| −0.01 | Kosarak, k = 25 | +1.66 | Kosarak, k = 800 | 0.00 |" in script
 
 
 @pytest.mark.slow
 def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path) -> None:
-    paper.publish(tmp_path, places(found), found[:1])  # plots of one panel take less time
+    command.publish(tmp_path, places(found), found[:1])  # plots of one panel take less time
     page = (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     empty = re.findall(r"<!-- measured: (.*) -->\n<!-- /measured -->", page)
     assert empty == []
@@ -450,7 +451,7 @@ def test_the_same_figures_make_the_same_plot(found: list[Measured], tmp_path: Pa
 
 def test_a_page_without_a_place_leaves_all_as_it_was(found: list[Measured], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no place for weather"):
-        paper.publish(tmp_path, {"weather": "fair"}, found)
+        command.publish(tmp_path, {"weather": "fair"}, found)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -459,12 +460,18 @@ def test_the_page_has_just_these_places(found: list[Measured]) -> None:
     assert sorted(re.findall(r"<!-- measured: (.*) -->", page)) == sorted(places(found))
 
 
+def test_what_is_written_is_tables(found: list[Measured]) -> None:
+    for text in command.tables_of(found).values():
+        for line in filter(None, text.splitlines()):
+            assert line.startswith(("| ", "**some answers**, n = 820"))
+
+
 def test_a_mean_is_shown_to_its_error() -> None:
-    assert shown([1.0, 2.0, 3.0], 1) == "2.00 ± 0.58"
-    assert shown([1000.0, 2000.0], 1) == "1,500 ± 500"
-    assert shown([0.0, 0.0], 1) == "0"
-    assert shown([0.0123], 1e3) == "12.3"
-    assert [signed(each, ".2f") for each in (-1.2, -0.001, 0.5)] == ["−1.20", "0.00", "0.50"]
+    assert format_mean([1.0, 2.0, 3.0], 1) == "2.00 ± 0.58"
+    assert format_mean([1000.0, 2000.0], 1) == "1,500 ± 500"
+    assert format_mean([0.0, 0.0], 1) == "0"
+    assert format_mean([0.0123], 1e3) == "12.3"
+    assert [format_signed(each, ".2f") for each in (-1.2, -0.001, 0.5)] == ["−1.20", "0.00", "0.50"]
 
 
 # Data sets
@@ -475,18 +482,18 @@ def test_records_are_counted_where_transactions_are(tmp_path: Path) -> None:
     file.write_text("1 2\n2\n\n2 3\n", encoding="ascii")
     dataset = datasets.read(file)
     there = Source("Kosarak", "some", np.array([1, 3, 1]))
-    assert paper_datasets.counted(there, dataset) == f"{dataset.records}, counted"
+    assert records.format_counted(there, dataset) == f"{dataset.records}, counted"
     with pytest.raises(ValueError, match=r"What some\.dat holds does not have the counts"):
-        paper_datasets.counted(there._replace(counts=np.array([1, 3, 2])), dataset)
+        records.format_counted(there._replace(counts=np.array([1, 3, 2])), dataset)
 
 
 def test_a_part_is_never_called_the_whole() -> None:
     part = Source("BMS-POS", "part of BMS-POS", np.arange(1_515))
     made_up = Source("BMS-POS", "Zipf like BMS-POS", np.arange(1_657))
-    assert paper_datasets.records(part).startswith("275,000 of 515,597")
-    assert paper_datasets.records(made_up) == "none: made up"
+    assert records.records(part).startswith("275,000 of 515,597")
+    assert records.records(made_up) == "none: made up"
     assert (part.real, made_up.real) == (True, False)
-    assert paper_figures.DATASETS["BMS-POS"] == (515_597, 1_657)
+    assert published.DATASETS["BMS-POS"] == (515_597, 1_657)
 
 
 @pytest.fixture
@@ -515,12 +522,12 @@ def test_docs_never_get_what_is_made_up(
     output: list[str], bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.argv", ["paper.py", *output])
-    monkeypatch.setattr(paper, "measure", lambda *_: pytest.fail("It was measured."))
+    monkeypatch.setattr(command, "measure", lambda *_: pytest.fail("It was measured."))
     with pytest.raises(SystemExit, match=r"only T40I10D100K-like by Quest, Zipf .*; load the data"):
-        paper.main()
-    paper.refuse_made_up(bare, [Source.load("Kosarak")])
-    paper.refuse_made_up(None, [Source.load("Kosarak")])
-    paper.refuse_made_up(DOCS, [Source("BMS-POS", "part of BMS-POS", SPREAD)])
+        command.main()
+    command.refuse_made_up(bare, [Source.load("Kosarak")])
+    command.refuse_made_up(None, [Source.load("Kosarak")])
+    command.refuse_made_up(DOCS, [Source("BMS-POS", "part of BMS-POS", SPREAD)])
 
 
 @pytest.mark.parametrize("verified", [True, False])
@@ -535,8 +542,8 @@ def test_a_whole_data_set_counts_only_with_its_checksum(
     ours = Source("Kosarak", "Kosarak", np.array([2, 1]))  # as if it were in ../shared
     if verified:
         assert (label, sorted(counts.tolist())) == ("Kosarak", [1, 2])
-        assert paper_datasets.records(ours) == "2, counted"
+        assert records.records(ours) == "2, counted"
     else:
         assert (label, len(counts)) == ("Zipf like Kosarak", 41_270)
-        assert paper_datasets.records(ours).startswith("not at hand")
+        assert records.records(ours).startswith("not at hand")
         assert "Kosarak.dat does not have the checksum" in capsys.readouterr().err

@@ -22,8 +22,9 @@ import opendp.prelude as dp
 from diffprivlib import BudgetAccountant, mechanisms, models, tools
 from diffprivlib.utils import BudgetError
 
-from data import zipf
-from peers import (
+from benchmarks.data import zipf
+from benchmarks.pages import DOCS
+from benchmarks.peers import (
     command,
     contenders,
     fraction_samplers,
@@ -34,17 +35,22 @@ from peers import (
     tables,
     times,
 )
-from peers.contenders import ALL, Answers, Contender, flat, opendp_measurement
-from peers.memory import Memory
-from peers.probe import bits_of_releases
-from peers.random_bits import Bits, CountedBits, CountedFloats, outputs_between, words_between
-from peers.times import Sizes, Timing, forecast, too_long
+from benchmarks.peers.contenders import ALL, Answers, Contender, flat, opendp_measurement
+from benchmarks.peers.memory import Memory
+from benchmarks.peers.probe import bits_of_releases
+from benchmarks.peers.random_bits import (
+    Bits,
+    CountedBits,
+    CountedFloats,
+    outputs_between,
+    words_between,
+)
+from benchmarks.peers.times import Sizes, Timing, forecast, too_long
 from tests.checking.cached_law import exp_minus, top_k
 from tests.checking.mutants import Mutant, mutated
 from tests.checking.walks import Walk, walk_tapes
 from topgap import TopK
 from topgap.law import Bounds
-from written import DOCS
 
 HALF = Fraction(1, 2)
 FEW = TopK(k=1, epsilon=8, resolution=1)  # noise of rate 4
@@ -109,7 +115,7 @@ def winner(given: Any) -> int:
 
 
 # The largest of 60 counts is 900 and the next 450. Noise of mean 2, or of Gumbel's law with that
-# scale, bridges 450 with a chance below e^−200 for each of 59 items and 9 contenders.
+# scale, bridges 450 with a probability below e^−200 for each of 59 items and 9 contenders.
 @pytest.mark.statistical(false_alarm=1e-80)
 @pytest.mark.parametrize("contender", ALL, ids=lambda contender: contender.name)
 def test_each_contender_names_the_largest(contender: Contender) -> None:
@@ -288,7 +294,7 @@ def test_what_would_take_too_long_is_left_out_and_said(monkeypatch: pytest.Monke
     found = times.measure([never], Sizes((5, 50_000), (1,), ()), 0.1)
     assert found[0].rounds
     assert not found[1].rounds
-    assert "slow: from n = 50,000 at k = 1 (more than " in tables.left_out(found)
+    assert "| slow | 1 | 50,000 | more than " in tables.left_out(found)
 
 
 @pytest.mark.slow
@@ -325,6 +331,9 @@ def test_the_page_has_a_place_for_all_that_is_measured(tmp_path: Path) -> None:
     measured = made_up()
     command.write(measured, tmp_path)
     page = (tmp_path / "peers.md").read_text(encoding="utf-8")
+    for text in command.places(measured).values():
+        lines = filter(None, text.splitlines())
+        assert all(re.match(r"\| |k = [\d,]+:$", line) for line in lines)
     marks = re.findall(r"<!-- measured: (.+) -->", page)
     assert marks == [*command.places(measured)]
     assert "| topgap, one thread | 105 µs | 1.05 ms | 10.5 ms | 105 ms | 1.05 s |" in page

@@ -15,9 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.cli.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
-from topgap.auditing import attacks, mechanisms
-from topgap.auditing.neighbourhood import QUICK
-from topgap.cli.commands import app
+from topgap import select
+from topgap.auditing import attacks
+from topgap.auditing.cases.default_cases import QUICK_CASES
+from topgap.auditing.mechanisms import suite
+from topgap.cli.app import app
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +34,7 @@ import pathlib
 import time
 
 def release(answers, parameters):
-    return parameters.release(answers)
+    return select(parameters, answers)
 
 def names(answers, parameters):
     return release(answers, parameters).indices
@@ -66,14 +68,14 @@ def endless(answers, parameters):
     return [(i, float("nan")) for i in range(parameters.k)]
 
 def gapless(answers, parameters):
-    return parameters.release(answers, gaps=False)
+    return select(parameters, answers, gaps=False)
 
 def borrowing(answers, parameters):
     return json.loads("{")
 
 def talking(answers, parameters):
     print("hello")
-    return parameters.release(answers)
+    return select(parameters, answers)
 """
 
 
@@ -157,18 +159,22 @@ def test_privacy_alone_may_be_asked_for(mine: Path, monkeypatch: pytest.MonkeyPa
 def test_without_a_function_topgap_is_audited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from topgap.auditing.broken import BROKEN
+    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
 
-    two = [each for each in BROKEN if each.name in ("half the noise", "a fixed seed")]
-    monkeypatch.setattr("topgap.auditing.broken.BROKEN", tuple(two))
-    monkeypatch.setattr(mechanisms, "_FEWEST", 300)
-    monkeypatch.setattr(mechanisms, "QUICK", QUICK[:1])
+    two = [each for each in BROKEN_MECHANISMS if each.name in ("half the noise", "a fixed seed")]
+    monkeypatch.setattr(
+        "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", tuple(two)
+    )
+    monkeypatch.setattr(suite, "_FEWEST", 300)
+    monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:1])
     ended = called(monkeypatch, tmp_path, *SMALL)
     assert ended.code == 0, ended
     assert ended.out.splitlines()[-1].endswith("2 of 2 broken on purpose were found.")
     # And with one that nobody can find:
-    harmless = two[0]._replace(name="harmless", release=lambda a, p: p.release(a), gaps=True)
-    monkeypatch.setattr("topgap.auditing.broken.BROKEN", (harmless,))
+    harmless = two[0]._replace(name="harmless", release=lambda a, p: select(p, a), gaps=True)
+    monkeypatch.setattr(
+        "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", (harmless,)
+    )
     monkeypatch.setattr("topgap.auditing.auditor._RELEASES_OF_BROKEN", 100)
     ended = called(monkeypatch, tmp_path, *SMALL)
     assert ended.code == 1

@@ -31,9 +31,9 @@ from tests.cli.command import (
 )
 from tests.streams.sample_streams import parquet, stream_of
 from topgap import Estimates, Ledger, LedgerError, Release, top_k
-from topgap.cli import budget
-from topgap.cli.budget_command import EXAMPLES
-from topgap.cli.commands import app
+from topgap.cli.app import app
+from topgap.cli.budget import output
+from topgap.cli.budget.command import EXAMPLES
 
 ROWS = ("--item", "what", "--count", "people", "--all-rows", "-k", 2, "--epsilon", 1)
 CHARGED = ("--ledger", "budget.db", "--dataset", "visits")
@@ -380,7 +380,7 @@ def test_the_bar_is_full_only_if_nothing_is_left(tmp_path: Path, spent: str, bar
     ledger = Ledger(tmp_path / "b.db")
     ledger.add_dataset("visits", 1)
     ledger.charge("visits", spent, mechanism="x")
-    assert budget._bar(ledger.budget("visits")) == bar
+    assert output._format_bar(ledger.budget("visits")) == bar
 
 
 def test_numbers_too_long_for_a_table_are_told_about(folder: Path, ledger: Ledger) -> None:
@@ -514,11 +514,11 @@ def test_a_result_can_be_recorded_later_and_once(folder: Path, ledger: Ledger) -
 
 
 def test_a_clock_that_went_back_is_told_and_can_be_ignored(folder: Path, ledger: Ledger) -> None:
-    from topgap.ledger import clock
+    from topgap.ledger import entry
 
     with pytest.MonkeyPatch.context() as patched:
-        later = clock.now().replace(year=2099)
-        patched.setattr(clock, "now", lambda: later)
+        later = entry.now().replace(year=2099)
+        patched.setattr(entry, "now", lambda: later)
         ledger.charge("visits", "1/2", mechanism="from the future")
     ended = released(folder, *CHARGED)
     assert ended.code == 1

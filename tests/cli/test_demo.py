@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import is_one_sentence, topgap
-from topgap.cli.demo import K
+from topgap.cli.demo.run import K
 from topgap.datasets import Quest, baskets
 
 pytestmark = pytest.mark.slow

@@ -21,7 +21,7 @@ from tests.cli.command import ASKED, TOPGAP, Ended, is_one_sentence, release, to
 from tests.cli.test_terminal import on_a_terminal
 from tests.streams.sample_streams import TABLE, parquet, stream_of
 from topgap import Estimates, TopK
-from topgap.cli.commands import app
+from topgap.cli.app import app
 from topgap.counting import NOT_PROTECTED
 from topgap.margins import NEAR_TIES, is_uncertain
 from topgap.numbers.format import format_rounded
@@ -100,15 +100,15 @@ def test_the_noise_that_is_told_of_is_the_noise_that_is_drawn(
     drawn: dict[str, Any] = {}
     real = {**vars(measurement)}
 
-    def selected(parameters: TopK, *others: Any, **more: Any) -> Any:
+    def select(parameters: TopK, *others: Any, **more: Any) -> Any:
         drawn["selection"] = parameters
-        return real["selected"](parameters, *others, **more)
+        return real["select"](parameters, *others, **more)
 
     def laplace(rate: Fraction, count: int) -> Any:
         drawn["rate"], drawn["count"] = rate, count
         return real["laplace"](rate, count)
 
-    monkeypatch.setattr(measurement, "selected", selected)
+    monkeypatch.setattr(measurement, "select", select)
     monkeypatch.setattr(measurement, "laplace", laplace)
     found = made(
         folder, "table", "--selection-share", "1/4", "--resolution", "1/5",

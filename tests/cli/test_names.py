@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import is_one_sentence, release, topgap, write_visits
-from topgap.cli.csv_text import csv_text
+from topgap.cli.csv_text import format_csv
 from topgap.display.text import format_path
 
 pytestmark = pytest.mark.slow
@@ -171,7 +171,7 @@ ODD = [
 
 
 def test_csv_has_a_row_for_each_row_and_no_formula() -> None:
-    text = csv_text([[number, item, -0.5] for number, item in enumerate(ODD)])
+    text = format_csv([[number, item, -0.5] for number, item in enumerate(ODD)])
     rows = [*csv.reader(io.StringIO(text, newline=""), strict=True)]
     formulas = {"=1+1", "+1", "-x", "@SUM(A1)", "\ttab", "\rfirst", "=cmd|' /C calc'!A0"}
     formulas |= {"'=1", "\nfirst", "＝1+1"}

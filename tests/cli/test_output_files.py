@@ -39,13 +39,13 @@ def test_both_files_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, overwrite: bool
 ) -> None:
     calls = []
-    real = files._written_beside
+    real = files._write_beside
 
     def second_fails(target: Path, content: bytes) -> Path:
         calls.append(target)
         return real(target, content) if len(calls) < 2 else failing(errno.ENOSPC)()
 
-    monkeypatch.setattr(files, "_written_beside", second_fails)
+    monkeypatch.setattr(files, "_write_beside", second_fails)
     if overwrite:
         (tmp_path / "one").write_text("earlier")
     with pytest.raises(OutputError, match="two cannot be written: No space left"):

@@ -30,9 +30,9 @@ def test_a_signal_at_a_random_moment(folder: Path) -> None:
 
 
 def run_command(folder: Path, before: str) -> "subprocess.CompletedProcess[str]":
-    """Run `topgap release` in a Python that did this before, with `request` being its module."""
+    """Run `topgap release` in a Python that did this before, with `run` being its module."""
     code = (
-        "import signal, sys, topgap.cli as cli, topgap.cli.request as request\n"
+        "import signal, sys, topgap.cli.main as cli, topgap.cli.release.run as run\n"
         f"{before}\n"
         f"sys.argv = ['topgap', 'release', 'visits.csv', '-q', *{[*map(str, ASKED)]}]\n"
         "cli.main()"
@@ -43,7 +43,7 @@ def run_command(folder: Path, before: str) -> "subprocess.CompletedProcess[str]"
 def in_place_of_the_release(*lines: str) -> str:
     """Code that does this when the release is asked for."""
     indented = "".join(f"    {line}\n" for line in lines)
-    return f"release = request.release\ndef instead(*given):\n{indented}request.release = instead\n"
+    return f"release = run.run_release\ndef instead(*given):\n{indented}run.run_release = instead\n"
 
 
 @pytest.mark.slow
@@ -61,8 +61,8 @@ def test_a_signal_that_a_finalizer_swallows_is_told(folder: Path, name: str, cod
 
 def test_a_signal_that_was_swallowed_ends_the_work_that_tells_how_far_it_is() -> None:
     code = (
-        "import signal; from topgap.cli import progress, signals\n"
-        "signals.watch()\n"
+        "import signal; from topgap.cli import errors, progress\n"
+        "errors.watch_signals()\n"
         "try: signal.raise_signal(signal.SIGTERM)\n"
         "except SystemExit: pass\n"
         "progress.Bar()('counting', 0.5)"

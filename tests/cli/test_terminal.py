@@ -160,9 +160,9 @@ def test_nobody_needs_to_listen_or_to_know_unicode(folder: Path) -> None:
 
 def test_a_defect_is_told_without_its_text(folder: Path) -> None:
     code = (
-        "import topgap.cli.request as r, topgap.cli as c, sys\n"
+        "import topgap.cli.release.run as r, topgap.cli.main as c, sys\n"
         "def broken(request): raise ValueError('Zaphod')\n"
-        "r.release = broken\n"
+        "r.run_release = broken\n"
         f"sys.argv = ['topgap', 'release', 'visits.csv', *{[*map(str, ASKED)]}]\n"
         "c.main()"
     )
@@ -180,7 +180,7 @@ def test_a_library_that_is_missing_is_named(folder: Path, library: str) -> None:
     code = (
         f"import sys; sys.modules[{library!r}] = None\n"
         f"sys.argv = ['topgap', 'release', 'visits.csv', *{[*map(str, ASKED)]}]\n"
-        "from topgap.cli import main; main()"
+        "from topgap.cli.main import main; main()"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False

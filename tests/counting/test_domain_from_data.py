@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import topgap
 from tests.cli import command
-from topgap import Estimates, Release, ReleaseError, TopK, counting, report
+from topgap import Estimates, Release, ReleaseError, TopK, counting, report, select
 from topgap.counting import FROM_DATA, NOT_PROTECTED, Counts
 
 EVENTS = pa.table({"who": [1, 2, 3], "what": ["flu", "flu", "cold"]})
@@ -37,7 +37,7 @@ def released(counts: Any, **how: Any) -> list[Release]:
     return [
         topgap.top_k(counts, 1, 1, **how),
         topgap.noisy_max(counts, 1, **how),
-        TopK(1, 1).release(counts, **how),
+        select(TopK(1, 1), counts, **how),
         topgap.top_k_with_estimates(counts, 1, 1, **how).release,
     ]
 

@@ -11,12 +11,10 @@ import duckdb
 import pytest
 
 from tests.checking.mutants import Mutant, mutated
+from tests.checking.public_files import public_file
 from topgap import counting
 from topgap.counting import FROM_DATA, events
 from topgap.errors import SourceError
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
 
 BASKETS = b"1 2 2\t3 \n\n 2  2\n3 cafe\xcc\x81 caf\xc3\xa9\n4"
 
@@ -50,15 +48,11 @@ def test_broken_counting_of_baskets_is_found(mutant: Mutant) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t40i10d100k", "retail"])
 def test_the_public_baskets_are_counted_as_published(name: str) -> None:
-    path = SHARED / f"{name}.dat.gz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not here")
-    with (SHARED / f"{name}.counts.csv").open() as file:
+    path, counts = public_file(f"{name}.dat.gz"), public_file(f"{name}.counts.csv")
+    with counts.open() as file:
         published = {item: int(count) for item, count in csv.reader(file)}
     assert counting.count_transactions(path, domain=FROM_DATA) == published
-    ready = counting.read_counts(
-        SHARED / f"{name}.counts.csv", item="1", count="2", header=False, domain=FROM_DATA
-    )
+    ready = counting.read_counts(counts, item="1", count="2", header=False, domain=FROM_DATA)
     assert ready == published
 
 

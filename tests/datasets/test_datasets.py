@@ -11,17 +11,15 @@ from typing import Any
 import pytest
 
 from tests.checking.mutants import Mutant, mutated
+from tests.checking.public_files import public_file
 from topgap import DatasetError, ParameterError, datasets, top_k
-from topgap.datasets import CATALOGUE, Entry, Source, content, loading
+from topgap.datasets import CATALOGUE, CatalogueEntry, Source, content, loading
 from topgap.datasets import dataset as dataset_module
-from topgap.datasets.folders import data_folder, find_in, form_by_name
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-HERE = pytest.mark.skipif(not SHARED.exists(), reason="the public files are not at hand")
+from topgap.datasets.folders import data_folder, find_in, guess_form
 
 TEXT = b"7 3\n12 3\n\n3\n"
 SMALL = {
-    "Small-Set": Entry(
+    "Small-Set": CatalogueEntry(
         name="Small-Set",
         records=4,
         items=3,
@@ -160,7 +158,11 @@ def test_a_broken_check_is_found(mutant: Mutant, tmp_path: Path) -> None:
     "mutant",
     [
         Mutant("items are not in order", "dict(sorted(counts.items()))", "counts"),
-        Mutant("nothing is verified", "checksum is not None and agrees(sums, checksum)", "True"),
+        Mutant(
+            "nothing is verified",
+            "checksum is not None and matches_checksum(sums, checksum)",
+            "True",
+        ),
         Mutant("records count from 1", "records = 0", "records = 1"),
     ],
     ids=lambda mutant: mutant.name,
@@ -178,11 +180,11 @@ def test_a_broken_reading_is_found(mutant: Mutant, tmp_path: Path) -> None:
 
 def test_a_checksum_is_of_the_algorithm_that_it_names() -> None:
     sums = {"sha1": sha1(TEXT).hexdigest(), "sha256": sha256(TEXT).hexdigest()}  # noqa: S324
-    with content.unpacked(io.BytesIO(gzip.compress(TEXT, mtime=0))) as found:
+    with content.open_unpacked(io.BytesIO(gzip.compress(TEXT, mtime=0))) as found:
         assert b"".join(found.blocks()) == TEXT
-        assert found.sums() == sums
-    assert dataset_module.agrees(sums, f"sha1:{sums['sha1']}")
-    assert not dataset_module.agrees(sums, f"sha1:{sums['sha256']}")
+        assert found.checksums() == sums
+    assert dataset_module.matches_checksum(sums, f"sha1:{sums['sha1']}")
+    assert not dataset_module.matches_checksum(sums, f"sha1:{sums['sha256']}")
 
 
 def test_the_numbers_are_those_of_the_paper() -> None:
@@ -261,23 +263,23 @@ def test_the_cache_is_searched_by_name_and_the_whole_data_set_comes_first(tmp_pa
 def test_forms_by_name() -> None:
     pos = CATALOGUE["BMS-POS"]
     names = ["BMS-POS.dat", "BMS-POS.dat.gz", "x.csv", "x.counts.csv.gz", "x_Sequences.txt", "x"]
-    assert [form_by_name(Path(name), pos) for name in names] == [
+    assert [guess_form(Path(name), pos) for name in names] == [
         "pairs", "pairs", "commas", "counts", "spmf", "pairs",
     ]  # fmt: skip
 
 
 @pytest.mark.slow
-@HERE
 def test_the_public_t40i10d100k_is_what_it_should_be() -> None:
-    found = datasets.load("t40i10d100k", cache=SHARED)
+    file, counts = public_file("t40i10d100k.dat.gz"), public_file("t40i10d100k.counts.csv")
+    found = datasets.load("t40i10d100k", cache=file.parent)
     assert found.path.name == "t40i10d100k.dat.gz"
     assert (found.records, found.items, found.verified) == (100_000, 942, True)
-    ready = datasets.load("T40I10D100K", SHARED / "t40i10d100k.counts.csv")
+    ready = datasets.load("T40I10D100K", counts)
     assert [*found.counts.items()] == [*ready.counts.items()]
 
 
-@HERE
 def test_counts_pass_for_kosarak_and_a_part_does_not_pass_for_bms_pos() -> None:
-    assert datasets.load("Kosarak", SHARED / "kosarak.counts.csv").records is None
+    assert datasets.load("Kosarak", public_file("kosarak.counts.csv")).records is None
+    part = public_file("bms-pos.partial-275k.counts.csv")
     with pytest.raises(DatasetError, match=r"is not BMS-POS, .* it has 1,515 items"):
-        datasets.load("BMS-POS", SHARED / "bms-pos.partial-275k.counts.csv")
+        datasets.load("BMS-POS", part)

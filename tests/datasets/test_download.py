@@ -18,7 +18,7 @@ import pytest
 
 from tests.checking.mutants import Mutant, mutated
 from topgap import DatasetError
-from topgap.datasets import Entry, Source, downloads, load
+from topgap.datasets import CatalogueEntry, Source, downloads, load
 
 TEXT = b"".join(b"%d %d\n" % (i % 7, i * i) for i in range(9_000))
 PACKED = gzip.compress(TEXT, mtime=0)
@@ -78,9 +78,11 @@ class Server(ThreadingHTTPServer):
         self.release = Event()  # lets those go that were to wait
         self.both = Barrier(2, timeout=60)
 
-    def entry(self, *paths: str, member: str | None = None, checksum: str = SHA256) -> Entry:
+    def entry(
+        self, *paths: str, member: str | None = None, checksum: str = SHA256
+    ) -> CatalogueEntry:
         base = f"http://127.0.0.1:{self.server_port}"
-        return Entry(
+        return CatalogueEntry(
             name="Small",
             records=RECORDS,
             items=ITEMS,
@@ -210,7 +212,7 @@ def held(folder: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in folder.iterdir()}
 
 
-def complaint(entry: Entry, folder: Path, module: Any = downloads) -> str:
+def complaint(entry: CatalogueEntry, folder: Path, module: Any = downloads) -> str:
     """What the error says, or that there is none; and whether the folder is as it was."""
     before = held(folder)
     try:
@@ -239,7 +241,7 @@ def test_bad_files_are_told_and_not_kept(server: Server, tmp_path: Path) -> None
 
 
 MUTANTS = [
-    Mutant("any content is right", "if not agrees(sums, entry.checksum):", "if False:"),
+    Mutant("any content is right", "if not matches_checksum(sums, entry.checksum):", "if False:"),
     Mutant("lengths do not matter", "if total is not None and done != total:", "if False:"),
     Mutant("parts stay", "os.unlink(part)", "pass"),
     Mutant("written in place", "tempfile.mkstemp(prefix=", "in_place(prefix="),
@@ -292,7 +294,7 @@ def test_without_a_network_it_is_said_where_the_file_may_be_put(tmp_path: Path) 
     with socket.socket() as unused:  # it is bound, but nobody listens
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/small.dat"
-        entry = Entry(
+        entry = CatalogueEntry(
             name="Small",
             records=1,
             items=1,
@@ -362,11 +364,11 @@ def test_a_folder_that_cannot_be_written_to_is_told(server: Server, tmp_path: Pa
     assert server.asked == []
 
 
-def started(entry: Entry, folder: Path, progress: str) -> subprocess.Popen[bytes]:
+def started(entry: CatalogueEntry, folder: Path, progress: str) -> subprocess.Popen[bytes]:
     """A process that downloads, and ends well if it has the file."""
     code = f"""
 import os, signal
-from topgap.datasets import Entry, Source, load
+from topgap.datasets import CatalogueEntry, Source, load
 given = {{"cache": {str(folder)!r}, "catalogue": {{"Small": {entry!r}}}}}
 assert load("small", download=True, progress={progress}, **given).verified
 """

@@ -50,8 +50,8 @@ REFUSED: list[tuple[fimi.Form, bytes, str]] = [
 
 
 def read_by(fimi: Any, content: Any, form: fimi.Form, given: bytes) -> list[list[int]]:
-    with content.unpacked(io.BytesIO(given)) as found:
-        return list(fimi.parsed(found, form))
+    with content.open_unpacked(io.BytesIO(given)) as found:
+        return list(fimi.parse_transactions(found, form))
 
 
 def outcome(fimi: Any, content: Any, form: fimi.Form, given: bytes) -> Any:
@@ -98,7 +98,7 @@ CONTENT_MUTANTS = [
     Mutant("packed files are text", "if first == _GZIP else whole", "if False else whole"),
     Mutant("the first bytes are lost", "file, label), first)", "file, label))"),
     Mutant("lines of any length", "if len(line) > LONGEST_LINE:", "if False:"),
-    Mutant("lines are cut", "raise self.refused(f\"is longer", "self.refused(f\"is longer"),
+    Mutant("lines are cut", "raise self.line_error(f\"is longer", "self.line_error(f\"is longer"),
     Mutant("carriage returns are spaces", 'if b"\\r" in line and', "if False and"),
     Mutant("Windows is refused", 'line.rstrip(b"\\r\\n")', "line"),
     Mutant("lines are numbered from 0", "self.line += 1", "self.line += self.line > 0"),

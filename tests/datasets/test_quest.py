@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from quest import PUBLIC, figures, public_baskets
+from benchmarks.statistics.quest import PUBLIC, figures, public_baskets
 from tests.checking.mutants import Mutant, mutated
+from tests.checking.public_files import public_file
 from topgap import ParameterError, ParameterTypeError
 from topgap.datasets import T40I10D100K, Quest, baskets, quest, write
 
@@ -110,7 +111,7 @@ def test_what_is_written_is_one_basket_a_line(tmp_path: Path) -> None:
 def odd_patterns(module: Any) -> Iterator[str]:
     """Sizes, correlation and corruption levels, where items are many and hardly meet by chance."""
     many = Quest(patterns=5_000, items=100_000, mean_pattern=20, correlation=0.5, equal_items=True)
-    made = list(module._patterns(many, random.Random(1).random))
+    made = list(module._make_patterns(many, random.Random(1).random))
     sizes = [len(items) for items, _ in made]
     if abs(statistics.fmean(sizes) - 20) > 0.32 or abs(statistics.pvariance(sizes) - 20) > 2.1:
         yield "sizes have mean and variance 20, as a Poisson law has"
@@ -130,7 +131,7 @@ def odd_patterns(module: Any) -> Iterator[str]:
 
 def odd_items(module: Any) -> Iterator[str]:
     """An item of weight w is in no pattern with chance e^−20w, on average 1/21: 48 of 1,000."""
-    made = module._patterns(Quest(correlation=0), random.Random(1).random)
+    made = module._make_patterns(Quest(correlation=0), random.Random(1).random)
     missing = 1_000 - len({*chain.from_iterable(items for items, _ in made)})
     if abs(missing - 48) > 34:
         yield "items have exponential weights"
@@ -139,12 +140,12 @@ def odd_items(module: Any) -> Iterator[str]:
 def odd_draws(module: Any) -> Iterator[str]:
     """How often each pattern comes, and how much is left of it."""
     single = [([number], 0.0) for number in range(1_000)]
-    drawn = module._drawn(single, random.Random(1).random)
+    drawn = module._draw_patterns(single, random.Random(1).random)
     often = Counter(chain.from_iterable(islice(drawn, 100_000)))
     # The mean square of exponential weights is twice the square of their mean.
     if abs(sum(times**2 for times in often.values()) / 1e7 - 2.01) > 0.33:
         yield "patterns have exponential weights"
-    drawn = module._drawn([([*range(10)], 0.3)], random.Random(1).random)
+    drawn = module._draw_patterns([([*range(10)], 0.3)], random.Random(1).random)
     kept = list(islice(drawn, 20_000))
     left = Counter(map(len, kept))
     if any(abs(left[10 - n] / 20_000 - 0.7 * 0.3**n) > 0.017 for n in range(4)):
@@ -158,7 +159,7 @@ def odd_baskets(module: Any) -> Iterator[str]:
     """What happens to the pattern that does not fit."""
 
     def filled(size: int, drawn: Iterator[list[int]]) -> list[list[int]]:
-        return [*module._filled([size] * 1_000, drawn, random.Random(1).random)]
+        return [*module._fill_baskets([size] * 1_000, drawn, random.Random(1).random)]
 
     def threes() -> Iterator[list[int]]:
         return ([n, n + 1, n + 2] for n in count(step=3))
@@ -193,15 +194,17 @@ def test_patterns_draws_and_baskets_follow_their_laws() -> None:
     assert [*odds(quest)] == []
 
 
-SHARE = "min(1.0, quest.correlation * _exponential(uniform))"
-WEIGHTS = "1.0 if quest.equal_items else _exponential(uniform)"
+SHARE = "min(1.0, quest.correlation * _draw_exponential(uniform))"
+WEIGHTS = "1.0 if quest.equal_items else _draw_exponential(uniform)"
 MUTANTS = [
     Mutant("no correlation", SHARE, "0.0"),
     Mutant("always the mean correlation", SHARE, "quest.correlation"),
     Mutant("more than all is common", SHARE, SHARE.replace("min(1.0, ", "max(0.0, ")),
     Mutant("uniform correlation", SHARE, "uniform()"),
     Mutant("equally likely items", WEIGHTS, "1.0"),
-    Mutant("equally likely patterns", "[_exponential(uniform) for _ in pat", "[1 for _ in pat"),
+    Mutant(
+        "equally likely patterns", "[_draw_exponential(uniform) for _ in pat", "[1 for _ in pat"
+    ),
     Mutant("no corruption", "while kept and uniform() < corruption", "while False"),
     Mutant("one item dropped at most", "while kept and uniform()", "if kept and uniform()"),
     Mutant("the complement of corruption", "uniform() < corruption", "uniform() > corruption"),
@@ -226,7 +229,7 @@ def test_a_broken_generator_does_not_follow_them(mutant: Mutant) -> None:
     assert any(odds(mutated(quest, mutant)))
 
 
-# The median and standard deviation over seeds 0 to 19, as benchmarks/quest.py printed them.
+# The median and standard deviation over seeds 0 to 19, as benchmarks.statistics.quest printed them.
 SPREAD = {
     "different items": (936.5, 6.76),
     "mean size": (39.600, 0.0249),
@@ -257,8 +260,8 @@ def test_another_seed_is_within_the_spread() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PUBLIC.exists(), reason="the public file T40I10D100K is not at hand")
 def test_the_public_file_looks_like_one_more_seed() -> None:
+    public_file(PUBLIC.name)
     assert far_off(figures(public_baskets())) == set()
 
 

@@ -20,7 +20,6 @@ from matplotlib.patches import Rectangle
 from tests.display.sample_estimates import CERTAIN, ESTIMATED, LEANING, NEAR_TIES, measured
 from tests.display.sample_releases import EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
 from topgap import Estimates, ParameterError, Release, ReleaseError, TopK
-from topgap.display.plot import plot
 from topgap.margins import leads
 
 WITH_GAPS = {name: release for name, release in SHOWN.items() if release.gaps is not None}
@@ -58,9 +57,11 @@ def bars(ax: Axes) -> list[tuple[Rectangle, Rectangle]]:
 
 
 def test_bars_are_as_long_as_the_leads_say() -> None:
-    ax = plot(EVERYDAY)
+    ax = Release.plot(EVERYDAY)
     shown = bars(ax)
-    for (rest, gap), given, lead in zip(shown, EVERYDAY.gaps or (), leads(EVERYDAY), strict=True):
+    for (rest, gap), given, lead in zip(
+        shown, EVERYDAY.gaps or (), leads(EVERYDAY.gaps or ()), strict=True
+    ):
         assert rest.get_x() == 0
         assert rest.get_width() == pytest.approx(gap.get_x())
         assert gap.get_width() == pytest.approx(float(given))
@@ -71,7 +72,7 @@ def test_bars_are_as_long_as_the_leads_say() -> None:
 
 
 def test_uncertain_gaps_are_hatched_and_the_legend_says_so() -> None:
-    ax = plot(EVERYDAY, Figure().subplots())
+    ax = Release.plot(EVERYDAY, Figure().subplots())
     assert [i for i, (_, gap) in enumerate(bars(ax)) if gap.get_hatch()] == UNCERTAIN
     assert not any(rest.get_hatch() for rest, _ in bars(ax))
     legend = ax.get_legend()
@@ -85,13 +86,13 @@ def test_it_is_labelled() -> None:
     assert [text.get_text() for text in ax.get_yticklabels()] == [*EVERYDAY.items]
     assert [text.get_text() for text in ax.texts][:4] == ["165.8", "139.4", "75.9", "1.1"]
     assert ax.get_title() == "The 10 largest at ε = 1/2"
-    assert plot(SHOWN["a single one"]).get_title() == "The largest at ε = 1/3"
+    assert Release.plot(SHOWN["a single one"]).get_title() == "The largest at ε = 1/3"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("release", WITH_GAPS.values(), ids=WITH_GAPS)
 def test_every_release_can_be_drawn(release: Release) -> None:
-    ax = plot(release)
+    ax = Release.plot(release)
     assert drawn(ax).startswith(b"\x89PNG")
     assert len(ax.patches) == 2 * len(release)
     assert ax.get_xlim()[1] > 0
@@ -100,14 +101,14 @@ def test_every_release_can_be_drawn(release: Release) -> None:
 
 
 def test_a_figure_grows_with_k() -> None:
-    charts = [plot(Release(TopK(k, 1), range(k), [1] * k)) for k in (1, 10, 50)]
+    charts = [Release.plot(Release(TopK(k, 1), range(k), [1] * k)) for k in (1, 10, 50)]
     heights = [figure_of(ax).get_figheight() for ax in charts]
     assert heights == sorted({*heights})
 
 
 def test_names_are_shown_as_they_are() -> None:
     dollars = Release(TopK(3, 1), None, [500, 3, 0], ["$x_1$", "a $\\frac$ b", r"\$5 $"])
-    ax = plot(dollars)
+    ax = Release.plot(dollars)
     drawn(ax)  # as mathematics, the second would be an error
     labels = ax.get_yticklabels()
     assert [text.get_text() for text in labels] == [*dollars.items]
@@ -115,7 +116,7 @@ def test_names_are_shown_as_they_are() -> None:
 
 
 def test_long_and_undrawable_names_are_made_to_fit() -> None:
-    names = [text.get_text() for text in plot(HOSTILE).get_yticklabels()]
+    names = [text.get_text() for text in Release.plot(HOSTILE).get_yticklabels()]
     assert names[1] == "x" * 39 + "…"
     assert names[3] == r"\U0001f9a0 two\nlines"
     assert names[4] == r"\u65e5\u672c"
@@ -123,7 +124,7 @@ def test_long_and_undrawable_names_are_made_to_fit() -> None:
 
 def test_gigantic_gaps_keep_their_proportions() -> None:
     release = Release(TopK(2, 1), [0, 1], [3 * 10**400, 10**400])
-    ax = plot(release)
+    ax = Release.plot(release)
     assert [gap.get_width() for _, gap in bars(ax)] == [0.75, 0.25]
     assert ax.get_xlabel() == "lead as a part of 4.000 × 10³⁹⁹"
 
@@ -132,7 +133,7 @@ def test_it_draws_on_given_axes_and_changes_nothing_else() -> None:
     settings = dict(mpl.rcParams)
     figure, (left, right) = plt.subplots(1, 2)
     plt.sca(right)
-    assert plot(EVERYDAY, left) is left
+    assert Release.plot(EVERYDAY, left) is left
     assert plt.gca() is right
     assert plt.get_fignums() == [figure.number]
     assert [*right.patches, *right.texts] == []
@@ -141,7 +142,7 @@ def test_it_draws_on_given_axes_and_changes_nothing_else() -> None:
 
 def test_without_gaps_there_is_nothing_to_draw() -> None:
     with pytest.raises(ReleaseError, match=r"^A release without gaps has no lengths to plot;"):
-        plot(SHOWN["without gaps"])
+        Release.plot(SHOWN["without gaps"])
     assert plt.get_fignums() == []
 
 
@@ -254,6 +255,6 @@ def test_a_level_that_is_none_draws_nothing() -> None:
 
 def test_names_of_estimates_are_made_to_fit() -> None:
     names = [text.get_text() for text in ESTIMATED["hostile"].plot().get_yticklabels()]
-    assert names == [text.get_text() for text in plot(HOSTILE).get_yticklabels()]
+    assert names == [text.get_text() for text in Release.plot(HOSTILE).get_yticklabels()]
     dollars = measured(Release(TopK(1, 1), None, [500], ["a $\\frac$ b"]), "1", [5])
     assert drawn(dollars.plot())

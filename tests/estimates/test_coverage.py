@@ -12,9 +12,10 @@ from scipy.stats import binom
 
 import topgap
 from tests.checking.mutants import Mutant, mutated
-from topgap import Release, TopK, estimate
+from topgap import Release, TopK, estimate, select
 from topgap.estimates import intervals, result
 from topgap.estimates.noise import Noise
+from topgap.selection import top_k_with_estimates
 
 CLEAR = [10**6 - 10**4 * i for i in range(6)]
 TIED_FOR_THE_LAST = [*CLEAR[:3], *[10**5] * 100]
@@ -98,7 +99,7 @@ def of_a_clear_first(module: Any) -> tuple[Any, Any]:
     spreads = np.sqrt([float(each) for each in noise.variances])
     low = np.zeros(1, dtype=int)
     for _ in range(RELEASES):
-        release = parameters.release(answers)
+        release = select(parameters, answers)
         truth = answers[release.indices]
         drawn = tuple(map(Fraction, truth + spreads * RNG.normal(size=11)))
         (ends, *_) = module.Estimates(release, drawn, noise).intervals(WITHIN)
@@ -136,7 +137,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result, "errors_of", mutated(intervals, mutant).errors_of)
+    monkeypatch.setattr(result, "find_errors", mutated(intervals, mutant).find_errors)
     assert not_as_wide_as_need_be(*misses(CLEAR), 1e-9) != []
 
 
@@ -152,7 +153,7 @@ def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPa
 def test_intervals_without_doubt_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last of those tied is missed by half of its intervals then."""
     broken = mutated(result, mutant).Estimates
-    monkeypatch.setattr(topgap.estimates.estimator, "Estimates", broken)
+    monkeypatch.setattr(top_k_with_estimates, "Estimates", broken)
     assert uncovered_too_often(*misses(TIED_FOR_THE_LAST), 1e-9) != []
 
 

@@ -27,6 +27,7 @@ from topgap import (
     TopgapError,
     TopK,
     estimate,
+    select,
     streams,
     top_k_with_estimates,
 )
@@ -401,7 +402,7 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
      ParameterError, "noise must be 'laplace', 'normal' or None"),
     (lambda: estimate([1, 2, 3], [1, 2, 3], variance=1),  # type: ignore[arg-type]
      ParameterTypeError, "release must be a Release, not list"),
-    (lambda: estimate(TopK(1, 1).release([5, 10**6], gaps=False), [1], variance=1), EstimatesError,
+    (lambda: estimate(select(TopK(1, 1), [5, 10**6], gaps=False), [1], variance=1), EstimatesError,
      "A release without gaps has nothing to make measurements better with"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share="-1/2"), ParameterError,
      "selection_share must be greater than 0, not negative"),

@@ -1,7 +1,7 @@
-"""Quantiles of sums of Laplace, exponential and normal terms, against laws that are known exactly.
+"""Quantiles of sums of Laplace, exponential and normal terms, against exact laws.
 
-The exact laws are taken at the float that was returned. Where the density is steep the last bit of
-that float alone is seen in the tail; no case here is so steep that this comes near the limits.
+The exact laws are evaluated at the returned float. Where the density is steep, the rounding of that
+float alone changes the tail; no case here is so steep that this comes near the tolerances.
 """
 
 from collections.abc import Callable
@@ -24,28 +24,28 @@ Terms = tuple[Scales, Scales]
 
 NONE: Scales = []
 TAILS = [1e-12, 1e-7, 1e-3, 0.025, 0.3, 0.5, 0.7, 0.975, 1 - 1e-7]
-FEW = 1e-7
-"""How far a tail may be off, relatively, with few terms."""
-MANY = 2e-6
-"""The same with more than 64 terms of one sign."""
+FEW_TERMS = 1e-7
+"""Largest relative error of a tail probability with few terms."""
+MANY_TERMS = 2e-6
+"""The same with more than 64 distinct scales of one sign."""
 
 
 def quantiles(
     laplace: Scales, exponential: Scales, variance: float, tails: list[float], module: Any = module
 ) -> list[float]:
-    found: list[float] = module.quantiles(
+    found: list[float] = module.compute_quantiles(
         np.array(laplace, float), np.array(exponential, float), variance, tails
     )
     return found
 
 
-def off(below: Decimal | float, tail: float, above: Decimal | float) -> float:
-    """How far P(X ≤ x) is off the tail, relatively: of it and what is left to 1, the smaller."""
+def relative_error(below: Decimal | float, tail: float, above: Decimal | float) -> float:
+    """Return the relative error of the smaller of P(X ≤ x) and P(X > x)."""
     return float(below) / tail - 1 if tail <= 0.5 else float(above) / (1 - tail) - 1
 
 
-class Exactly:
-    """The law without a normal term, all scales distinct: partial fractions.
+class ExactLaw:
+    """Exact law without a normal term and with distinct scales, by partial fractions.
 
     With the scales cⱼ, the aⱼ and −aⱼ among them, and y = x + Σcⱼ over the exponential terms:
     P(X > x) = Σ over cⱼ > 0 of e^{−y/cⱼ} Π_{i≠j} cⱼ/(cⱼ − cᵢ) if y ≥ 0; else the same over cⱼ < 0
@@ -63,7 +63,7 @@ class Exactly:
                 for c in scales
             }
 
-    def both(self, x: float) -> tuple[Decimal, Decimal]:
+    def tails(self, x: float) -> tuple[Decimal, Decimal]:
         """P(X ≤ x) and P(X > x)."""
         with localcontext() as context:
             context.prec = self.digits
@@ -74,13 +74,13 @@ class Exactly:
             return (1 - beyond, beyond) if y >= 0 else (beyond, 1 - beyond)
 
 
-def worst(law: Exactly, terms: Terms, tails: list[float], module: Any = module) -> float:
-    """How far the quantiles are off by the exact law."""
-    misses = []
+def worst_error(law: ExactLaw, terms: Terms, tails: list[float], module: Any = module) -> float:
+    """Return the largest relative error of the quantiles under the exact law."""
+    errors = []
     for x, tail in zip(quantiles(*terms, 0.0, tails, module), tails, strict=True):
-        below, above = law.both(x)
-        misses.append(abs(off(below, tail, above)))
-    return max(misses)
+        below, above = law.tails(x)
+        errors.append(abs(relative_error(below, tail, above)))
+    return max(errors)
 
 
 @pytest.mark.parametrize("tail", [*TAILS, 1e-100, 1e-300])
@@ -94,8 +94,8 @@ def test_a_lone_laplace_term_has_its_closed_form(tail: float) -> None:
 def test_a_lone_exponential_term_has_its_closed_form(tail: float) -> None:
     up, down = quantiles(NONE, [2.0], 0.0, [tail]) + quantiles(NONE, [-2.0], 0.0, [tail])
     # Relative to the tail, not to x + 2, if the float can tell them apart.
-    assert off(-np.expm1(-(up / 2 + 1)), tail, exp(-(up / 2 + 1))) == pytest.approx(
-        0, abs=FEW + 1e-15 / tail
+    assert relative_error(-np.expm1(-(up / 2 + 1)), tail, exp(-(up / 2 + 1))) == pytest.approx(
+        0, abs=FEW_TERMS + 1e-15 / tail
     )
     assert down == pytest.approx(2 * (1 + log(tail)), rel=1e-8, abs=1e-8)
 
@@ -107,7 +107,7 @@ def test_a_lone_normal_term_is_normal(tail: float) -> None:
     if 1e-14 < tail < 0.99:  # as good as NormalDist
         assert found == pytest.approx(2 * NormalDist().inv_cdf(tail), rel=1e-7, abs=1e-7)
     x = found / 2 / sqrt(2)
-    assert off(erfc(-x) / 2, tail, erfc(x) / 2) == pytest.approx(0, abs=FEW)
+    assert relative_error(erfc(-x) / 2, tail, erfc(x) / 2) == pytest.approx(0, abs=FEW_TERMS)
 
 
 def test_nothing_is_zero() -> None:
@@ -132,7 +132,7 @@ def test_equal_exponential_terms_make_an_erlang_law(n: int, tail: float) -> None
         for i in range(1, n):
             term *= y / i
             above += term
-        assert off(1 - above, tail, above) == pytest.approx(0, abs=FEW)
+        assert relative_error(1 - above, tail, above) == pytest.approx(0, abs=FEW_TERMS)
 
 
 MIXED: dict[str, Terms] = {
@@ -153,16 +153,17 @@ MIXED: dict[str, Terms] = {
 def test_distinct_terms_have_their_partial_fractions(name: str) -> None:
     terms = MIXED[name]
     unbounded = min(terms[1], default=0.0) < 0 or terms[0]  # or the float next to the bound counts
-    assert worst(Exactly(*terms), terms, [*TAILS, 1e-100] if unbounded else TAILS) < FEW
+    tails = [*TAILS, 1e-100] if unbounded else TAILS
+    assert worst_error(ExactLaw(*terms), terms, tails) < FEW_TERMS
 
 
 def convolved(laplace: float, exponential: float, deviation: float, x: float) -> float:
-    """P(X > x) by direct integration over the normal term's values."""
+    """Return P(X > x) by numerical integration over the normal term."""
 
-    law = Exactly([laplace], [exponential], 40)
+    law = ExactLaw([laplace], [exponential], 40)
 
     def at(value: float) -> float:
-        above = float(law.both(x - deviation * value)[1])
+        above = float(law.tails(x - deviation * value)[1])
         return above * exp(-value * value / 2) / sqrt(2 * pi)
 
     edge = min(max((x + exponential) / deviation, -11.0), 11.0)  # the density has a kink there
@@ -178,7 +179,7 @@ def test_a_normal_term_beside_others(deviation: float, tail: float) -> None:
     (found,) = quantiles([1.0], [-0.6], deviation**2, [tail])
     mirrored = convolved(1.0, 0.6, deviation, -found)  # P(X < found), by its own small size
     above = convolved(1.0, -0.6, deviation, found)
-    assert off(mirrored, tail, above) == pytest.approx(0, abs=FEW)
+    assert relative_error(mirrored, tail, above) == pytest.approx(0, abs=FEW_TERMS)
 
 
 CASES: dict[str, tuple[Scales, Scales, float]] = {
@@ -242,8 +243,8 @@ GROUPS: dict[str, Terms] = {
 @pytest.mark.parametrize("name", GROUPS)
 def test_many_terms_in_bins_keep_the_exact_law(name: str) -> None:
     terms = GROUPS[name]
-    law = Exactly(*terms, digits=450)
-    assert worst(law, terms, [1e-7, 0.025, 0.5, 0.975, 1 - 1e-7]) < MANY
+    law = ExactLaw(*terms, digits=450)
+    assert worst_error(law, terms, [1e-7, 0.025, 0.5, 0.975, 1 - 1e-7]) < MANY_TERMS
 
 
 def many() -> dict[str, tuple[Scales, Scales, float]]:
@@ -275,11 +276,11 @@ def test_bins_hardly_change_the_tails(name: str, monkeypatch: pytest.MonkeyPatch
     # A tail that is 1.01 times the tail, or leaves 1.01 times as much, tells what a change of x is.
     beside = [tail * 1.01 if tail < 0.5 else 1 - (1 - tail) * 1.01 for tail in tails]
     percents = [abs(x - y) for x, y in zip(binned, quantiles(*terms, beside), strict=True)]
-    monkeypatch.setattr(module, "_KEPT", 100_000)
-    monkeypatch.setattr(module, "_BLOCK", 8)
+    monkeypatch.setattr(module, "_UNBINNED", 100_000)
+    monkeypatch.setattr(module, "_BLOCK_SIZE", 8)
     whole = quantiles(*terms, tails)
     for x, y, percent in zip(binned, whole, percents, strict=True):
-        assert abs(x - y) <= percent * 100 * MANY
+        assert abs(x - y) <= percent * 100 * MANY_TERMS
 
 
 @pytest.mark.parametrize("tail", [0.0, 1.0, -0.5, inf, nan])
@@ -304,36 +305,37 @@ def normal(module: Any) -> float:
 
 def mixed(module: Any) -> float:
     return max(
-        worst(Exactly(*terms), terms, [1e-7, 0.3, 0.975], module) for terms in MIXED.values()
+        worst_error(ExactLaw(*terms), terms, [1e-7, 0.3, 0.975], module) for terms in MIXED.values()
     )
 
 
 def grouped(module: Any) -> float:
     terms = GROUPS["alike"]
-    return worst(Exactly(*terms, digits=450), terms, [1e-7, 0.5, 1 - 1e-7], module) * FEW / MANY
+    law = ExactLaw(*terms, digits=450)
+    return worst_error(law, terms, [1e-7, 0.5, 1 - 1e-7], module) * FEW_TERMS / MANY_TERMS
 
 
 MUTANTS: list[tuple[Callable[[Any], float], str, str, str]] = [
-    (normal, "no normal term on the path", "(w * (spread * spread / 2) - shift)", "-shift"),
-    (normal, "no normal term in x", " + self.spread * spread - inverse", " - inverse"),
+    (normal, "no normal term on the contour", "w * (normal_sd * normal_sd / 2)", "0"),
+    (normal, "no normal term in x", " + self.normal_sd * tilted_sd - inverse", " - inverse"),
     (mixed, "skewness to the other side", "[exponential, laplace,", "[-exponential, laplace,"),
     (mixed, "not centred", "(self.scales * tilted)", "(self.scales * tilted + self.scales)"),
-    (mixed, "the upper tail as the lower", "upper.beyond(1 - tail)", "-lower.beyond(1 - tail)"),
-    (mixed, "step too wide", "_DIGITS = 30.0", "_DIGITS = 6.0"),
-    (mixed, "path too short", "_SMALL = 1e-12", "_SMALL = 1e-4"),
-    (mixed, "path bent the wrong way", "side = 1 if shift >= 0 else -1", "side = -1"),
-    (mixed, "path not bent", "across, along = 0.5,", "across, along = 0.0,"),
-    (mixed, "satisfied too early", "_CLOSE = 1e-4", "_CLOSE = 1e-1"),
-    (grouped, "bins too wide", "_RATIO = 1.3", "_RATIO = 10.0"),
-    (grouped, "bins made normal", "_BINS = 62", "_BINS = 0"),
-    (grouped, "counts exchanged", "[-below, above]", "[above, -below]"),
+    (mixed, "upper tail as lower tail", "(law.upper_quantile(1", "(-mirrored.upper_quantile(1"),
+    (mixed, "step too wide", "_STEP_EXPONENT = 30.0", "_STEP_EXPONENT = 6.0"),
+    (mixed, "contour too short", "_CUTOFF = 1e-12", "_CUTOFF = 1e-4"),
+    (mixed, "contour bent the wrong way", "side = 1 if shift >= 0 else -1", "side = -1"),
+    (mixed, "contour not bent", "across, along = 0.5,", "across, along = 0.0,"),
+    (mixed, "Newton stops too early", "_LOG_TOLERANCE = 1e-4", "_LOG_TOLERANCE = 1e-1"),
+    (grouped, "bins too wide", "_BIN_RATIO = 1.3", "_BIN_RATIO = 10.0"),
+    (grouped, "bins made normal", "_MAX_BINS = 62", "_MAX_BINS = 0"),
+    (grouped, "node weights exchanged", "[-below, above]", "[above, -below]"),
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("check", [normal, mixed, grouped])
 def test_the_module_passes_what_its_mutants_fail(check: Callable[[Any], float]) -> None:
-    assert check(module) < FEW
+    assert check(module) < FEW_TERMS
 
 
 @pytest.mark.parametrize(
@@ -346,4 +348,4 @@ def test_each_mutant_is_found(check: Callable[[Any], float], mutant: Mutant) -> 
         miss = check(mutated(module, mutant))
     except (RuntimeWarning, ValueError):  # an overflow, or the logarithm of no probability
         return
-    assert miss > FEW
+    assert miss > FEW_TERMS

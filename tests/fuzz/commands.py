@@ -14,7 +14,7 @@ from tests.cli.command import is_one_sentence
 from tests.fuzz import hostile_parameters
 from tests.fuzz.judge import Judge
 from tests.fuzz.well_formed import look_at
-from topgap import TopK, auditing
+from topgap import TopK, auditing, select
 from topgap.errors import ParameterError, ParameterTypeError, ReleaseError
 
 PARAMETERS = (ParameterError, ParameterTypeError)
@@ -23,7 +23,7 @@ PARAMETERS = (ParameterError, ParameterTypeError)
 
 
 def _honest(answers: Any, parameters: TopK) -> Any:
-    return parameters.release(answers)
+    return select(parameters, answers)
 
 
 def _first(answers: Any, parameters: TopK) -> Any:
@@ -184,7 +184,7 @@ def fuzz_command(given: dict[str, Any], call: Judge) -> None:
 
 
 def _run(words: list[str]) -> tuple[int, str]:
-    from topgap.cli.commands import app
+    from topgap.cli.app import app
 
     out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
     before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(b""))

@@ -103,8 +103,9 @@ def fuzz_public_files(given: dict[str, Any], call: Judge) -> None:
             "topgap.datasets.Source", (ParameterError,), datasets.Source, url=given["url"]
         )
         entry = call(
-            "topgap.datasets.Entry", (), datasets.Entry, name="x", records=given["records"],
-            items=2, form="fimi", checksum="sha256:00", sources=(source,) if source else (),
+            "topgap.datasets.CatalogueEntry", (), datasets.CatalogueEntry, name="x",
+            records=given["records"], items=2, form="fimi", checksum="sha256:00",
+            sources=(source,) if source else (),
         )  # fmt: skip
         known = {"x": entry} if entry else {}
         mine = call(

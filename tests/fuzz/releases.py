@@ -68,10 +68,10 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
         return
     is_parameters(parameters)
     checked = call(
-        "topgap.TopK.release", RELEASING, parameters.release, answers, **more, check=True
+        "topgap.select", RELEASING, topgap.select, parameters, answers, **more, check=True
     )
     assert checked is None or str(checked)
-    release = call("topgap.TopK.release", RELEASING, parameters.release, answers, **more)
+    release = call("topgap.select", RELEASING, topgap.select, parameters, answers, **more)
     assert (checked is None) == (release is None), "a check refuses what the release does"
     if release is not None:
         is_release(

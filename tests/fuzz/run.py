@@ -33,11 +33,11 @@ MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "op
            "reference", "report", "spark", "streams")  # fmt: skip
 
 VALUES = {
-    "topgap.auditing.Audited", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
+    "topgap.auditing.MechanismAudit", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
     "topgap.counting.Counts", "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
-    "topgap.ledger.Verified", "topgap.Check",
+    "topgap.ledger.Verification", "topgap.Check",
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.Row",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
     "topgap.reference.SystemBits",
@@ -48,7 +48,7 @@ PLAIN = {
     "topgap.Audit.plot", "topgap.Check.lines", "topgap.TopK.to_dict", "topgap.counting.Counts.copy",
     "topgap.counting.Counts.update",
     "topgap.reference.BitSource.take",
-    "topgap.auditing.Audited.evidence", "topgap.auditing.Audited.to_dict",
+    "topgap.auditing.MechanismAudit.evidence", "topgap.auditing.MechanismAudit.to_dict",
     "topgap.auditing.Bound.to_dict", "topgap.auditing.LawCheck.to_dict",
 }  # fmt: skip
 """Methods that take nothing and are called with the value that they belong to, or draw a plot."""

@@ -15,7 +15,7 @@ import pytest
 import topgap
 from tests.checking.frequencies import misfits_of
 from tests.kernel.probe import Probe
-from topgap import AnswersTypeError, ParameterError, ParameterTypeError, TopK
+from topgap import AnswersTypeError, ParameterError, ParameterTypeError, TopK, select
 from topgap.law import Bounds, gap_top_k
 
 # Sorted, reversed, equal, far apart, at both ends of int64, and with one that leads.
@@ -60,7 +60,7 @@ def test_the_law_through_the_whole_call(false_alarm: float) -> None:
     given = np.array(answers)
 
     def run() -> tuple[int, Fraction]:
-        made = parameters.release(given, constant_work=True)
+        made = select(parameters, given, constant_work=True)
         assert made.gaps is not None
         return int(made.indices[0]), made.gaps[0]
 
@@ -146,8 +146,8 @@ def test_the_usual_way_is_not_taken() -> None:
             return getattr(kernel, name)
 
     object.__setattr__(parameters, "_kernel", Watched())
-    parameters.release(np.array([1, 2]), constant_work=True)
-    parameters.release([1, 2])
+    select(parameters, np.array([1, 2]), constant_work=True)
+    select(parameters, [1, 2])
     assert calls == ["release_evenly", "release"]
 
 

@@ -208,10 +208,10 @@ class Play:
 
     def top_k(self, known: Any) -> None:
         parameters = topgap.TopK(2, COST)
-        paid = charging.charge_for(known, "visits", "topgap.top_k", parameters, gaps=True)
-        told = Told(lambda _, made: self._tell(drawn=made), paid)
+        pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
+        told = Told(lambda _, made: self._tell(drawn=made), pending)
         made = mechanism.charge_and_select(
-            parameters, mechanism.prepare(parameters, VISITS, None, None), True, told
+            parameters, mechanism.prepare(parameters, VISITS), told, gaps=True
         )
         self._tell(released=made.to_dict())
 

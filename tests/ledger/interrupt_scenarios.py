@@ -34,7 +34,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "check": lambda known: known.check("visits", COST),
     "budget": lambda known: known.budget("visits"),
 }
-_FILES = ("storage.py", "directory.py", "uninterrupted.py", "contextlib.py")
+_FILES = ("database.py", "exclusive_access.py", "contextlib.py")
 
 
 def interrupt_at_every_step(folder: Path, call: str) -> dict[str, Any]:

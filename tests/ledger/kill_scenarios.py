@@ -24,7 +24,7 @@ from tests.checking.separate_process import given
 from tests.ledger.ledger_mutants import break_ledger
 from topgap import ledger as package
 from topgap.ledger import charging
-from topgap.ledger.charging import Payment
+from topgap.ledger.charging import PendingCharge
 from topgap.selection import mechanism
 
 PROCESSES = 4
@@ -106,9 +106,9 @@ class Worker:
     def _drawn(self, known: Any, cost: Fraction) -> None:
         """It is outside before it is recorded."""
         parameters = topgap.TopK(2, cost)
-        paid = charging.charge_for(known, "visits", "topgap.top_k", parameters, gaps=True)
-        data = mechanism.prepare(parameters, VISITS, None, None)
-        made = mechanism.charge_and_select(parameters, data, True, Told(self._tell, paid))
+        pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
+        data = mechanism.prepare(parameters, VISITS)
+        made = mechanism.charge_and_select(parameters, data, Told(self._tell, pending), gaps=True)
         self._tell("released", made.to_dict())
 
     def _charge(self, known: Any, cost: Fraction) -> None:
@@ -125,11 +125,11 @@ class Worker:
 
 
 class Told:
-    """A payment for what is told as soon as it is drawn."""
+    """A charge for a release that is told as soon as it is drawn."""
 
-    def __init__(self, tell: Callable[[str, object], None], paid: Payment) -> None:
+    def __init__(self, tell: Callable[[str, object], None], pending: PendingCharge) -> None:
         self._tell = tell
-        self._payment = paid
+        self._pending = pending
 
     def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         def drawn() -> _Made:
@@ -137,7 +137,7 @@ class Told:
             self._tell("drawn", made.to_dict())
             return made  # type: ignore[no-any-return]
 
-        return self._payment.charge_then_run(drawn)
+        return self._pending.charge_then_run(drawn)
 
 
 class Scene:

@@ -6,23 +6,25 @@ from typing import Any
 import topgap
 from tests.checking.mutants import Mutant, mutated
 from topgap import ledger as package
-from topgap.ledger import charging, directory, ledger, storage, uninterrupted
+from topgap.ledger import charging, ledger
+from topgap.ledger.storage import database, exclusive_access
 
 _READ_WITHIN = """\
         def spend(connection: sqlite3.Connection) -> Charge:
-            log = Log(connection, self._storage.label)
+            log = self._log(connection)
             last = log.last()
-            total, spent, of_dataset = accounts.balance(log, name)
+            total, spent, dataset_relation = log.balance(name)
 """
 _READ_BEFORE = """\
-        total, spent, of_dataset = self._storage.read(
-            lambda connection: accounts.balance(Log(connection, self._storage.label), name)
+        total, spent, dataset_relation = self._database.read(
+            lambda connection: self._log(connection).balance(name)
         )
 
         def spend(connection: sqlite3.Connection) -> Charge:
-            log = Log(connection, self._storage.label)
+            log = self._log(connection)
             last = log.last()
 """
+_TRANSLATED = "raise translate_error(error, self.path, self.label) from None"
 _EXTRA = 'connection.execute("PRAGMA synchronous = EXTRA")'
 _PAY = """\
         self.charge = self._ledger.charge(
@@ -32,10 +34,10 @@ _PAY = """\
             parameters=self._parameters,
             neighbours=self._neighbours,
         )
-        made = self._drawn(draw)
+        result = self._run(draw)
 """
 _PAY_LATER = """\
-        made = self._drawn(draw)
+        result = self._run(draw)
         self.charge = self._ledger.charge(
             self.dataset,
             self.epsilon,
@@ -47,7 +49,7 @@ _PAY_LATER = """\
 
 MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     "charged after the draw": (charging, _PAY, _PAY_LATER),
-    "not recorded": (charging, "self._ledger.record(self.charge, made)", "pass"),
+    "not recorded": (charging, "self._ledger.record(self.charge, result)", "pass"),
     "an error in recording is an error": (
         charging,
         "        except Exception as error:",
@@ -55,31 +57,31 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     ),
     "no charge committed": (
         ledger,
-        "parameters, note, keep=True)",
-        "parameters, note, keep=False)",
+        "parameters, note, commit=True)",
+        "parameters, note, commit=False)",
     ),
-    "nothing committed": (storage, "            if keep:", "            if not keep:"),
+    "nothing committed": (database, "            if commit:", "            if not commit:"),
     "sum read before the transaction": (ledger, _READ_WITHIN, _READ_BEFORE),
-    "begun without a lock": (storage, "BEGIN IMMEDIATE", "BEGIN"),
-    "forked amid, and going on": (directory, "        if _inherited:", "        if False:"),
+    "begun without a lock": (database, "BEGIN IMMEDIATE", "BEGIN"),
+    "forked amid, and going on": (exclusive_access, "        if _inherited:", "        if False:"),
     "in the main thread": (
-        uninterrupted,
+        exclusive_access,
         "is_interruptible = threading.get_ident() ==",
         "is_interruptible = None ==",
     ),
     "interrupted and going on": (
-        uninterrupted,
+        exclusive_access,
         "                interrupt = error\n",
         "                raise\n                interrupt = error\n",
     ),
-    "not waited for": (storage, "if _code(error) not in _IN_USE:\n", "if True:\n"),
-    "no lock of the directory": (storage, "if directory.HAS_LOCKS:", "if False:"),
-    "journal in memory": (storage, "journal_mode = DELETE", "journal_mode = MEMORY"),
-    "no journal": (storage, "journal_mode = DELETE", "journal_mode = OFF"),
-    "an error behind another": (storage, "if connection.in_transaction:  #", "if True:  #"),
-    "an error of SQLite": (storage, "raise self._in_own_words(error) from None", "raise"),
+    "not waited for": (exclusive_access, "if not is_busy(error):\n", "if True:\n"),
+    "no lock of the directory": (database, "if exclusive_access.HAS_LOCKS:", "if False:"),
+    "journal in memory": (database, "journal_mode = DELETE", "journal_mode = MEMORY"),
+    "no journal": (database, "journal_mode = DELETE", "journal_mode = OFF"),
+    "an error behind another": (database, "if connection.in_transaction:  #", "if True:  #"),
+    "an error of SQLite": (database, _TRANSLATED, "raise"),
     **{
-        f"synchronous = {level}": (storage, _EXTRA, _EXTRA.replace("EXTRA", level))
+        f"synchronous = {level}": (database, _EXTRA, _EXTRA.replace("EXTRA", level))
         for level in ("OFF", "NORMAL", "FULL")
     },
 }
@@ -95,14 +97,13 @@ def break_ledger(name: str | None) -> None:
     module, old, new = MUTANTS[name]
     broken: Any = mutated(module, Mutant(name, old, new))
     if name in _UNDER_SQLITES_LOCKS_ALONE:
-        directory.HAS_LOCKS = False
+        exclusive_access.HAS_LOCKS = False
     if module is charging:
-        charging.Charged = broken.Charged  # type: ignore[misc]
-    elif module is uninterrupted:
-        storage.run_to_end = broken.run_to_end  # type: ignore[attr-defined]
-    elif module is directory:
-        storage.Holding = broken.Holding  # type: ignore[attr-defined]
-    elif module is storage:
-        ledger.Storage = broken.Storage  # type: ignore[attr-defined]
+        charging.LedgerCharge = broken.LedgerCharge  # type: ignore[misc]
+    elif module is exclusive_access:
+        for each in ("DirectoryLock", "retry_while_busy", "run_uninterrupted"):
+            setattr(database, each, getattr(broken, each))
+    elif module is database:
+        ledger.Database = broken.Database  # type: ignore[attr-defined]
     else:
         topgap.Ledger = package.Ledger = broken.Ledger  # type: ignore[misc]

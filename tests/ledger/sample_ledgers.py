@@ -17,8 +17,9 @@ import pytest
 from tests.checking.separate_process import with_tests
 from topgap import LedgerWarning, Release, TopgapError, TopK
 from topgap.errors import LedgerError
-from topgap.ledger import Charge, Ledger, chain, clock, log, schema
-from topgap.ledger.chain import BEGINNING, COLUMNS, Entry, entry_of
+from topgap.ledger import Charge, Ledger, entry, entry_log
+from topgap.ledger.entry import COLUMNS, INITIAL_HASH, Entry, entry_from_row
+from topgap.ledger.storage import schema
 
 VERSION_1 = Path(__file__).parent / "old_versions" / "version-1.db"
 """A ledger as the first version wrote it, made by `filled` and never again."""
@@ -115,7 +116,7 @@ def entries_of(path: Path) -> list[Entry]:
     names = ", ".join(COLUMNS)
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(f"SELECT {names} FROM entries ORDER BY number").fetchall()
-    return [*map(entry_of, rows)]
+    return [*map(entry_from_row, rows)]
 
 
 def write_anew(path: Path, entries: list[Entry]) -> None:
@@ -123,7 +124,7 @@ def write_anew(path: Path, entries: list[Entry]) -> None:
     marks = ", ".join("?" * (len(COLUMNS) + 1))
     with tampering(path) as connection:
         connection.execute("DELETE FROM entries")
-        before = BEGINNING
+        before = INITIAL_HASH
         for entry in entries:
             before = entry.hash(before)
             values = [*(getattr(entry, name) for name in COLUMNS), before]
@@ -140,7 +141,8 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.time = datetime(2026, 3, 1, 12, tzinfo=UTC)
-        monkeypatch.setattr(clock, "now", lambda: self.time)
+        # Also if the module was replaced by a broken one, whose own `now` would be called.
+        monkeypatch.setitem(entry.make_timestamp.__globals__, "now", lambda: self.time)
 
     def turn(self, **by: float) -> None:
         """Forward by so much, or back."""
@@ -150,7 +152,7 @@ class Clock:
 def as_nobody(code: str, *arguments: object) -> str:
     """What this code prints, run by a user whom the permissions of files bind, unlike root."""
     lines = [
-        "import os, sys, topgap, topgap.ledger; topgap.top_k  # loaded while files can be read",
+        "import os, sys, topgap; topgap.Ledger, topgap.top_k  # loaded while files can be read",
         "def told(call):",
         "    try: print(call())",
         "    except topgap.LedgerError as error: print(error)",
@@ -186,11 +188,11 @@ def turn_to_version_3(patch: Callable[[object, str, object], None]) -> None:
     patch(schema, "VERSION", 3)
     patch(schema, "MIGRATIONS", {**schema.MIGRATIONS, 2: more})
     patch(schema, "STATEMENTS", statements)
-    patch(log, "Entry", Later)
-    for module in (chain, log):
+    patch(entry_log, "Entry", Later)
+    for module in (entry, entry_log):
         patch(module, "COLUMNS", columns)
-    patch(log, "_ALL", ", ".join(columns))
-    patch(log, "entry_of", lambda row: Later(**dict(zip(columns, row, strict=True))))
+    patch(entry_log, "_ALL", ", ".join(columns))
+    patch(entry_log, "entry_from_row", lambda row: Later(**dict(zip(columns, row, strict=True))))
 
 
 # --- Code that is broken on purpose

@@ -48,13 +48,20 @@ from topgap import (
     streams,
 )
 from topgap._core import Kernel, Laplace, Streams
-from topgap.estimates import estimate as estimates_calls
-from topgap.ledger import Charge, Ledger, Quote, charging, directory
+from topgap.ledger import Charge, Ledger, Quote, charging
+from topgap.ledger.storage import exclusive_access
 from topgap.sampling import bit_source
 from topgap.sampling import sampler as sampler_module
-from topgap.selection import measurement, mechanism, selector
+from topgap.selection import (
+    arrow_partition,
+    candidate_pool,
+    item_names,
+    measurement,
+    mechanism,
+    selector,
+    top_k_with_estimates,
+)
 from topgap.spark import mechanism as spark_mechanism
-from topgap.spark import partitions
 from topgap.streams import rows, selection
 
 EPSILON = Fraction(1, 3)
@@ -96,8 +103,8 @@ CALLS = {
         "topgap.top_k", lambda data: partial(topgap.noisy_max, data, EPSILON), TREES,
         {**_GIVEN, "k": 1, "gaps": True},
     ),
-    "TopK.release": Call(
-        "topgap.top_k", lambda data: partial(TopK(2, EPSILON).release, data), TREES,
+    "select": Call(
+        "topgap.top_k", lambda data: partial(topgap.select, TopK(2, EPSILON), data), TREES,
         {**_GIVEN, "gaps": True},
     ),
     "top_k of large numbers": Call(
@@ -206,7 +213,7 @@ def watch_randomness(patch: pytest.MonkeyPatch, seen: Callable[[], None]) -> Non
         patch.setattr(sys.modules[cached.__module__], cached.__name__, cached.__wrapped__)
     patch.setattr(parameters, "Kernel", kernel)
     patch.setattr(measurement, "Laplace", laplace)
-    patch.setattr(selector, "Sampler", sampler)
+    patch.setattr(candidate_pool, "Sampler", sampler)
     patch.setattr(bit_source.SystemBits, "take", take)
     patch.setattr(spark_mechanism, "Streams", its_streams)
 
@@ -353,7 +360,7 @@ def test_a_reading_that_was_interrupted_leaves_nothing_open(path: Path) -> None:
     for at in range(1, 1000):
         if not interrupted(at, lambda: Ledger(path, wait=0).budget("visits")):
             break
-        assert [*directory._held] == []
+        assert [*exclusive_access._held] == []
     assert at > 20
 
 
@@ -472,7 +479,7 @@ BAD_ANSWERS: dict[str, tuple[Any, dict[str, Any], type[TopgapError]]] = {
 
 
 @pytest.mark.parametrize("bad", BAD_ANSWERS)
-@pytest.mark.parametrize("name", ["top_k", "noisy_max", "TopK.release", "top_k_with_estimates"])
+@pytest.mark.parametrize("name", ["top_k", "noisy_max", "select", "top_k_with_estimates"])
 def test_bad_answers_charge_nothing(name: str, bad: str, path: Path) -> None:
     data, more, error = BAD_ANSWERS[bad]
     before = path.read_bytes()
@@ -533,7 +540,7 @@ BAD_TABLES: dict[str, tuple[pa.Table, type[TopgapError]]] = {
     "no such column": (TABLE.select(["what"]), TopgapError),
     "no counts": (table(people=["a", "b", "c"]), TopgapError),
 }  # fmt: skip
-PAYING = tuple(str(Path(topgap.__file__).parent / each) for each in ("ledger", "payment"))
+PAYING = str(Path(topgap.__file__).parent / "ledger")
 STREAMS = ["streams.top_k", "streams.top_k_with_estimates"]
 
 
@@ -638,11 +645,11 @@ def test_an_executor_finds_without_noise_what_it_would_complain_of(name: str) ->
 
 def looked_at_on_spark(name: str) -> None:
     rows, said = ROWS_ON_SPARK[name]
-    [looked] = partitions.pool(iter(rows), 0, TopK(1, 1), None)
+    [looked] = arrow_partition.find_candidates(iter(rows), 0, TopK(1, 1), None)
     assert looked["item"].to_pylist() == [None]
     assert looked["value"][0].as_py().partition(":")[0] == said
     if said != "4":
-        [drawn] = partitions.pool(iter(rows), 0, TopK(1, 1), Streams())
+        [drawn] = arrow_partition.find_candidates(iter(rows), 0, TopK(1, 1), Streams())
         assert drawn == looked
 
 
@@ -711,8 +718,7 @@ def test_an_item_twice_among_very_many_is_found_late(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When names are not remembered any more, it is found among those that can still win."""
-    for module in (rows, selector):
-        monkeypatch.setattr(module, "MOST_REMEMBERED", 2)
+    monkeypatch.setattr(item_names, "MOST_REMEMBERED", 2)
     twice = pa.concat_tables([TABLE, TABLE.slice(0, 1)])
     with pytest.raises(ItemsError, match="given twice"):
         CALLS["streams.top_k"].prepare(twice)(ledger=path, dataset="visits")
@@ -969,8 +975,8 @@ _CHARGE = """        self.charge = self._ledger.charge(
 """
 Look = Callable[[Path], None]
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
-    (charging, Mutant("charges after the draw", f"{_CHARGE}        made = self._drawn(draw)\n",
-                     f"        made = self._drawn(draw)\n{_CHARGE}"), look_at_order),
+    (charging, Mutant("charges after the draw", f"{_CHARGE}        result = self._run(draw)\n",
+                     f"        result = self._run(draw)\n{_CHARGE}"), look_at_order),
     (charging, Mutant("does not check first",
                      "ledger.check(dataset, epsilon, neighbours=neighbours)", "(epsilon, epsilon)"),
      look_at_refusals),
@@ -978,11 +984,11 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                      "(type(self._ledger)(self._ledger.path).history() or (None,))[-1] or "
                      "self._ledger.charge(\n"),
      look_at_others),
-    (charging, Mutant("records nothing", "self._ledger.record(self.charge, made)", "pass"),
+    (charging, Mutant("records nothing", "self._ledger.record(self.charge, result)", "pass"),
      look_at_results),
-    (charging, Mutant("records before the draw", "        made = self._drawn(draw)\n",
+    (charging, Mutant("records before the draw", "        result = self._run(draw)\n",
                      "        self._ledger.record(self.charge, 0)\n"
-                     "        made = self._drawn(draw)\n"),
+                     "        result = self._run(draw)\n"),
      look_at_order),
     (charging, Mutant("loses what it cannot record", "except Exception as error:",
                      "except ZeroDivisionError as error:"), look_at_warnings),
@@ -993,36 +999,35 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (charging, Mutant("is always free", "if ledger is None and dataset is None:", "if True:"),
      look_at_results),
     (mechanism, Mutant("charges before it looks",
-                       "    data = prepare(parameters, answers, items, threads, constant_work, "
-                       "domain)\n    if check:\n"
-                       "        found = len(data.numbers), count_occurring(data.numbers)\n"
-                       "        return describe_check(parameters, payment, *found, "
-                       "domain_from_data=data.domain_from_data)\n"
-                       "    return charge_and_select(parameters, data, gaps, payment)",
-                       "    return payment.charge_then_run(lambda: select(\n"
-                       "        parameters, prepare(parameters, answers, items, threads), gaps))"),
+                       "    data = prepare(\n",
+                       "    pending.charge_then_run(\n"
+                       "        lambda: Release(parameters, [*range(parameters.k)]))\n"
+                       "    data = prepare(\n"),
      look_at_bad_answers),
     (mechanism, Mutant("draws before it pays",
-                       "return payment.charge_then_run(lambda: select(parameters, data, gaps))",
-                       "made = select(parameters, data, gaps); return payment.charge_then_run(lambda: made)"),
+                       "return pending.charge_then_run("
+                       "lambda: select_prepared(parameters, data, gaps=gaps))",
+                       "made = select_prepared(parameters, data, gaps=gaps)\n"
+                       "    return pending.charge_then_run(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
-                       "    payment = charge_for(",
-                       "    prepare(parameters, answers, items, threads)\n"
-                       "    payment = charge_for("),
+                       "    pending = prepare_charge(",
+                       "    prepare(parameters, answers, items)\n"
+                       "    pending = prepare_charge("),
      look_at_refusals),
-    (estimates_calls, Mutant("charges for the selection alone",
-                             "return charge_for(ledger, dataset, mechanism, whole, stated, "
+    (top_k_with_estimates, Mutant("charges for the selection alone",
+                             "return prepare_charge(ledger, dataset, mechanism, whole, stated, "
                              "**parts, **more)",
-                             "return charge_for(ledger, dataset, mechanism, shares.selection)"),
+                             "return prepare_charge(ledger, dataset, mechanism, shares.selection)"),
      look_at_estimates),
-    (estimates_calls, Mutant("draws before it pays",
-                             "return payment.charge_then_run(lambda: Estimates(*select_and_measure(), "
-                             "noise._repeated(k)))",
+    (top_k_with_estimates, Mutant("draws before it pays",
+                             "return pending.charge_then_run("
+                             "lambda: Estimates(*select_and_measure(), noise._repeated(k)))",
                              "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
-                             "    return payment.charge_then_run(lambda: made)"), look_at_order),
-    (selector, Mutant("draws before it pays", "        payment.charge_then_run(draw)\n",
-                      "        made = draw()\n        payment.charge_then_run(lambda: made)\n"), look_at_order),
+                             "    return pending.charge_then_run(lambda: made)"), look_at_order),
+    (selector, Mutant("draws before it pays", "        pending.charge_then_run(draw)\n",
+                      "        made = draw()\n"
+                      "        pending.charge_then_run(lambda: made)\n"), look_at_order),
     (selector, Mutant("forgets that it was charged", "self._charged = charged",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
@@ -1037,19 +1042,21 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_few_rows),
     (rows, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
      look_at_bad_counts),
-    (rows, Mutant("does not look at names", "len({*names}) < len(names) or ", "False and "),
+    (rows, Mutant("does not look at names", "            if len({*names}) < len(names):",
+                  "            if False:"),
      look_at_bad_rows),
-    (partitions, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
+    (arrow_partition, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
      look_at_spark),
-    (partitions, Mutant("does not look at items",
+    (arrow_partition, Mutant("does not look at items",
                         "            _check_items(batch)\n            num", "            num"),
      look_at_spark),
-    (partitions, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
+    (arrow_partition, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
     (selection, Mutant("draws before it pays",
-                       "            rows.dry_run(parameters.k)\n        return payment.charge_then_run(draw)",
+                       "            rows.dry_run(parameters.k)\n"
+                       "        return pending.charge_then_run(draw)",
                        "            rows.dry_run(parameters.k)\n        made = draw()\n"
-                       "        return payment.charge_then_run(lambda: made)"), look_at_order),
+                       "        return pending.charge_then_run(lambda: made)"), look_at_order),
 ]  # fmt: skip
 
 

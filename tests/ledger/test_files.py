@@ -34,7 +34,8 @@ from tests.ledger.sample_ledgers import (
     turn_to_version_3,
 )
 from topgap import LedgerError, ParameterError, Release
-from topgap.ledger import Ledger, log, schema, storage
+from topgap.ledger import Ledger, entry_log
+from topgap.ledger.storage import database, exclusive_access, schema
 
 pytestmark = pytest.mark.linux(reason="becomes another user, and has names that are bytes")
 
@@ -563,12 +564,12 @@ def test_the_first_writing_leads_to_the_new_version(name: str, old: Path) -> Non
 def test_a_new_column_is_hashed_where_it_has_a_value(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    append = log.Log.append
+    append = entry_log.EntryLog.append
 
     def somewhere(self: Any, last: Any, **columns: Any) -> Any:
         return append(self, last, place="Oslo", **columns)
 
-    monkeypatch.setattr(log.Log, "append", somewhere)
+    monkeypatch.setattr(entry_log.EntryLog, "append", somewhere)
     Ledger(old).charge("visits", "1/100", mechanism="m")
     assert Ledger(old).verify(LAST).entries == ENTRIES + 1
     for change in ("place = 'Rome' WHERE number = 9", "place = 'Rome' WHERE number = 3"):
@@ -610,7 +611,7 @@ def test_a_migration_that_does_not_end_leaves_the_older_version(
         def interrupted(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(log.Log, "append", interrupted)
+        monkeypatch.setattr(entry_log.EntryLog, "append", interrupted)
         with pytest.raises(KeyboardInterrupt):
             calls(old)["charge"]()
     assert old.read_bytes() == before
@@ -658,13 +659,13 @@ def test_a_file_with_two_names_is_read_and_not_written(path: Path) -> None:
 def test_no_empty_file_is_left_where_a_ledger_could_not_be_made(tmp_path: Path) -> None:
     path = tmp_path / "budget.db"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log.Log, "append", interrupted)
+        patch.setattr(entry_log.EntryLog, "append", interrupted)
         with pytest.raises(KeyboardInterrupt):
             Ledger(path).add_dataset("visits", 1)
     assert not path.exists()
     path.touch()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log.Log, "append", interrupted)
+        patch.setattr(entry_log.EntryLog, "append", interrupted)
         with pytest.raises(KeyboardInterrupt):
             Ledger(path).add_dataset("visits", 1)
     assert path.read_bytes() == b""
@@ -754,37 +755,39 @@ def look_at_text_files(folder: Path) -> None:
     test_what_is_no_database_is_left_alone(b"name,count\n" * 100, folder)
 
 
+TRANSLATED = "raise translate_error(error, self.path, self.label)"
 MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
-    (schema, Mutant("takes any database for a ledger",
-                    'if _pragma(connection, "application_id") != APPLICATION:', "if False:"),
+    (database, Mutant("takes any database for a ledger",
+                      'if _pragma(connection, "application_id") != schema.APPLICATION:',
+                      "if False:"),
      look_at_other_programs),
-    (schema, Mutant("takes newer ones for its own", "if found > VERSION:", "if False:"),
+    (database, Mutant("takes newer ones for its own", "if found > schema.VERSION:", "if False:"),
      look_at_versions),
-    (schema, Mutant("forgets the version",
-                    'connection.execute(f"PRAGMA user_version = {VERSION}")\n\n\ndef check',
-                    "pass\n\n\ndef check"), look_at_older),
-    (storage, Mutant("migrates for reading",
+    (database, Mutant("forgets the version",
+                      'connection.execute(f"PRAGMA user_version = {schema.VERSION}")\n\n\n'
+                      "def check_tables",
+                      "pass\n\n\ndef check_tables"), look_at_older),
+    (database, Mutant("migrates for reading",
                      "connection.backup(copy)",
-                     "schema.migrate(connection, schema.version(connection, self.label))\n"
+                     "_migrate(connection, check_version(connection, self.label))\n"
                      "            connection.execute('COMMIT')\n"
                      "            connection.backup(copy)"), look_at_older),
-    (storage, Mutant("migrates before the transaction",
-                     "            got = do(connection)\n",
+    (database, Mutant("migrates before the transaction",
+                     "            result = do(connection)\n",
                      '            connection.execute("COMMIT")\n'
                      '            connection.execute("BEGIN IMMEDIATE")\n'
-                     "            got = do(connection)\n"),
+                     "            result = do(connection)\n"),
      look_at_a_broken_migration),
-    (storage, Mutant("makes what is missing", "        if not create:\n", "        if False:\n"),
+    (database, Mutant("makes what is missing", "        if not create:\n", "        if False:\n"),
      look_at_missing),
-    (storage, Mutant("does not wait", "if waited >= self._wait or", "if True or"),
+    (exclusive_access, Mutant("does not wait", "if waited >= seconds or", "if True or"),
      look_at_waiting),
-    (storage, Mutant("reads a name as an address", "quote(os.fsencode(name))", "name"),
+    (database, Mutant("reads a name as an address", "quote(os.fsencode(name))", "name"),
      look_at_names),
-    (storage, Mutant("passes on what SQLite says", "raise self._in_own_words(error) from None",
-                     "raise"), look_at_text_files),
-    (storage, Mutant("keeps SQLite's error behind its own",
-                     "raise self._in_own_words(error) from None",
-                     "raise self._in_own_words(error) from error"), look_at_text_files),
+    (database, Mutant("passes on what SQLite says", f"{TRANSLATED} from None", "raise"),
+     look_at_text_files),
+    (database, Mutant("keeps SQLite's error behind its own",
+                     f"{TRANSLATED} from None", f"{TRANSLATED} from error"), look_at_text_files),
 ]  # fmt: skip
 
 

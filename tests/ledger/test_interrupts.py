@@ -21,7 +21,8 @@ from tests.checking.soak_sizes import INTERRUPTS
 from tests.ledger.interrupt_scenarios import CALLS
 from tests.ledger.sample_ledgers import quick_folder, refused, run
 from topgap import Ledger
-from topgap.ledger import log, uninterrupted
+from topgap.ledger import entry_log
+from topgap.ledger.storage import exclusive_access
 
 pytestmark = pytest.mark.posix(
     reason="sends itself signals, and looks at a lock that only POSIX has"
@@ -123,7 +124,7 @@ def test_what_the_other_thread_raises_is_raised_here(
         error.add_note(threading.current_thread().name)
         raise error
 
-    monkeypatch.setattr(log.Log, "append", fails)
+    monkeypatch.setattr(entry_log.EntryLog, "append", fails)
     with refused("The disk is full"):
         Ledger(path).charge("visits", "1/100", mechanism="m")
     with pytest.raises(topgap.LedgerError) as raised:
@@ -140,7 +141,7 @@ def test_in_other_threads_no_further_one_is_started(
     def fails(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(uninterrupted, "start_new_thread", fails)
+    monkeypatch.setattr(exclusive_access, "start_new_thread", fails)
     made: list[Any] = []
     thread = threading.Thread(
         target=lambda: made.append(Ledger(path).charge("visits", "1/100", mechanism="m"))
@@ -158,7 +159,7 @@ def test_where_no_thread_can_be_started_the_work_is_done_here(
     def fails(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(uninterrupted, "start_new_thread", fails)
+    monkeypatch.setattr(exclusive_access, "start_new_thread", fails)
     ledger = Ledger(path, wait=0.2)
     assert ledger.charge("visits", "1/100", mechanism="m").number == 2
     assert ledger.budget("visits").charges == 1
@@ -213,7 +214,7 @@ def test_a_second_interrupt_that_asks_to_end_is_the_one_that_is_raised() -> None
         over.wait()
         assert not work.is_wanted
 
-    work: Any = uninterrupted.Work(do)
+    work: Any = exclusive_access.Task(do)
     end = work._end
 
     class Both:

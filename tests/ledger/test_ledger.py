@@ -38,9 +38,10 @@ from tests.ledger.sample_ledgers import (
     refused,
 )
 from topgap import BudgetExceeded, ParameterError, ParameterTypeError, Release, TopK
-from topgap.ledger import Budget, Charge, Ledger, accounts, clock, ledger, log, storage
-from topgap.ledger.given import read_who
-from topgap.ledger.values import Verified
+from topgap.ledger import Budget, Charge, Ledger, entry, entry_log, ledger
+from topgap.ledger.models import Verification
+from topgap.ledger.storage import database
+from topgap.ledger.validation import read_who
 
 TINY = Fraction(1, 10**30)
 DATASETS = ["visits", "blood α", "x"]
@@ -397,7 +398,7 @@ def test_what_was_charged_is_told_in_full(path: Path, monkeypatch: pytest.Monkey
         "add-remove", True,
     )  # fmt: skip
     assert Ledger(path).budget("visits").without_result == 2
-    assert isinstance(Ledger(path).verify(), Verified)
+    assert isinstance(Ledger(path).verify(), Verification)
 
 
 def test_results_may_have_releases_in_them_and_cost_less(path: Path) -> None:
@@ -681,37 +682,39 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
     (ledger, Mutant("adds up floats", "spent=format_exact(spent + cost), **columns",
                     "spent=repr(float(spent + cost)), **columns"), tenths_and_tiny),
     (ledger, Mutant("keeps what it only tried",
-                    '"to be seen", None, None, keep=False', '"to be seen", None, None, keep=True'),
+                    '"to be seen", None, None, commit=False',
+                    '"to be seen", None, None, commit=True'),
      one_history),
-    (ledger, Mutant("records twice", "if log.result_of(number) is not None:", "if False:"),
+    (ledger, Mutant("records twice", "if log.find_result(number) is not None:", "if False:"),
      one_history),
     (ledger, Mutant("records for any charge of that number",
                     "if isinstance(charge, Charge) and charge.receipt != log.receipt(number):",
                     "if False:"), one_history),
     (ledger, Mutant("records for another price",
-                    "if cost > accounts.number(charged.epsilon):", "if False:"),
+                    "if cost > parse_epsilon(charged.epsilon):", "if False:"),
      one_history),
     (ledger, Mutant("sets totals anew", "for known in log.datasets():",
                     "for known in ():"), one_history),
-    (ledger, Mutant("takes nearly the same name", "if given.nearly(known) == given.nearly(name):",
-                    "if False:"), one_history),
-    (accounts, Mutant("forgets earlier charges",
-                      "return Fraction(0) if charge is None else number(charge.spent)",
-                      "return Fraction(0) if charge is None else number(charge.epsilon)"),
+    (ledger, Mutant("takes nearly the same name",
+                    "if validation.fold_name(known) == validation.fold_name(name):", "if False:"),
+     one_history),
+    (entry_log, Mutant("forgets earlier charges",
+                       "return Fraction(0) if charge is None else parse_epsilon(charge.spent)",
+                       "return Fraction(0) if charge is None else parse_epsilon(charge.epsilon)"),
      tenths_and_tiny),
-    (log, Mutant("looks at the charges of all", "kind = 'charge' AND dataset = ?",
+    (entry_log, Mutant("looks at the charges of all", "kind = 'charge' AND dataset = ?",
                  "kind = 'charge' AND ? <> ''"), one_history),
-    (log, Mutant("looks at the first charge", "ORDER BY number DESC LIMIT 1",
+    (entry_log, Mutant("looks at the first charge", "ORDER BY number DESC LIMIT 1",
                  "ORDER BY number LIMIT 1"), tenths_and_tiny),
-    (log, Mutant("leaves the head", "UPDATE head SET number = ?, hash = ?",
+    (entry_log, Mutant("leaves the head", "UPDATE head SET number = ?, hash = ?",
                  "UPDATE head SET number = ?, hash = ? WHERE 0"), one_history),
-    (storage, Mutant("keeps what was refused",
+    (database, Mutant("keeps what was refused",
                      'opened.execute("ROLLBACK")', 'opened.execute("COMMIT")'), one_history),
-    (clock, Mutant("no tolerance", "time < before - TOLERANCE", "time < before"),
+    (entry, Mutant("no tolerance", "time < before - CLOCK_TOLERANCE", "time < before"),
      clock_is_looked_at),
-    (clock, Mutant("never behind", "if check and time < before - TOLERANCE:", "if False:"),
+    (entry, Mutant("never behind", "if check and time < before - CLOCK_TOLERANCE:", "if False:"),
      clock_is_looked_at),
-    (clock, Mutant("times that go back", "max(time, before)", "time"), clock_is_looked_at),
+    (entry, Mutant("times that go back", "max(time, before)", "time"), clock_is_looked_at),
 ]  # fmt: skip
 
 

@@ -35,10 +35,11 @@ from topgap import (
     TopK,
     law,
     neighbours,
+    select,
 )
 from topgap.ledger import ledger as ledger_module
 from topgap.ledger import verification
-from topgap.ledger.chain import Entry
+from topgap.ledger.entry import Entry
 from topgap.selection.measurement import Shares
 
 TREES = {"ash": 10**9, "elm": 10**6, "oak": 0}
@@ -139,8 +140,8 @@ def test_other_relations_are_refused(wrong: Any, path: Path) -> None:
 RELEASES: dict[str, Callable[..., Any]] = {
     "top_k": lambda **given: topgap.top_k(TREES, 1, "1/2", **given),
     "noisy_max": lambda **given: topgap.noisy_max(TREES, "1/2", **given),
-    "TopK.release": lambda monotonic, **given: TopK(1, "1/2", monotonic=monotonic).release(
-        TREES, **given
+    "select": lambda monotonic, **given: select(
+        TopK(1, "1/2", monotonic=monotonic), TREES, **given
     ),
     "top_k_with_estimates": lambda **given: topgap.top_k_with_estimates(TREES, 1, "1/2", **given),
     "Selector": lambda monotonic, **given: selected(monotonic).release(**given),
@@ -211,10 +212,10 @@ def test_a_result_must_not_cost_more_than_its_charge(path: Path) -> None:
 
 
 def test_what_it_cost_is_told_with_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topgap.selection.mechanism.select", fails)
+    monkeypatch.setattr("topgap.selection.mechanism.select_prepared", fails)
     with pytest.raises(KeyboardInterrupt) as raised:
         topgap.top_k(TREES, 1, "1/2", monotonic=True, ledger=path, dataset="stays")
     assert raised.value.__notes__ == [
@@ -384,8 +385,8 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
                            "cost = convert_epsilon(cost, relation, dataset.relation, "
                            "charged.dataset)",
                            "pass"), look_at_results),
-    (verification, Mutant("does not convert", "number(entry.stated) * times",
-                          "number(entry.epsilon)"), look_at_nonsense),
+    (verification, Mutant("does not convert", "parse_epsilon(entry.stated) * times",
+                          "parse_epsilon(entry.epsilon)"), look_at_nonsense),
 ]  # fmt: skip
 
 

@@ -29,8 +29,9 @@ from tests.ledger.sample_ledgers import (
     write_anew,
 )
 from topgap import LedgerError, ParameterError, ParameterTypeError
-from topgap.ledger import Ledger, accounts, chain, log, schema, verification
-from topgap.ledger.chain import COLUMNS, Entry
+from topgap.ledger import Ledger, entry, entry_log, verification
+from topgap.ledger.entry import COLUMNS, Entry
+from topgap.ledger.storage import database, schema
 
 EVERY = [*COLUMNS, "hash"]
 ENTRIES = 8  # of what is filled: 1 and 2 are data sets, 4 and 7 results, the others charges
@@ -459,7 +460,7 @@ def test_what_is_written_is_read_back(
         "record": lambda: ledger.record(5, 1),
         "add_dataset": lambda: ledger.add_dataset("more", 1),
     }
-    monkeypatch.setattr(schema, "check", lambda *_: None)
+    monkeypatch.setattr(database, "check_tables", lambda *_: None)
     plant(path, name)
     before = content(path)
     harmless = {"charge": "results", "record": "charges", "add_dataset": "charges results"}
@@ -852,60 +853,65 @@ LOOKS: list[Look] = [
 ]  # fmt: skip
 
 MUTANTS: list[tuple[Any, Mutant, Look]] = [
-    (chain, Mutant("a hash without the one before", 'sha256(f"{before}\\n{row}"',
+    (entry, Mutant("a hash without the one before", 'sha256(f"{previous}\\n{row}"',
                    'sha256(f"{row}"'),
      look_at_one_hash),
-    (chain, Mutant("a hash without the note", "if value is not None}",
+    (entry, Mutant("a hash without the note", "if value is not None}",
                    'if value is not None and name != "note"}'), look_at_edits),
-    (chain, Mutant("a hash without the result", "if value is not None}",
+    (entry, Mutant("a hash without the result", "if value is not None}",
                    'if value is not None and name != "result"}'), look_at_edits),
-    (chain, Mutant("a hash without names", "json.dumps(known, sort_keys=True",
+    (entry, Mutant("a hash without names", "json.dumps(known, sort_keys=True",
                    "json.dumps([*map(str, known.values())], sort_keys=True"),
      look_at_moved_values),
-    (log, Mutant("believes the hashes", "return entry.hash(before) == digest and entry.is_sound()",
-                 "return isinstance(digest, str) and entry.is_sound()"), look_at_edits),
-    (log, Mutant("believes that all make sense", "== digest and entry.is_sound()", "== digest"),
+    (entry_log, Mutant("believes the hashes",
+                       "return entry.hash(previous) == digest and entry.is_valid()",
+                       "return isinstance(digest, str) and entry.is_valid()"), look_at_edits),
+    (entry_log, Mutant("believes that all make sense",
+                       "== digest and entry.is_valid()", "== digest"),
      look_at_nonsense),
-    (log, Mutant("believes the head's hash",
+    (entry_log, Mutant("believes the head's hash",
                  "if found != number or self._hash(number) != digest or number",
                  "if found != number or number"), look_at_head),
-    (log, Mutant("believes names", "[self.entry(number).dataset for (number,) in found]",
-                 "[entry_of(self._one(f'SELECT {_ALL} FROM entries WHERE number = ?', n)).dataset "
-                 "for (n,) in found]"), look_at_renamed_data_sets),
-    (log, Mutant("believes a last charge",
-                 "if found is None or not self._is_right(found, self._hash(number - 1), "
+    (entry_log, Mutant("believes names", "[self.entry(number).dataset for (number,) in found]",
+                 "[entry_from_row(self._one(f'SELECT {_ALL} FROM entries WHERE number = ?', n))"
+                 ".dataset for (n,) in found]"), look_at_renamed_data_sets),
+    (entry_log, Mutant("believes a last charge",
+                 "if found is None or not self._is_intact(found, self._hash(number - 1), "
                  "self._hash(number)):", "if found is None:"), look_at_last_charge),
-    (accounts, Mutant("does not look behind a charge",
-                      "    log.check_behind(charge or total)\n", ""),
+    (entry_log, Mutant("does not look behind a charge",
+                       "        self._check_no_charge_after(charge or total)\n", ""),
      look_at_hidden_charges),
-    (log, Mutant("believes the index", 'if later.kind == "charge" and', "if later.kind == '' and"),
+    (entry_log, Mutant("believes the index",
+                       'if later.kind == "charge" and', "if later.kind == '' and"),
      look_at_hidden_charges),
     (verification, Mutant("does not look at the head", "if log.head() != (rules.entries, last):",
                           "if False:"), look_at_last_rows),
     (verification, Mutant("does not look at tables",
-                          "if not schema.is_ours(connection):",
+                          "if not has_our_tables(connection):",
                           "if False:"), look_at_tables),
     (verification, Mutant("does not look at pages", 'if findings != [("ok",)]:', "if False:"),
      look_at_pages),
-    (schema, Mutant("writes to any tables", "    if not is_ours(connection):", "    if False:"),
+    (database, Mutant("writes to any tables",
+                      "    if not has_our_tables(connection):", "    if False:"),
      look_at_planted_triggers),
-    (log, Mutant("does not read back",
+    (entry_log, Mutant("does not read back",
                  "if self.head() != (entry.number, digest) or self.last() != entry:", "if False:"),
      look_at_what_is_read_back),
-    (log, Mutant("reads the head alone",
+    (entry_log, Mutant("reads the head alone",
                  "if self.head() != (entry.number, digest) or self.last() != entry:",
                  "if self.head() != (entry.number, digest):"), look_at_what_is_read_back),
-    (log, Mutant("does not look at numbers", "if row[0] != expected:", "if False:"),
+    (entry_log, Mutant("does not look at numbers", "if row[0] != expected:", "if False:"),
      look_at_numbers),
     (verification, Mutant("does not look at times", "entry.at < self._at or ", ""),
      look_at_nonsense),
     (verification, Mutant("does not look at totals", "== spent <= self._totals[entry.dataset]",
                           "== spent"), look_at_nonsense),
-    (verification, Mutant("does not look at sums", "number(entry.spent) == spent <=", "spent <="),
+    (verification, Mutant("does not look at sums",
+                          "parse_epsilon(entry.spent) == spent <=", "spent <="),
      look_at_nonsense),
     (verification, Mutant("takes the last receipt of an entry",
-                          "if not kept <= {receipt(entry.number, last)}:",
-                          "if kept and receipt(entry.number, last) not in kept:"),
+                          "if not kept <= {format_receipt(entry.number, last)}:",
+                          "if kept and format_receipt(entry.number, last) not in kept:"),
      look_at_receipts),
     (verification, Mutant("forgets receipts of later entries", "if expected:", "if False:"),
      look_at_cut_off_ends),
@@ -920,7 +926,7 @@ def test_code_that_overlooks_something_is_found(
 ) -> None:
     broken = mutated(module, mutant)
     put_in_place(monkeypatch, module, broken)
-    if module is chain:  # whose hashes are then others from the beginning
+    if module is entry:  # whose hashes are then others from the beginning
         path.unlink()
         filled(path)
     assert is_found(lambda: look(path))

@@ -170,7 +170,7 @@ def fork_amid(folder: Path, writes: bool) -> Any:
     known = package.Ledger(path, wait=1)
     known.add_dataset("visits", 1)
     inside, done = threading.Event(), threading.Event()
-    storage = known._storage
+    database = known._database
 
     def stay() -> None:
         def wait(_: object) -> None:
@@ -178,9 +178,9 @@ def fork_amid(folder: Path, writes: bool) -> Any:
             done.wait()
 
         if writes:
-            storage.write(wait, keep=False)
+            database.write(wait, commit=False)
         else:
-            storage.read(wait)
+            database.read(wait)
 
     thread = threading.Thread(target=stay)
     thread.start()

@@ -1,4 +1,4 @@
-"""A plan says what releases are like: held against chances and errors that are known exactly."""
+"""A plan says what releases are like: compared with exact probabilities and errors."""
 
 import json
 import math
@@ -34,12 +34,12 @@ from topgap import (
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
 from topgap.law import Bounds, exp_minus
-from topgap.planning import Figure, counts, errors, simulation, zipf
-from topgap.planning.counts import Counts
-from topgap.planning.plot import drawn
+from topgap.planning import Figure, count_errors, public_counts, simulation, zipf
+from topgap.planning.plot import render
+from topgap.planning.public_counts import PublicCounts
 from topgap.selection.measurement import Shares
 
-# No chance that a test below states as 0 or 1 is as far as this from it.
+# No probability that a test below states as 0 or 1 is as far as this from it.
 NEVER = 1e-20
 
 
@@ -62,7 +62,7 @@ def misjudged(module: Any) -> list[str]:
     for n in (2, 3, 4):
         for given, k in product(product(range(3), repeat=n), range(1, n)):
             lists = [*permutations(range(n), k)]
-            judged = module.Counts.of([*given], TopK(k, 1)).judge(np.array(lists))
+            judged = module.PublicCounts.of([*given], TopK(k, 1)).compare(np.array(lists))
             rows = zip(*(each.tolist() for each in judged), strict=True)
             for named, row in zip(lists, rows, strict=True):
                 if row != judged_by_hand(given, named):
@@ -71,18 +71,18 @@ def misjudged(module: Any) -> list[str]:
 
 
 def test_lists_are_judged_as_all_possible_truths_judge_them() -> None:
-    assert misjudged(counts) == []
+    assert misjudged(public_counts) == []
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("ties count as the wrong order", "(named == self.best).all", "(winners == np.argsort(-self.standings)[:len(self.best)]).all"),  # noqa: E501
-    Mutant("ties are not capped", "len(self.best) - above)", "len(self.best))"),
+    Mutant("ties count as the wrong order", "(named == self.top_ranks).all", "(winners == np.argsort(-self.ranks)[:len(self.top_ranks)]).all"),  # noqa: E501
+    Mutant("ties are not capped", "len(self.top_ranks) - above)", "len(self.top_ranks))"),
     Mutant("overlap off by one", "overlap = (named > last)", "overlap = 1 + (named > last)"),
     Mutant("the last place does not belong", "(named == last).sum", "(named < last).sum"),
     Mutant("the wrong end", "[: -parameters.k - 1 : -1]", "[: parameters.k]"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_judging_wrongly_is_found(mutant: Mutant) -> None:
-    assert misjudged(mutated(counts, mutant)) != []
+    assert misjudged(mutated(public_counts, mutant)) != []
 
 
 @pytest.mark.parametrize("given", [
@@ -92,18 +92,18 @@ def test_judging_wrongly_is_found(mutant: Mutant) -> None:
     [True + 1, 2**62, -(2**62)],
 ])  # fmt: skip
 def test_who_is_largest_is_seen_however_numbers_are_stored_and_rounded(given: Any) -> None:
-    public = Counts.of(given, TopK(2, 1, resolution=1))
-    assert public.standings.tolist() == [1, 2, 0]
-    assert public.best.tolist() == [2, 1]
+    public = PublicCounts.of(given, TopK(2, 1, resolution=1))
+    assert public.ranks.tolist() == [1, 2, 0]
+    assert public.top_ranks.tolist() == [2, 1]
 
 
-# --- The chances, where they are known
+# --- The probabilities, where they are known
 
 
-def chances(a: Fraction, b: Fraction) -> dict[str, Bounds]:
+def probabilities(a: Fraction, b: Fraction) -> dict[str, Bounds]:
     """With counts a and b means of the noise apart, of three items with k = 2.
 
-    With noise of mean 1 on all, the first two are named in this order with the chance
+    With noise of mean 1 on all, the first two are named in this order with the probability
     1 − e^−a/2 − e^−b/2 + e^−(2a + b)/6, in any order with 1 − e^−b/2 − e^−(2a + b)/6: integrals
     over the noise of the second, and of the third.
     """
@@ -125,7 +125,7 @@ CASES: list[tuple[list[Any], TopK]] = [
 
 
 def unlikely(given: list[Any], parameters: TopK, share: str, false_alarm: float) -> list[str]:
-    """Which chances of a plan are not those of the law."""
+    """Which probabilities of a plan are not those of the law."""
     made = plan(
         given, 2, parameters.epsilon, releases=20_000, selection_share=share,
         resolution=parameters.resolution, sensitivity=parameters.sensitivity,
@@ -135,7 +135,7 @@ def unlikely(given: list[Any], parameters: TopK, share: str, false_alarm: float)
     found = []
     for lists, part in ((row.names, Fraction(1)), (row.estimates, Fraction(share))):
         a, b = (Fraction(x) - Fraction(y) for x, y in pairwise(given))
-        law = chances(a * part / parameters.scale, b * part / parameters.scale)
+        law = probabilities(a * part / parameters.scale, b * part / parameters.scale)
         if given[0] == given[1]:
             law["in_order"] = law["right"]  # a tie, whichever way round it comes
         for name, bounds in law.items():
@@ -149,20 +149,21 @@ def unlikely(given: list[Any], parameters: TopK, share: str, false_alarm: float)
 
 @pytest.mark.parametrize(("given", "parameters"), CASES)
 @pytest.mark.statistical(false_alarm=1e-9)
-def test_chances_are_those_of_the_law(
+def test_probabilities_are_those_of_the_law(
     given: list[Any], parameters: TopK, false_alarm: float
 ) -> None:
-    # Four chances are looked at, each at a quarter of the rate.
+    # Four probabilities are looked at, each at a quarter of the rate.
     assert unlikely(given, parameters, "1/3", false_alarm) == []
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("all of ε selects twice", "_drawn(counts, shares.selection,", "_drawn(counts, parameters,"),  # noqa: E501
-    Mutant("a share of ε selects twice", "in _drawn(counts, parameters,", "in _drawn(counts, shares.selection,"),  # noqa: E501
-    Mutant("right and in order exchanged", "chance(right), chance(in_order)", "chance(in_order), chance(right)"),  # noqa: E501
+    Mutant("all of ε selects twice", "_simulate_releases(counts, shares.selection,", "_simulate_releases(counts, parameters,"),  # noqa: E501
+    Mutant("a share of ε selects twice", "in _simulate_releases(counts, parameters,", "in _simulate_releases(counts, shares.selection,"),  # noqa: E501
+    Mutant("right and in order exchanged", "estimate_probability(right), estimate_probability(in_order)", "estimate_probability(in_order), estimate_probability(right)"),  # noqa: E501
 ], ids=lambda mutant: mutant.name)  # fmt: skip
-def test_other_chances_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The chances differ by 0.1 and more: 20,000 releases miss that less often than once in 10^20.
+def test_other_probabilities_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The probabilities differ by 0.1 and more: 20,000 releases miss that less often than once in
+    # 10^20.
     monkeypatch.setattr("topgap.planning.planner.simulate", mutated(simulation, mutant).simulate)
     assert unlikely(*CASES[0], "1/3", 1e-9) != []
 
@@ -208,10 +209,10 @@ def test_noise_too_large_for_the_kernel_takes_its_time(false_alarm: float) -> No
 @pytest.mark.parametrize("epsilon", ["1e-15", "1e-16", "1e-17", "1e-18"])
 @pytest.mark.statistical(false_alarm=1e-15)
 def test_noise_of_nearly_64_bits_is_reckoned_exactly(epsilon: str) -> None:
-    # In means of the noise, 900 sizes of it are below 60 but with a chance of 900·e^−60 and have a
-    # sum below 3,000 but with e^−1000: their squares are then below 100 times 2 on average, and an
-    # estimate's are no larger than (1 + 2/3)² of that. Below a quarter of 2 are they with a chance
-    # of at most exp(−900·1.5²/(2·24)) = 5e-19.
+    # In means of the noise, 900 sizes of it are below 60 but with a probability of 900·e^−60 and
+    # have a sum below 3,000 but with e^−1000: their squares are then below 100 times 2 on average,
+    # and an estimate's are no larger than (1 + 2/3)² of that. Below a quarter of 2 are they with a
+    # probability of at most exp(−900·1.5²/(2·24)) = 5e-19.
     (row,) = plan([5, 4, 3, 2], 3, epsilon, releases=300).rows
     assert row.measured_formula / 2 < row.measured_error.value < 10 * row.measured_formula
     assert 0 < row.combined_error.value < 20 * row.measured_formula
@@ -231,11 +232,11 @@ def wrong_errors(module: Any, k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
     shares = Shares.of(TopK(k, 3, resolution="1/2", monotonic=True), "2/3")
     noise = np.random.default_rng(7).integers(-50, 50, (k, 5))
     monkeypatch.setattr(
-        module.Errors, "_noise", lambda self, _: np.ravel(noise) * float(self._step)
+        module.CountErrors, "_noise", lambda self, _: np.ravel(noise) * float(self._step)
     )
     steps, gaps = released(k, seed=k)
-    ours = module.Errors(shares)
-    alone, combined = ours.squared(steps.astype(kind), gaps.astype(kind))
+    ours = module.CountErrors(shares)
+    alone, combined = ours.simulate_squared(steps.astype(kind), gaps.astype(kind))
     law = Noise.discrete_laplace(shares.selection, shares.measurement_epsilon)
     found = []
     for run in range(5):
@@ -258,7 +259,7 @@ def wrong_errors(module: Any, k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
 def test_errors_are_those_of_the_estimates_that_a_user_gets(
     k: int, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wrong_errors(errors, k, kind, monkeypatch) == []
+    assert wrong_errors(count_errors, k, kind, monkeypatch) == []
 
 
 @pytest.mark.parametrize("mutant", [
@@ -271,12 +272,12 @@ def test_errors_are_those_of_the_estimates_that_a_user_gets(
     Mutant("not by k", "return alone / k, combined / k", "return alone / k, combined"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_other_errors_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wrong_errors(mutated(errors, mutant), 3, np.int64, monkeypatch) != []
+    assert wrong_errors(mutated(count_errors, mutant), 3, np.int64, monkeypatch) != []
 
 
 def unlikely_noise(module: Any, false_alarm: float) -> list[str]:
     """Whether measurements have noise of the rate 1, which is theirs where ε = 4 and k = 2."""
-    ours = module.Errors(Shares.of(TopK(2, 4, resolution=1), "1/2"))
+    ours = module.CountErrors(Shares.of(TopK(2, 4, resolution=1), "1/2"))
     drawn = [round(each * float(ours.unit)) for each in ours._noise(20_000).tolist()]
     once = exp_minus(1, 100)
 
@@ -289,7 +290,7 @@ def unlikely_noise(module: Any, false_alarm: float) -> list[str]:
 
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
-    assert unlikely_noise(errors, false_alarm) == []
+    assert unlikely_noise(count_errors, false_alarm) == []
 
 
 @pytest.mark.parametrize("mutant", [
@@ -298,8 +299,9 @@ def test_measurements_have_their_part_of_epsilon(false_alarm: float) -> None:
     Mutant("half of ε", "laplace(rate, count)", "laplace(rate / 2, count)"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
-    # 0 has the chances 0.96, 0.76 and 0.24 in place of 0.46: missed less often than once in 10^20.
-    assert unlikely_noise(mutated(errors, mutant), 1e-9) != []
+    # 0 has the probabilities 0.96, 0.76 and 0.24 in place of 0.46: missed less often than once in
+    # 10^20.
+    assert unlikely_noise(mutated(count_errors, mutant), 1e-9) != []
 
 
 @pytest.mark.slow
@@ -307,10 +309,11 @@ def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
 def test_errors_of_clear_winners_are_what_the_formulas_say() -> None:
     # In means of the noise, which are 4 here, an error is at most 5/3 of the largest of four draws:
     # weights of 2/3 and 1/3 on measurements, 1/3 and 1/3 on the selection. None of 800,000 draws
-    # exceeds 40 but with a chance of 4e-12. Up to there a squared error is below 71,200, its mean
-    # 21.3 and its variance below 9·21.3², so by Bernstein's inequality the mean of 200,000 is off
-    # by 30% with a chance below 2·exp(−200000·6.4²/2/(4100 + 71200·6.4/3)) = 8e-12. Measurements
-    # have one weight, 1, a mean of 32, and a smaller chance. Roots of 1 ± 0.3 lie beyond 1 ± 0.14.
+    # exceeds 40 but with a probability of 4e-12. Up to there a squared error is below 71,200, its
+    # mean 21.3 and its variance below 9·21.3², so by Bernstein's inequality the mean of 200,000 is
+    # off by 30% with a probability below 2·exp(−200000·6.4²/2/(4100 + 71200·6.4/3)) = 8e-12.
+    # Measurements have one weight, 1, a mean of 32, and a smaller probability. Roots of 1 ± 0.3 lie
+    # beyond 1 ± 0.14.
     (row,) = plan([10**6, 10**5, 0], 2, 1, releases=200_000, monotonic=True).rows
     assert row.measured_formula == pytest.approx(math.sqrt(32), rel=1e-3)
     assert row.combined_formula == pytest.approx(math.sqrt(64 / 3), rel=1e-3)
@@ -328,13 +331,13 @@ def test_of_one_winner_there_is_nothing_to_combine() -> None:
 @pytest.mark.slow
 def test_many_winners_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = []
-    real = errors.Errors.squared
+    real = count_errors.CountErrors.simulate_squared
 
     def watched(self: Any, steps: Any, gaps: Any) -> Any:
         shapes.append(steps.shape)
         return real(self, steps, gaps)
 
-    monkeypatch.setattr(errors.Errors, "squared", watched)
+    monkeypatch.setattr(count_errors.CountErrors, "simulate_squared", watched)
     plan(zipf(6_000, 10**6), 5_000, 1, releases=150)
     assert sum(rows for rows, _ in shapes) == 150
     assert max(rows * k for rows, k in shapes) <= 2**19
@@ -352,9 +355,9 @@ def test_epsilons_are_read_exactly_sorted_and_planned_for_once() -> None:
 
 
 def test_progress_is_told_and_can_interrupt() -> None:
-    told: list[float | None] = []
-    plan([9, 8], 1, [1, 2], releases=2_500, progress=lambda _, share: told.append(share))
-    assert told == pytest.approx([i / 20 for i in (2, 4, 5, 7, 9, 10, 12, 14, 15, 17, 19, 20)])
+    reported: list[float | None] = []
+    plan([9, 8], 1, [1, 2], releases=2_500, progress=lambda _, share: reported.append(share))
+    assert reported == pytest.approx([i / 20 for i in (2, 4, 5, 7, 9, 10, 12, 14, 15, 17, 19, 20)])
 
     def interrupted(_: str, __: float | None) -> None:
         raise KeyboardInterrupt
@@ -454,7 +457,7 @@ def test_what_no_float_holds_is_none_in_json() -> None:
     assert made.rows[0].measured_error.value == math.inf
     assert made.to_dict()["rows"][0]["measured_error"] == [None, None]
     assert "inf" in str(made)
-    assert drawn(made, "png").startswith(b"\x89PNG")
+    assert render(made.rows, made.k, made.title, "png").startswith(b"\x89PNG")
 
 
 def test_a_plan_is_frozen_and_where_it_is_looked_for(made: Plan) -> None:
@@ -528,7 +531,7 @@ def test_it_draws_on_given_axes_and_changes_nothing_else(made: Plan) -> None:
     ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"),
 ])  # fmt: skip
 def test_it_is_drawn_to_files_without_pyplot(made: Plan, form: str, start: bytes) -> None:
-    assert drawn(made, form).startswith(start)
+    assert render(made.rows, made.k, made.title, form).startswith(start)
     assert plt.get_fignums() == []
 
 

@@ -137,7 +137,7 @@ def test_the_table_says_rank_item_gap_and_lead() -> None:
 def test_bars_are_as_long_as_the_leads_say() -> None:
     page = Page(to_html(EVERYDAY))
     *drawn, yardstick = bars(page)
-    ahead = leads(EVERYDAY)
+    ahead = leads(EVERYDAY.gaps or ())
     for (start, length), gap, lead in zip(drawn, EVERYDAY.gaps or (), ahead, strict=True):
         assert length == pytest.approx(float(100 * gap / ahead[0]), abs=1e-3)
         assert start + length == pytest.approx(float(100 * lead / ahead[0]), abs=1e-3)

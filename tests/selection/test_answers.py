@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.checking.mutants import Mutant, mutated
-from topgap import AnswersError, AnswersTypeError, Release, TopK
+from topgap import AnswersError, AnswersTypeError, Release, TopK, select
 from topgap.numbers import parse
 from topgap.selection.answers import in_steps
 
@@ -185,7 +185,7 @@ REFUSED: list[tuple[Callable[[int], Any], type[Exception], str]] = [
 
 
 def released(answers: Any, parameters: TopK) -> Release:
-    return parameters.release(answers)
+    return select(parameters, answers)
 
 
 @pytest.mark.parametrize(("make", "error", "word"), REFUSED)

@@ -28,6 +28,7 @@ from topgap import (
     Release,
     TopgapError,
     TopK,
+    select,
 )
 from topgap.counting import FROM_DATA, Counts, Domain
 from topgap.selection.participants import find_participants
@@ -57,7 +58,7 @@ def numbers(answers: Any, domain: Any, items: Any = None, k: int = 1) -> list[An
 
 RELEASING: list[Callable[..., Release | Estimates]] = [
     lambda answers, **how: topgap.top_k(answers, 2, 10, **how),
-    lambda answers, **how: TopK(2, 10).release(answers, **how),
+    lambda answers, **how: select(TopK(2, 10), answers, **how),
     lambda answers, **how: topgap.top_k_with_estimates(answers, 2, 10, **how),
 ]
 

@@ -109,7 +109,7 @@ def violations(module: Any, name: str, false_alarm: float) -> list[str]:
         shares.selection.epsilon / shares.epsilon,
     )
 
-    data = taken_out(made.selection, ANSWERS, None, None)
+    data = taken_out(made.selection, ANSWERS)
 
     def run() -> Outcome:
         release, measured = made.select_and_measure(data)
@@ -137,9 +137,9 @@ MUTANTS = [
     Mutant("no noise", "(a + x) * resolution", "(a + 0 * x) * resolution"),
     Mutant("one noise for all", "laplace(self.rate, len(steps))",
            "laplace(self.rate, 1) * len(steps)"),
-    Mutant("winners in the order of their positions", "_taken(data.numbers, release.indices)",
-           "_taken(data.numbers, sorted(release.indices))"),
-    Mutant("rounded to the nearest step", "floored(answers, resolution.denominator)",
+    Mutant("winners in the order of their positions", "_at(data.numbers, release.indices)",
+           "_at(data.numbers, sorted(release.indices))"),
+    Mutant("rounded to the nearest step", "floor_answers(answers, resolution.denominator)",
            "[round(a * resolution.denominator) for a in answers]"),
     Mutant("selected with the whole", "parameters.epsilon * share,", "parameters.epsilon,"),
     Mutant("selected with the share of a winner", "parameters.epsilon * share,",
@@ -232,7 +232,7 @@ HUGE = 10**40
 def test_answers_of_any_kind_are_measured(answers: Any) -> None:
     """With ε = 10^9 noise leaves the first decimal place alone but for a chance of e^−10^7."""
     shares = Shares.of(TopK(2, 10**9), "1/2")
-    release, measured = shares.select_and_measure(taken_out(shares.selection, answers, None, 1))
+    release, measured = shares.select_and_measure(taken_out(shares.selection, answers, threads=1))
     plain = (
         [*answers.values()] if isinstance(answers, dict) else np.asarray(answers, object).tolist()
     )
@@ -243,7 +243,7 @@ def test_answers_of_any_kind_are_measured(answers: Any) -> None:
 
 def test_noise_too_large_for_the_kernel_is_drawn_by_the_reference() -> None:
     shares = Shares.of(TopK(1, "1e-40"), "1/2")
-    release, measured = shares.select_and_measure(taken_out(shares.selection, [1, 2], None, None))
+    release, measured = shares.select_and_measure(taken_out(shares.selection, [1, 2]))
     # Noise of a mean below 10^30 has a chance of less than 10^−9.
     assert abs(measured[0]) > 10**30
     assert len(release) == 1

@@ -23,6 +23,7 @@ from topgap import (
     Release,
     TopK,
     law,
+    select,
 )
 from topgap._core import Kernel
 from topgap.law import Bounds, exp_minus
@@ -53,7 +54,7 @@ def test_releases_have_the_law(answers: list[Any], parameters: TopK, false_alarm
         return law.gap_top_k(answers, parameters, pairs)
 
     def run() -> tuple[tuple[int, Fraction], ...]:
-        return outcome(parameters.release(answers))
+        return outcome(select(parameters, answers))
 
     assert misfits_of(run, 50_000, probability, false_alarm) == []
 
@@ -68,7 +69,7 @@ def test_releases_without_gaps_have_the_law(
         return law.top_k(answers, parameters, indices)
 
     def run() -> tuple[int, ...]:
-        return tuple(parameters.release(answers, gaps=False).indices.tolist())
+        return tuple(select(parameters, answers, gaps=False).indices.tolist())
 
     assert misfits_of(run, 20_000, probability, false_alarm) == []
 
@@ -83,7 +84,7 @@ def test_a_wrong_law_would_be_seen(false_alarm: float) -> None:
         return law.gap_top_k(answers, noisier, pairs)
 
     def run() -> tuple[tuple[int, Fraction], ...]:
-        return outcome(parameters.release(answers))
+        return outcome(select(parameters, answers))
 
     assert misfits_of(run, 100_000, probability, false_alarm) != []
 
@@ -108,7 +109,7 @@ def test_of_equal_answers_any_may_win_and_gaps_do_not_depend_on_their_number(
     gaps: list[Counter[int]] = [Counter() for _ in range(k)]
     edge = max(1, n - (n % 2 or 2))  # the last block, where it is not full
     for _ in range(runs):
-        release = parameters.release(answers)
+        release = select(parameters, answers)
         first = int(release.indices[0])
         winners["first" if first == 0 else "last" if first >= edge else "between"] += 1
         assert release.gap_units is not None
@@ -172,7 +173,7 @@ def test_noise_has_its_law_at_every_scale(
     quarters = [_reached(parameters.rate, Fraction(i, 4)) for i in (3, 2, 1)]
     seen: Counter[int] = Counter()
     for _ in range(2_000):
-        (gap,) = parameters.release([7, 7]).gap_units.tolist()  # type: ignore[union-attr]
+        (gap,) = select(parameters, [7, 7]).gap_units.tolist()  # type: ignore[union-attr]
         seen[sum(gap >= edge for edge in quarters)] += 1
 
     def probability(quarter: int) -> Bounds:
@@ -230,7 +231,7 @@ def test_answers_of_any_size_are_released(
 def test_parameters_beyond_the_kernel_are_served_by_the_reference() -> None:
     for parameters in [TopK(1, "1e-40"), TopK(1, 1, resolution="1e-40")]:
         assert parameters.kernel is None
-        release = parameters.release([10**60, 0, 1])
+        release = select(parameters, [10**60, 0, 1])
         assert release.indices.tolist() == [0]
 
 

@@ -28,7 +28,9 @@ from topgap import (
     SelectorError,
     TopK,
 )
-from topgap.selection import selector
+from topgap.selection import item_names
+from topgap.selection.candidate_arrow import to_arrow
+from topgap.selection.candidate_pool import CandidatePool
 
 # --- What it takes
 
@@ -172,7 +174,7 @@ def test_threads_are_a_number_of_them(threads: Any, error: type[Exception]) -> N
     for call in (
         lambda: topgap.top_k([1, 2], 1, 1, threads=threads),
         lambda: topgap.noisy_max([1, 2], 1, threads=threads),
-        lambda: ONE.release([1, 2], threads=threads),
+        lambda: topgap.select(ONE, [1, 2], threads=threads),
         lambda: Selector(ONE).add([1, 2], threads=threads),
     ):
         with pytest.raises(error, match="threads must be"):
@@ -249,7 +251,7 @@ def test_an_item_given_twice_is_refused() -> None:
 
 def test_names_are_forgotten_when_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then an item is found twice only if it could win twice."""
-    monkeypatch.setattr(selector, "MOST_REMEMBERED", 5)
+    monkeypatch.setattr(item_names, "MOST_REMEMBERED", 5)
     made = holding(TopK(1, 100), {"ash": FAR, "elm": 0, "fir": FAR // 2})
     with pytest.raises(ItemsError, match="An item was given twice"):
         made.add({"elm": 0})
@@ -268,7 +270,7 @@ def test_long_names_are_forgotten_sooner() -> None:
     with pytest.raises(ItemsError, match="An item was given twice"):
         made.add(long("a"))
     made.add(long("b"))
-    assert made._seen is None
+    assert made._pool.seen.names is None
     assert made.release().items == ("ash",)
 
 
@@ -335,7 +337,8 @@ def test_it_never_shows_values_and_forgets_them() -> None:
     made.release()
     assert repr(made) == f"<Selector of {ONE}, released>"
     assert not hasattr(made, "__dict__")
-    assert [made._pool, made._held, made._floor, made._seen] == [[], {}, None, None]
+    assert (made._pool.candidates, made._pool._answers, made._pool._floor) == ([], {}, None)
+    assert not made._pool.seen.names
 
 
 def test_it_is_not_copied() -> None:
@@ -366,7 +369,7 @@ def test_threads_add_to_one_selector() -> None:
         parts = [{(i, j): FAR * (20 * i + j) for j in range(20)} for i in range(300)]
         for added in [workers.submit(made.add, part) for part in parts]:
             added.result()
-    assert made._added == 6000
+    assert made._pool.count == 6000
     assert made.release().items == ((299, 19), (299, 18), (299, 17))
 
 
@@ -379,10 +382,10 @@ def test_what_goes_elsewhere_is_of_one_moment() -> None:
         adding = worker.submit(lambda: [*map(made.add, parts)])
         while not adding.done():
             sent = pickle.loads(pickle.dumps(made))  # noqa: S301
-            assert len(sent._pool) == len(sent._seen) == sent._added
-            assert sent._added % 50 == 0
+            assert len(sent._pool.candidates) == len(sent._pool.seen.names) == sent._pool.count
+            assert sent._pool.count % 50 == 0
         adding.result()
-    assert made._added == 20_000
+    assert made._pool.count == 20_000
 
 
 # --- Names that come late
@@ -409,7 +412,7 @@ def test_names_that_python_cannot_have_are_refused_whoever_wins(names: Any) -> N
 def test_names_are_compared_once_more_before_they_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(selector, "MOST_REMEMBERED", 5)
+    monkeypatch.setattr(item_names, "MOST_REMEMBERED", 5)
     made = holding(TopK(1, 100), {"ash": FAR, "elm": 0, "fir": FAR // 2})
     with pytest.raises(ItemsError, match="An item was given twice"):
         made.add({"elm": 0, "oak": 1, "pine": 2, "yew": 3})
@@ -588,18 +591,18 @@ def test_streams_are_repeated_by_number_and_never_by_chance() -> None:
     assert all(stream.take(count) < 2**count for count in (0, 1, 7, 64, 65, 500))
 
 
-def test_a_selector_on_a_stream_finds_the_same_again() -> None:
+def test_a_pool_on_a_stream_finds_the_same_again() -> None:
     from topgap._core import Streams
 
     streams = Streams()
 
     def found(number: int, part: list[Any]) -> Any:
-        made = Selector._on(TopK(5, 1), streams.open(number))
+        made = CandidatePool(TopK(5, 1), stream=streams.open(number), remember_names=False)
         made.add(part, [*range(len(part))])
         made.add(part, [*range(len(part), 2 * len(part))])
-        return made.to_arrow().to_pydict()
+        return to_arrow(made).to_pydict()
 
     for part in ([0] * 3000, [10**40, *range(20)]):
         assert found(1, part) == found(1, part) != found(2, part)
-    with pytest.raises(SelectorError, match="draws from a stream and stays where it is"):
-        pickle.dumps(Selector._on(ONE, streams.open(0)))
+    with pytest.raises(TypeError, match="pickle"):  # a stream stays where it is
+        pickle.dumps(CandidatePool(ONE, stream=streams.open(0)))

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from tests.checking import interruptions
 from tests.selection.sample_selectors import FAR, ONE, holding
 from topgap import ItemsError, Selector, SelectorError, TopK
 from topgap.selection import candidate_pool, selector
+from topgap.selection.measurement import Shares
+from topgap.streams import top_k_with_estimates
 
 
 def interrupted(at: int, call: Callable[[], object]) -> bool:
@@ -35,55 +38,33 @@ def test_an_interrupted_part_is_added_or_not_or_nothing_is_released() -> None:
         except SelectorError:
             outcomes["not to be used"] += 1
             continue
-        assert made._added == 3
+        assert made._pool.count == 3
         assert made.release().items == ("oak",)
     assert not made._busy
     assert outcomes["not added"] > 10
     assert outcomes["not to be used"] > 5
 
 
-def test_an_interrupted_part_leaves_no_item_without_its_answer() -> None:
-    outcomes = Counter[str]()
-    for at in range(1, 10_000):
-        made = Selector._remembering(ONE)
-        made.add({"ash": FAR, "elm": 0})
-        more = {"oak": 3 * FAR, "fir": 2 * FAR}  # by which the pool is cut
-        if not interrupted(at, partial(made.add, more)):
-            break
-        try:
-            made.add(more)
-            outcomes["not added"] += 1
-        except ItemsError:
-            outcomes["added"] += 1
-        except SelectorError:
-            outcomes["not to be used"] += 1
-            with pytest.raises(SelectorError):
-                made._release_and_measure(list)
-            continue
-        release, measured = made._release_and_measure(list)
-        assert (release.items, measured) == (("oak",), [3 * FAR])
-    assert at > 20
-    assert outcomes["not added"] > 10
-    assert outcomes["not to be used"] > 5
-
-
 def test_interrupted_measurements_are_made_once_or_never() -> None:
-    ends = Counter[int]()
+    """Of the rows of a stream, which a pool has and nobody else."""
+    rows = pa.table({"tree": ["ash", "elm"], "count": [FAR, 0]})
+    ends, original = Counter[int](), Shares.measure
     for at in range(1, 10_000):
-        made = Selector._remembering(ONE)
-        made.add({"ash": FAR, "elm": 0})
         measured: list[Any] = []
-        if not interrupted(at, partial(made._release_and_measure, measured.append)):
-            break
-        try:
-            made._release_and_measure(measured.append)
-        except SelectorError:
-            with pytest.raises(SelectorError):
-                made.add({"oak": 2 * FAR})
+
+        def measure(self: Shares, answers: Any, measured: list[Any] = measured) -> Any:
+            measured.append([*answers])
+            return original(self, answers)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Shares, "measure", measure)
+            call = partial(top_k_with_estimates, rows, 1, 1, item="tree", count="count")
+            if not interrupted(at, call):
+                break
         assert measured in ([], [[FAR]])
         ends[len(measured)] += 1
-    assert not made._held
-    assert min(ends[0], ends[1]) > 5
+    assert at > 20
+    assert ends[0] > 5
 
 
 def test_an_interrupted_merge_never_leaves_the_same_noise_in_two_places() -> None:
@@ -128,7 +109,7 @@ def test_an_interrupted_release_is_made_once_or_never() -> None:
 def test_a_signal_handler_cannot_use_it_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Selector(ONE)
     with monkeypatch.context() as within:
-        within.setattr(selector, "look_up", lambda *_: made.release())
+        within.setattr(candidate_pool, "look_up", lambda *_: made.release())
         with pytest.raises(SelectorError, match="is in use by what was interrupted"):
             made.add([FAR, 0], ["ash", "elm"])
     made.add([FAR, 0], ["ash", "elm"])

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from tests.checking.cached_law import gap_top_k
 from tests.checking.frequencies import misfits_of
 from tests.checking.mutants import Mutant, mutated
 from tests.checking.walks import DrawWalker
-from topgap import Release, Selector, TopK
+from topgap import Release, Selector, TopK, select
 from topgap.law import Bounds
 from topgap.reference import Sampler
 from topgap.selection import candidate_pool, selector
@@ -109,7 +108,7 @@ class Case(NamedTuple):
         parameters = self.parameters
 
         def program(sampler: Sampler) -> Outcome:
-            module.Sampler = lambda _bits=None: sampler
+            module.candidate_pool.Sampler = lambda _bits=None: sampler
             return pairs(way(lambda: module.Selector(parameters), self.parts).release())
 
         return walker.walk(program, self.smallest)
@@ -132,10 +131,22 @@ def walker() -> DrawWalker:
     return DrawWalker()
 
 
+NONE = Mutant("none", '"""Noisy', '"""Noisy')
+NO_CHANGE = Mutant("none", "class CandidatePool:", "class CandidatePool:")
+
+
+def selector_on(pool: Mutant, mutant: Mutant = NONE) -> Any:
+    """The selector's module once more on a pool once more, for its sampler is replaced."""
+    module: Any = mutated(selector, mutant)
+    module.candidate_pool = mutated(candidate_pool, pool)
+    for name in ("CandidatePool", "Part", "Ranking"):
+        setattr(module, name, getattr(module.candidate_pool, name))
+    return module
+
+
 @pytest.fixture
-def module() -> ModuleType:
-    """The selector's module once more, for its sampler is replaced."""
-    return mutated(selector, Mutant("none", "_TAG_BITS = 32", "_TAG_BITS = 32"))  # type: ignore[no-any-return]
+def module() -> Any:
+    return selector_on(NO_CHANGE)
 
 
 @pytest.mark.slow
@@ -150,21 +161,22 @@ def test_parts_have_the_law_of_the_whole(
     assert walked.rest < 1e-2
 
 
-KEPT = "return [noisy for noisy in pool if noisy.value >= least]"
-ORDER = "order = sampler.shuffle(len(pool))"
-BROKEN_POOLS = [
+KEPT = "return [candidate for candidate in candidates if candidate.ticks >= least]"
+ORDER = "order = sampler.shuffle(len(candidates))"
+BROKEN_RANKINGS = [
     Mutant("a pool cut at k + 1: ties dropped, the last first", KEPT,
-           "return sorted(pool, key=lambda noisy: -noisy.value)[:needed]"),
+           "return sorted(candidates, key=lambda each: -each.ticks)[:needed]"),
     Mutant("a pool cut at k + 1: ties dropped, the first first", KEPT,
-           "return sorted(pool[::-1], key=lambda noisy: -noisy.value)[:needed]"),
-    Mutant("a pool cut at k", "for noisy in pool)[-needed]", "for noisy in pool)[1 - needed]"),
-    Mutant("ties by position", ORDER, "order = [*range(len(pool))]"),
+           "return sorted(candidates[::-1], key=lambda each: -each.ticks)[:needed]"),
+    Mutant("a pool cut at k", "for candidate in candidates)[-needed]",
+           "for candidate in candidates)[1 - needed]"),
+    Mutant("ties by position", ORDER, "order = [*range(len(candidates))]"),
     Mutant("the order the wrong way round", "(order[a] < order[b])", "(order[a] > order[b])"),
     Mutant("no order for the gaps", " - (order[a] < order[b])", ""),
     Mutant("an order of their own for the gaps", "(order[a] < order[b])", "sampler.uniform(2)"),
 ]  # fmt: skip
 NOISE = "noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]"
-BROKEN_SELECTORS = [
+BROKEN_DRAWINGS = [
     Mutant("noise reused between parts", NOISE,
            "known = vars(sampler).setdefault('known', {})\n        "
            "noisy = [(step << refinement) + known.setdefault(i, sampler.geometric(rate)) "
@@ -172,27 +184,27 @@ BROKEN_SELECTORS = [
     Mutant("one noise for all items of a part", NOISE,
            "noise = sampler.geometric(rate)\n        "
            "noisy = [(step << refinement) + noise for step in steps]"),
-    Mutant("fresh noise when merged", "self._keep(other._pool, other._seen)",
-           "self._keep([Noisy(v + Sampler().geometric(self._parameters.rate), i) "
-           "for v, i in other._pool], other._seen)"),
+    Mutant("fresh noise when merged", "return Part([*candidates], None, ",
+           "return Part([Candidate(t + Sampler().geometric(self.parameters.rate), i) "
+           "for t, i in candidates], None, "),
     Mutant("cut once too often",
-           "if len(self._pool) >= needed * (1 if self._floor is None else 2):",
-           "if self._pool:\n            needed = needed - 1"),
-    Mutant("the other's pool not taken over", "self._keep(other._pool, other._seen)",
-           "self._keep([], other._seen)"),
+           "if len(self.candidates) >= needed * (1 if self._floor is None else 2):",
+           "if self.candidates:\n            needed = needed - 1"),
+    Mutant("the other's pool not taken over", "return Part([*candidates], None, ",
+           "return Part([], None, "),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", BROKEN_POOLS, ids=lambda mutant: mutant.name)
-def test_a_broken_pool_is_found(mutant: Mutant, module: Any, walker: DrawWalker) -> None:
-    broken = mutated(candidate_pool, mutant)
-    module.cut, module.rank = broken.cut, broken.rank
-    assert _is_found(module, walker)
+@pytest.mark.parametrize(
+    "mutant", BROKEN_RANKINGS + BROKEN_DRAWINGS, ids=lambda mutant: mutant.name
+)
+def test_a_broken_pool_is_found(mutant: Mutant, walker: DrawWalker) -> None:
+    assert _is_found(selector_on(mutant), walker)
 
 
-@pytest.mark.parametrize("mutant", BROKEN_SELECTORS, ids=lambda mutant: mutant.name)
-def test_a_broken_selector_is_found(mutant: Mutant, walker: DrawWalker) -> None:
-    assert _is_found(mutated(selector, mutant), walker)
+def test_a_broken_selector_is_found(walker: DrawWalker) -> None:
+    lost = Mutant("a merged pool lost", "ours.keep(theirs.as_part())", "pass")
+    assert _is_found(selector_on(NO_CHANGE, lost), walker)
 
 
 def _is_found(module: Any, walker: DrawWalker) -> bool:
@@ -271,13 +283,13 @@ def test_answers_of_all_types_meet_on_one_scale(false_alarm: float) -> None:
 BROKEN_DRAWS = [
     Mutant("the floor too high", "self._floor = min(", "self._floor = max("),
     Mutant("the floor not shifted", "self._floor - shift", "self._floor + shift - shift"),
-    Mutant("values not shifted back", "[v + shift for v in values]", "values"),
+    Mutant("ticks not shifted back", "[t + shift for t in ticks]", "ticks"),
     Mutant("a shift of units taken for one of steps",
-           "shift = shift * (1 if in_steps else steps_per_unit) << refinement",
-           "shift = shift << refinement"),
-    Mutant("noise on the wrong grid", "shift = shift * (1 if in_steps else steps_per_unit)",
+           "shift = taken.shift * (1 if taken.in_steps else steps_per_unit) << refinement",
+           "shift = taken.shift << refinement"),
+    Mutant("noise on the wrong grid", "shift = taken.shift * (1 if taken.in_steps",
            "refinement = refinement + 1\n            "
-           "shift = shift * (1 if in_steps else steps_per_unit)"),
+           "shift = taken.shift * (1 if taken.in_steps"),
 ]  # fmt: skip
 
 
@@ -285,7 +297,7 @@ BROKEN_DRAWS = [
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_broken_draws_are_found(mutant: Mutant, false_alarm: float) -> None:
     """Parts of each type, in both orders: what is shifted inside must come back."""
-    broken = mutated(selector, mutant)
+    broken = selector_on(mutant)
     parameters = TopK(1, 4, resolution="1/2")
     uints, ints = np.array([2, 1], dtype=np.uint64), np.array([2, 0])
 
@@ -313,7 +325,7 @@ def test_threads_have_the_law(threads: int, false_alarm: float) -> None:
     places = {0: 0, 1000: 1, 2047: 2, 2048: 3, 4099: 4}
 
     def run() -> Outcome:
-        release = parameters.release(answers, threads=threads)
+        release = select(parameters, answers, threads=threads)
         return tuple((places.get(i, -1), gap) for i, gap in pairs(release))
 
     # Noise has mean 1/2: that any of 4,095 others comes near has a chance of e^−90 or so.

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tests.soak.release_shapes import MOST_NOISE, Shape, answers_of, far, shapes
-from topgap import TopK
+from topgap import TopK, select
 
 MOST_GROWTH = 8 * 2**20
 """Bytes by which a process may grow after its first hundredth. What it holds at a time has been as
@@ -58,7 +58,7 @@ def release(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
 
 def release_as_users_do(parameters: TopK, answers: Any, threads: int) -> tuple[Any, Any]:
     """Release by the method of `TopK`."""
-    made = parameters.release(answers, threads=threads)
+    made = select(parameters, answers, threads=threads)
     return made.indices.tobytes(), made._gap_units
 
 

@@ -33,7 +33,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import DecimalType, IntegerType, LongType
 
-from tests.checking.documents import ROOT, blocks
 from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
 from tests.spark.cluster import PARTITIONS, cluster, require_java
@@ -46,6 +45,7 @@ from tests.spark.failing_tasks import (
     hangs,
     loses_its_executor,
 )
+from tests.tools.documents import ROOT, blocks
 from topgap import Release, TopK, counting, law
 from topgap._core import Streams, __version__
 from topgap.errors import (
@@ -61,6 +61,7 @@ from topgap.errors import (
 )
 from topgap.law import Bounds
 from topgap.ledger import Ledger
+from topgap.selection import arrow_partition
 from topgap.spark import executors, mechanism, partitions, top_k, top_k_events
 from topgap.spark.domain import items_of
 
@@ -302,7 +303,8 @@ def fresh_noise(parameters: TopK, _: Streams) -> Any:
     def work(batches: Batches) -> Batches:
         context = TaskContext.get()
         assert context is not None
-        yield from partitions.pool(batches, context.partitionId(), parameters, Streams())
+        number = context.partitionId()
+        yield from arrow_partition.find_candidates(batches, number, parameters, Streams())
 
     return work
 
@@ -677,7 +679,8 @@ def test_another_version_on_the_executors_is_refused(
     ("pyarrow", "have no pyarrow that Spark can use: "),
 ])  # fmt: skip
 def test_what_the_executors_lack_is_said(missing: str, said: str) -> None:
-    sent = cloudpickle.dumps(executors.prepare_check())  # type: ignore[no-untyped-call]
+    check = executors.prepare_check(partitions.WORK)
+    sent = cloudpickle.dumps(check)  # type: ignore[no-untyped-call]
     code = (
         f"import pickle, sys; import pyspark; sys.modules[{missing!r}] = None\n"
         f"print(pickle.load(sys.stdin.buffer)())"
@@ -689,7 +692,7 @@ def test_what_the_executors_lack_is_said(missing: str, said: str) -> None:
 
 
 def test_what_an_executor_lacks_is_a_row_of_its_partition(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partitions, "prepare_check", lambda: lambda: "have no topgap")
+    monkeypatch.setattr(partitions, "prepare_check", lambda _: lambda: "have no topgap")
     batch = pa.RecordBatch.from_pydict({"item": ["a"], "value": [5]})
     [rows] = partitions.at_a_partition(TopK(1, 1), Streams())(iter([batch]))
     sentence = "SparkError: The executors have no topgap."
@@ -886,4 +889,4 @@ def test_without_a_ledger_executors_are_not_asked_first(
 def test_every_slot_is_asked(spark: SparkSession) -> None:
     rows = spark.range(executors._ROWS).rdd
     assert rows.getNumPartitions() >= spark.sparkContext.defaultParallelism >= PARTITIONS
-    assert executors.run_check(spark) == ""
+    assert executors.run_check(spark, partitions.WORK) == ""

@@ -14,7 +14,8 @@ from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
 from topgap import TopK, law
 from topgap._core import Streams
-from topgap.spark import mechanism, partitions
+from topgap.selection import arrow_partition
+from topgap.spark import mechanism
 
 Parts = tuple[tuple[int, ...], ...]
 Outcome = tuple[tuple[int, Fraction], ...]
@@ -40,7 +41,7 @@ def released(module: Any, parts: Parts, parameters: TopK) -> Outcome:
     streams, pools, first = Streams(), [], 0
     for partition, answers in enumerate(parts):
         items = range(first, first + len(answers))
-        pools += module.pool(batches(items, answers), partition, parameters, streams)
+        pools += module.find_candidates(batches(items, answers), partition, parameters, streams)
         first += len(answers)
     release = mechanism._released(pa.Table.from_batches(pools), parameters, gaps=True)
     return tuple(zip(release.items, release.gaps or (), strict=True))
@@ -67,24 +68,24 @@ def test_partitions_have_the_law_of_the_whole(
     case: tuple[Parts, TopK, int], false_alarm: float
 ) -> None:
     """One look at the frequencies, whose tails are exact."""
-    assert [*found_unfit(partitions, RUNS, [case], false_alarm)] == []
+    assert [*found_unfit(arrow_partition, RUNS, [case], false_alarm)] == []
 
 
-SELECTOR = "selector = Selector._on(parameters, "
+POOL = "candidates = CandidatePool(parameters, "
 SCALED = (  # under the tag of the right parameters, or it would be refused
-    "tagged = type('Tagged', (Selector,), {{'_tag': Selector(parameters)._tag}})\n"
+    "tagged = type('Tagged', (CandidatePool,), {{'tag': CandidatePool(parameters).tag}})\n"
     "    epsilon = {} * parameters.epsilon\n"
     "    parameters = TopK(parameters.k, epsilon, resolution=parameters.resolution)\n"
-    "    " + SELECTOR.replace("Selector", "tagged")
+    "    " + POOL.replace("CandidatePool", "tagged")
 )
 # With the number of the case in which each is found.
 MUTANTS = [
     (0, Mutant("noise reused between partitions", "open(partition)", "open(0)")),
     (0, Mutant("two partitions share a stream", "open(partition)", "open(partition // 2)")),
-    (0, Mutant("half of the noise", SELECTOR, SCALED.format("2"))),
-    (0, Mutant("twice the noise", SELECTOR, SCALED.format("Fraction(1, 2)"))),
-    (2, Mutant("the first batch alone", "selector.add(batch[VALUE], batch[ITEM])",
-               "selector.add(batch[VALUE], batch[ITEM])\n            break")),
+    (0, Mutant("half of the noise", POOL, SCALED.format("2"))),
+    (0, Mutant("twice the noise", POOL, SCALED.format("Fraction(1, 2)"))),
+    (2, Mutant("the first batch alone", "candidates.add(*read_part(batch[VALUE], batch[ITEM]))",
+               "candidates.add(*read_part(batch[VALUE], batch[ITEM]))\n            break")),
 ]  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def test_a_broken_partition_is_found(case: int, mutant: Mutant, false_alarm: flo
     the cut, so one is missed less than once in 10^8 times. The others make a common outcome
     impossible.
     """
-    broken = mutated(partitions, mutant)
+    broken = mutated(arrow_partition, mutant)
     broken.Fraction = Fraction
     assert next(found_unfit(broken, RUNS, [CASES[case]], false_alarm), None) is not None
 
@@ -109,7 +110,9 @@ def test_each_attempt_at_a_partition_has_the_same_noise_and_each_partition_its_o
     items = range(64)
 
     def attempt(partition: int, streams: Streams) -> Any:
-        [rows] = partitions.pool(batches(items, [0] * 64), partition, parameters, streams)
+        [rows] = arrow_partition.find_candidates(
+            batches(items, [0] * 64), partition, parameters, streams
+        )
         return rows
 
     assert attempt(3, streams).equals(attempt(3, streams))

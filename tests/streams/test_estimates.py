@@ -28,11 +28,13 @@ from tests.streams.sample_streams import (
     parquet,
     stream_of,
 )
-from topgap import AnswersError, Estimates, Selector, SelectorError, TopgapError, TopK, law
+from topgap import AnswersError, Estimates, Release, TopgapError, TopK, law
 from topgap.law import Bounds
-from topgap.selection import selector as selector_module
+from topgap.selection import arrow_columns, candidate_pool
+from topgap.selection.candidate_arrow import to_arrow
+from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.measurement import Shares
-from topgap.streams import columns, rows, selection
+from topgap.streams import rows, selection
 
 HUGE = 10**6
 """With this ε and k ≤ 4, a measurement is off with a chance below 3·e^−12,500: see `misplaced`."""
@@ -101,7 +103,7 @@ def _written(path: Path, content: bytes) -> Path:
 def test_sources_are_read_part_by_part(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "ROWS", 2)
+    monkeypatch.setattr(arrow_columns, "ROWS", 2)
     told: list[float | None] = []
     made = estimates_2(
         SOURCES[name](tmp_path), epsilon=HUGE, progress=lambda _, share: told.append(share)
@@ -238,15 +240,14 @@ def test_two_measurements_have_independent_noise_of_the_right_scale(false_alarm:
 # --- Broken on purpose
 
 WHOLE = "TopK(shares.selection.k, shares.epsilon, resolution=1)"
-MEASURED = "selector._release_and_measure(shares.measure)"
+MEASURED = "shares.measure(pool.take_answers([*release.items]))"
 BROKEN_NOISE = [
     Mutant("too little noise", MEASURED,
-           f"selector._release_and_measure(Shares.of({WHOLE}, '1/100').measure)"),
+           MEASURED.replace("shares", f"Shares.of({WHOLE}, '1/100')")),
     Mutant("too much noise", MEASURED,
-           f"selector._release_and_measure(Shares.of({WHOLE}, '99/100').measure)"),
+           MEASURED.replace("shares", f"Shares.of({WHOLE}, '99/100')")),
     Mutant("the same noise twice", MEASURED,
-           "(lambda made, noise: (made[0], tuple(a + noise for a in made[1])))("
-           "selector._release_and_measure(lambda answers: [Fraction(int(a)) for a in answers]), "
+           "(lambda noise: tuple(int(a) + noise for a in pool.take_answers([*release.items])))("
            "shares.measure([0, 0])[0])"),
 ]  # fmt: skip
 
@@ -264,7 +265,7 @@ def test_broken_noise_is_found(mutant: Mutant, false_alarm: float) -> None:
 KEPT = "[numbers[place] for place in places]"
 REUSED = Mutant(
     "the noise of the selection in the measurement", KEPT,
-    "[value * self._parameters.resolution / 2**self._refinement for value in values]",
+    "[each * self.parameters.resolution / 2**self.refinement for each in ticks]",
 )  # fmt: skip
 
 
@@ -276,13 +277,14 @@ def test_noise_of_the_selection_that_is_used_again_is_found(
     # With exponential noise of mean 2, rounded down, beside Laplace noise, (0, 0) has chance
     # 0.2341² = 0.0548: missed if 134 or more are seen where 55 are expected, below e^−12 by
     # Hoeffding and below 1e-20 by the binomial tail.
-    monkeypatch.setattr(selection, "Selector", mutated(selector_module, mutant).Selector)
+    broken = mutated(candidate_pool, mutant).CandidatePool
+    monkeypatch.setattr(selection, "CandidatePool", broken)
     assert misfits(noise_of_two(1_000), NEAR, chance_of_two, false_alarm) != []
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("selection with the whole ε", "Selector._remembering(shares.selection)",
-           f"Selector._remembering({WHOLE})"),
+    Mutant("selection with the whole ε", "CandidatePool(shares.selection, ",
+           f"CandidatePool({WHOLE}, "),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_a_selection_with_the_whole_epsilon_is_found(mutant: Mutant, false_alarm: float) -> None:
@@ -300,23 +302,29 @@ def test_a_selection_with_the_whole_epsilon_is_found(mutant: Mutant, false_alarm
     assert misfits(seen, cells, chance, false_alarm) != []
 
 
-OF_WINNERS = "[remembered[item] for item in release.items]"
-CUT = "{noisy.item: self._held[noisy.item] for noisy in self._pool}"
+OF_WINNERS = "[answers[item] for item in items]"
+CUT = "{item: self._answers[item] for item in kept}"
 BROKEN_MEMORY = [
     Mutant("the answers of the first items", OF_WINNERS,
-           "[*remembered.values()][: len(release.items)]"),
+           "[*answers.values()][: len(items)]"),
     Mutant("the answers the other way round", OF_WINNERS, OF_WINNERS + "[::-1]"),
     Mutant("the answer of the first for all", OF_WINNERS,
-           "[remembered[release.items[0]] for item in release.items]"),
+           "[answers[items[0]] for item in items]"),
     Mutant("the first answers of a part", KEPT, "[*numbers[: len(places)]]"),
     Mutant("the last answers of a part", KEPT, "[numbers[-1 - place] for place in places]"),
-    Mutant("answers forgotten by a cut", CUT, "{noisy.item: None for noisy in self._pool}"),
+    Mutant("answers forgotten by a cut", CUT, "dict.fromkeys(kept)"),
     Mutant("answers mixed up by a cut", CUT,
-           "dict(zip((n.item for n in self._pool), self._held.values(), strict=False))"),
-    Mutant("answers kept after a cut", CUT, "self._held"),
-    Mutant("answers kept after the release", "self._pool, self._held, self._floor = [], {}, None",
-           "self._pool, self._floor = [], None"),
+           "dict(zip(kept, self._answers.values(), strict=False))"),
+    Mutant("answers kept after a cut", CUT, "self._answers"),
+    Mutant("answers kept after the release", "answers, self._answers = self._answers, {}",
+           "answers = self._answers"),
 ]  # fmt: skip
+
+
+def released_and_measured(pool: Any, measure: Callable[[list[Any]], Any]) -> tuple[Release, Any]:
+    """The release of a pool that keeps answers, and what is measured of the winners'."""
+    release: Release = pool.rank().release()
+    return release, measure(pool.take_answers([*release.items]))
 
 
 def is_found(broken: Any) -> bool:
@@ -325,17 +333,17 @@ def is_found(broken: Any) -> bool:
     counts = dict(enumerate([20, 10, 60, 90, 70, 30, 80]))
     shares = Shares.of(TopK(2, 2 * HUGE), "1/2")
     for at_once in (1, 2, 3, 7):
-        made = broken.Selector._remembering(parameters)
+        made = broken.CandidatePool(parameters, keep_answers=True)
         for start in range(0, 7, at_once):
             items = [*counts][start : start + at_once]
             made.add([counts[item] for item in items], items)
-            if {*made._held} != {noisy.item for noisy in made._pool}:
+            if {*made._answers} != {candidate.item for candidate in made.candidates}:
                 return True
         try:
-            release, measured = made._release_and_measure(shares.measure)
+            release, measured = released_and_measured(made, shares.measure)
         except TopgapError:
             return True
-        if measured != tuple(counts[item] for item in release.items) or made._held:
+        if measured != tuple(counts[item] for item in release.items) or made._answers:
             return True
     return False
 
@@ -343,8 +351,8 @@ def is_found(broken: Any) -> bool:
 @pytest.mark.parametrize("mutant", BROKEN_MEMORY, ids=lambda mutant: mutant.name)
 @pytest.mark.statistical(false_alarm=NEVER)
 def test_a_broken_memory_is_found(mutant: Mutant) -> None:
-    assert not is_found(selector_module)
-    assert is_found(mutated(selector_module, mutant))
+    assert not is_found(candidate_pool)
+    assert is_found(mutated(candidate_pool, mutant))
 
 
 # --- What is remembered, and what is not
@@ -355,71 +363,65 @@ class Watched(Fraction):
 
 
 def test_the_answer_of_an_item_that_left_the_pool_is_forgotten() -> None:
-    made = Selector._remembering(ONE)
+    made = CandidatePool(ONE, keep_answers=True)
     answers = [Watched(place * FAR) for place in range(7)]
     seen = [weakref.ref(answer) for answer in answers]
     for place in range(7):
         made.add([answers.pop(0)], [f"item {place}"])
     # A pool of k + 1 = 2 is cut whenever it has come to 4.
     assert [each() is None for each in seen] == [True] * 4 + [False] * 3
-    release, measured = made._release_and_measure(lambda answers: [*map(int, answers)])
+    release, measured = released_and_measured(made, lambda answers: [*map(int, answers)])
     assert (release.items, measured) == (("item 6",), [6 * FAR])
     assert [each() for each in seen] == [None] * 7
 
 
 def test_no_more_is_remembered_than_can_still_win() -> None:
-    made = Selector._remembering(TopK(5, 1))
+    made = CandidatePool(TopK(5, 1), keep_answers=True)
     largest = 0
     for start in range(0, 50_000, 500):
         places = range(start, start + 500)
         made.add([place * 7919 % 50_021 for place in places], [f"item {p}" for p in places])
-        held = {noisy.item for noisy in made._pool}
-        assert made._held.keys() == held
-        assert all(a == int(i[5:]) * 7919 % 50_021 for i, a in made._held.items())
+        held = {candidate.item for candidate in made.candidates}
+        assert made._answers.keys() == held
+        assert all(a == int(i[5:]) * 7919 % 50_021 for i, a in made._answers.items())
         largest = max(largest, len(held))
     assert largest < 50
 
 
-def test_only_who_is_asked_to_remembers() -> None:
-    made = Selector(ONE)
-    made.add({"ash": 3, "elm": 4})
-    assert {*made._held.values()} == {None}
+def test_only_who_is_asked_to_keeps_answers() -> None:
+    made = CandidatePool(ONE)
+    made.add([3, 4], ["ash", "elm"])
+    assert {*made._answers.values()} == {None}
     with pytest.raises(TopgapError):
-        made._release_and_measure(Shares.of(TopK(1, 2), "1/2").measure)
+        released_and_measured(made, Shares.of(TopK(1, 2), "1/2").measure)
 
 
-def test_answers_that_are_remembered_go_nowhere() -> None:
-    made = Selector._remembering(ONE)
-    made.add({"ash": FAR, "elm": 0})
-    other = Selector(ONE)
-    other.add({"oak": 2 * FAR})
-    for misuse in (
-        made.to_arrow, made.__reduce__, partial(made.merge, other), partial(other.merge, made),
-    ):  # fmt: skip
-        with pytest.raises(SelectorError, match="remembers plain answers and stays where it is"):
-            misuse()
-    assert other.to_arrow().num_rows == 1
-    assert made._release_and_measure(list)[1] == [FAR]
+def test_answers_that_are_kept_go_nowhere() -> None:
+    made = CandidatePool(ONE, keep_answers=True)
+    made.add([Watched(FAR), 0], ["ash", "elm"])
+    assert made.as_part().answers is None
+    assert to_arrow(made).column_names == ["item", "value"]
 
 
 def test_winners_are_measured_once() -> None:
-    made = Selector._remembering(ONE)
-    made.add({"ash": FAR})
+    made = CandidatePool(ONE, keep_answers=True)
+    made.add([FAR], ["ash"])
     with pytest.raises(AnswersError, match="at least 2 answers"):
-        made._release_and_measure(list)
-    made.add({"elm": 0})
-    release, measured = made._release_and_measure(list)
-    assert measured == [FAR]
-    assert made.release() == release
-    with pytest.raises(SelectorError, match="has been released"):
-        made._release_and_measure(list)
+        made.rank()
+    made.add([0], ["elm"])
+    assert released_and_measured(made, list)[1] == [FAR]
+    with pytest.raises(AnswersError, match="are empty"):
+        made.rank()
+    with pytest.raises(KeyError):
+        made.take_answers(["ash"])
 
 
-def test_positions_are_remembered_too() -> None:
-    made = Selector._remembering(TopK(2, 1))
-    made.add([0, FAR])
-    made.add([3 * FAR, 1, 2])
-    assert made._release_and_measure(list) == (made.release(), [3 * FAR, FAR])
+def test_answers_of_positions_are_kept_too() -> None:
+    made = CandidatePool(TopK(2, 1), keep_answers=True)
+    made.add([0, FAR], None)
+    made.add([3 * FAR, 1, 2], None)
+    release, measured = released_and_measured(made, list)
+    assert (release.items, measured) == ((2, 1), [3 * FAR, FAR])
 
 
 # --- Nothing is drawn before the last row
@@ -428,7 +430,7 @@ def test_positions_are_remembered_too() -> None:
 def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is drawn for the release from now on."""
     drawn: list[str] = []
-    monkeypatch.setattr(Selector, "_draw_winners", lambda *_: drawn.append("winners"))
+    monkeypatch.setattr(CandidatePool, "rank", lambda *_: drawn.append("winners"))
     monkeypatch.setattr(Shares, "measure", lambda *_: drawn.append("measurements"))
     return drawn
 

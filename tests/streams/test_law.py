@@ -27,7 +27,8 @@ from topgap import (
     law,
     streams,
 )
-from topgap.streams import columns, rows, selection, sources
+from topgap.selection import arrow_columns
+from topgap.streams import rows, selection, sources
 
 LAWS = [
     ([2, 1, 0], TopK(1, 2, resolution=1)),
@@ -74,8 +75,8 @@ BROKEN_SELECTION = [
     Mutant("another resolution", "resolution=resolution", "resolution=1"),
 ]
 BROKEN_READING = [
-    Mutant("a batch twice", "selector.add(counts, items, threads=self._threads)",
-           "selector.add(counts, items); selector.add(counts, items)"),
+    Mutant("a batch twice", "pool.add(*read_part(counts, items), threads=self._threads)",
+           "pool.add(*read_part(counts, items)); pool.add(*read_part(counts, items))"),
     Mutant("only the first part", "for part in self._parts:", "for part in self._parts[:1]:"),
     Mutant("only the first look",
            "watcher.done(part.label, size * len(items) / len(batch))", "break"),
@@ -137,7 +138,7 @@ def is_found(folder: Path, module: Any = streams) -> bool:
 def test_a_broken_reading_is_found(
     mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "ROWS", 2)
+    monkeypatch.setattr(arrow_columns, "ROWS", 2)
     assert not is_found(tmp_path)
     monkeypatch.setattr(selection, "Rows", mutated(rows, mutant).Rows)
     assert is_found(tmp_path)
@@ -156,9 +157,9 @@ def test_gaps_that_were_not_asked_for_are_found(mutant: Mutant, tmp_path: Path) 
 def test_broken_columns_are_found(
     mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = mutated(columns, mutant)
+    broken = mutated(arrow_columns, mutant)
     broken.ROWS = 2
-    monkeypatch.setattr(columns, "Wanted", broken.Wanted)
+    monkeypatch.setattr(arrow_columns, "ColumnPair", broken.ColumnPair)
     assert is_found(tmp_path)
 
 

@@ -43,8 +43,9 @@ from tests.streams.sample_streams import (
     top_2,
     written,
 )
-from topgap import Selector
-from topgap.streams import columns, rows
+from topgap.selection import arrow_columns
+from topgap.selection.candidate_pool import CandidatePool
+from topgap.streams import rows
 
 
 class Streaming:
@@ -209,7 +210,7 @@ def test_items_may_be_dates(kind: pa.DataType) -> None:
 ], ids=str)  # fmt: skip
 @pytest.mark.statistical(false_alarm=NEVER)
 def test_counts_may_be_any_numbers(kind: pa.DataType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "ROWS", 3)  # so that the second look begins elsewhere
+    monkeypatch.setattr(arrow_columns, "ROWS", 3)  # so that the second look begins elsewhere
     numbers = pa.array([*COUNTS.values()], pa.int64())
     if pa.types.is_dictionary(kind):
         counts = numbers.cast(kind.value_type).dictionary_encode()
@@ -271,7 +272,7 @@ def test_progress_is_told_from_nothing_to_all(
     name: str, known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
-    monkeypatch.setattr(columns, "ROWS", 1)
+    monkeypatch.setattr(arrow_columns, "ROWS", 1)
     told: list[tuple[str, float | None]] = []
     with opened(SOURCES[name](tmp_path)) as source:
         top_2(source, progress=lambda doing, share: told.append((doing, share)))
@@ -314,7 +315,7 @@ def test_progress_is_told_ten_times_a_second() -> None:
 def test_who_watches_may_stop_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
     released: list[object] = []
-    monkeypatch.setattr(Selector, "release", lambda *_, **__: released.append(1))
+    monkeypatch.setattr(CandidatePool, "rank", lambda *_: released.append(1))
 
     def stop(_: str, share: float | None) -> None:
         if share is not None and share > 0.5:
@@ -327,7 +328,7 @@ def test_who_watches_may_stop_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 WAITING = """
 import sys
-from topgap import Selector, streams
+from topgap import streams
 print("begun", flush=True)
 print(streams.top_k(sys.stdin.buffer, 2, 1, item="what", count="people"))
 """

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from checking.documents import (
+
+from tests.tools.documents import (
     PREAMBLE,
     ROOT,
     Block,
@@ -74,8 +75,8 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
         "topgap audit --nothing",
         "make nothing",
         "pip install '.[nothing]'",
-        "python benchmarks/nothing.py",
-        "python benchmarks/peers --nothing",
+        "python -m benchmarks.nothing",
+        "python -m benchmarks.peers --nothing",
         "pip instal topgap",
         "git frobnicate",
         "false | cat",
@@ -113,5 +114,7 @@ def test_a_doctest_that_ends_too_early_is_seen() -> None:
 
 
 def test_a_page_is_a_page_of_this_tree() -> None:
-    assert {"README.md", "CONTRIBUTING.md", "docs/kernel.md", "docs/proofs/coins.md"} <= set(PAGES)
+    assert {"README.md", "CONTRIBUTING.md", "docs/kernel.md", "docs/proofs/privacy.md"} <= set(
+        PAGES
+    )
     assert ROOT.joinpath("pyproject.toml").exists()

@@ -1,6 +1,6 @@
 """Whether the notebooks are stored as they should be, and whether it is seen if one is not.
 
-That they run is for `python tests/notebooks.py`, which needs a kernel and half a minute.
+That they run is for `python -m tools.notebooks`, which needs a kernel and half a minute.
 """
 
 import copy
@@ -9,7 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from notebooks import FOLDER, ROOT, Notebook, cleaned, differences, faults, text_of
+
+from tools.notebooks import (
+    FOLDER,
+    ROOT,
+    Notebook,
+    clean,
+    find_differences,
+    find_faults,
+    format_notebook,
+)
 
 STORED = sorted((ROOT / FOLDER).glob("*.ipynb"))
 PATH = STORED[0]
@@ -19,8 +28,8 @@ NOTEBOOK = json.loads(PATH.read_text(encoding="utf-8"))
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
 def test_a_notebook_is_stored_as_it_should_be(path: Path) -> None:
     stored = path.read_text(encoding="utf-8")
-    assert faults(stored, path.stem) == []
-    assert differences(json.loads(stored), json.loads(stored)) == []
+    assert find_faults(stored, path.stem) == []
+    assert find_differences(json.loads(stored), json.loads(stored)) == []
 
 
 def of_kind(notebook: Notebook, kind: str) -> tuple[Notebook, Notebook]:
@@ -95,7 +104,7 @@ def show_too_much(notebook: Notebook) -> None:
 def test_what_should_not_be_stored_is_seen(change: Callable[[Notebook], None], words: str) -> None:
     notebook = copy.deepcopy(NOTEBOOK)
     change(notebook)
-    (found,) = faults(text_of(notebook), PATH.stem)
+    (found,) = find_faults(format_notebook(notebook), PATH.stem)
     assert words in found
 
 
@@ -111,14 +120,14 @@ def test_what_another_machine_or_day_would_change_is_seen_and_cleaned(place: str
         cell["id"] = "7f3a"
     else:
         output["data"]["image/svg+xml"].insert(2, "<metadata>2026-01-31</metadata>\n")
-    (found,) = faults(text_of(notebook), PATH.stem)
+    (found,) = find_faults(format_notebook(notebook), PATH.stem)
     assert "should not" in found
-    assert cleaned(notebook, PATH.stem) == NOTEBOOK
+    assert clean(notebook, PATH.stem) == NOTEBOOK
 
 
 def test_outputs_of_other_kinds_are_seen() -> None:
     notebook = copy.deepcopy(NOTEBOOK)
     cell = of_kind(notebook, "stdout")[0]
     cell["outputs"] = []
-    (found,) = differences(notebook, NOTEBOOK)
+    (found,) = find_differences(notebook, NOTEBOOK)
     assert cell["id"] in found

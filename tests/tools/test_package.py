@@ -1,6 +1,6 @@
 """The package says one version everywhere, holds what it should, and is tried where it says so.
 
-`python tests/package.py` builds it and tries it; here is what can be seen without that.
+`python -m tools.package` builds it and tries it; here is what can be seen without that.
 """
 
 import re
@@ -10,14 +10,14 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-import package
 import pytest
-from checking.packages import ROOT, misfits, version
 from typer.testing import CliRunner
 
 from tests.checking.systems import needs_of
+from tools import package
+from tools.package_contents import ROOT, find_misfits, read_version
 from topgap import _core
-from topgap.cli.commands import app
+from topgap.cli.app import app
 
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob(".github/*/*.yml")}
 TESTS = "./.github/workflows/test.yml"
@@ -27,8 +27,8 @@ RUST = tomllib.loads((ROOT / "rust/Cargo.toml").read_text(encoding="utf-8"))
 
 def test_one_version_is_told_everywhere() -> None:
     told = CliRunner().invoke(app, ["--version"])
-    assert (told.exit_code, told.stdout) == (0, f"topgap {version()}\n")
-    assert metadata.version("topgap") == _core.__version__ == version()
+    assert (told.exit_code, told.stdout) == (0, f"topgap {read_version()}\n")
+    assert metadata.version("topgap") == _core.__version__ == read_version()
     assert "version" in PROJECT["project"]["dynamic"]
 
 
@@ -48,16 +48,16 @@ HELD = {"topgap-1.0.tar.gz": SDIST, "topgap-1.0-cp311-abi3-linux_x86_64.whl": WH
 @pytest.mark.parametrize("name", HELD)
 def test_what_is_missing_or_too_much_is_found(name: str) -> None:
     held = HELD[name]
-    assert misfits(name, held, FILES, "1.0") == []
+    assert find_misfits(name, held, FILES, "1.0") == []
     for each in held:
         if "sboms" not in each:
-            assert len(misfits(name, [m for m in held if m != each], FILES, "1.0")) == 1, each
+            assert len(find_misfits(name, [m for m in held if m != each], FILES, "1.0")) == 1, each
     prefix = held[0].partition("/")[0]
     for more in (f"{prefix}/.venv/bin/python", f"{prefix}/tests/tools/test_package.py", "target/x"):
-        (said,) = misfits(name, [*held, more], FILES, "1.0")
+        (said,) = find_misfits(name, [*held, more], FILES, "1.0")
         assert said.endswith("which has no place in it.")
-    assert len(misfits(name, held, FILES, "1.1")) == 1
-    assert len(misfits(name.replace("abi3", "cp311"), held, FILES, "1.0")) == ("abi3" in name)
+    assert len(find_misfits(name, held, FILES, "1.1")) == 1
+    assert len(find_misfits(name.replace("abi3", "cp311"), held, FILES, "1.0")) == ("abi3" in name)
 
 
 def test_who_cannot_be_installed_or_says_another_version_is_told(
@@ -65,16 +65,16 @@ def test_who_cannot_be_installed_or_says_another_version_is_told(
 ) -> None:
     with tarfile.open(tmp_path / "topgap-9.tar.gz", "w:gz"):
         pass
-    (tmp_path / f"topgap-{version()}.tar.gz").write_bytes(b"no archive")
+    (tmp_path / f"topgap-{read_version()}.tar.gz").write_bytes(b"no archive")
     for path in (*tmp_path.iterdir(), tmp_path / "none.whl"):
         assert package.main(["--look", str(path)]) == 1
     with pytest.raises(package.PackageError, match="fails:\ntold"):
         package.run([sys.executable, "-c", "print('told'); exit(3)"], "It fails")
     with pytest.raises(package.PackageError, match=r"says '1', and rust/Cargo\.toml '2'"):
-        package.agree("It", "1", "2")
+        package.require_version("It", "1", "2")
     said = capsys.readouterr().out
     assert said.count("cannot be opened: ") == 2
-    assert f"package: topgap-9.tar.gz is not called topgap-{version()}.tar.gz." in said
+    assert f"package: topgap-9.tar.gz is not called topgap-{read_version()}.tar.gz." in said
 
 
 def supported() -> list[str]:

@@ -59,23 +59,23 @@ def test_pages_show_all_pictures_in_words_too() -> None:
     assert all(len(words) > 40 for words, _ in shown)
 
 
-def test_chances_of_an_order_are_those_of_the_law(script: dict[str, Any]) -> None:
+def test_probabilities_of_an_order_are_those_of_the_law(script: dict[str, Any]) -> None:
     # Noise of mean 5 and steps of 1: a gap of 15 steps is exactly 3 means.
     parameters = TopK(k=1, epsilon="1/5", resolution=1, monotonic=True)
-    chances = script["order_chances"](7 / 5, certain=3)
+    probabilities = script["order_probabilities"](7 / 5, certain=3)
     for winner, small, large in (
-        (0, chances.right_uncertain, chances.right_certain),
-        (1, chances.wrong_uncertain, chances.wrong_certain),
+        (0, probabilities.right_uncertain, probabilities.right_certain),
+        (1, probabilities.wrong_uncertain, probabilities.wrong_certain),
     ):
         below = sum(law.gap_top_k([7, 0], parameters, [(winner, gap)]).low for gap in range(15))
         assert float(below) == pytest.approx(small, abs=1e-12)
         both = law.top_k([7, 0], parameters, [winner]).low
         assert float(both - below) == pytest.approx(large, abs=1e-12)
-    assert script["order_chances"](0).wrong_certain == pytest.approx(1 / 40)
-    assert script["order_chances"](log(20)).right_certain == pytest.approx(1 / 2)
+    assert script["order_probabilities"](0).wrong_certain == pytest.approx(1 / 40)
+    assert script["order_probabilities"](log(20)).right_certain == pytest.approx(1 / 2)
 
 
-def test_chance_of_a_right_list_is_that_of_the_law(script: dict[str, Any]) -> None:
+def test_probability_of_a_right_list_is_that_of_the_law(script: dict[str, Any]) -> None:
     answers = [9, 7, 5, 4, 0]
     parameters = TopK(k=2, epsilon=1, resolution=1, monotonic=True)
     right = sum(law.top_k(answers, parameters, order).low for order in ([0, 1], [1, 0]))

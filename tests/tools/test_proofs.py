@@ -1,35 +1,175 @@
-"""The proofs are tied to the code: they fit it now, and whatever changes it is seen."""
+"""The proofs are tied to the code: they fit it now, and whatever changes it is seen.
+
+That changes are seen is tried on a small tree, which is made here.
+"""
 
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import proofs
 import pytest
-from checking.code_items import REST, UnreadableError, items_of
-from checking.proofs import PAGES, check, see
 
-ROOT = Path(__file__).parents[2]
+from tools.proofs import command
+from tools.proofs.code_items import REST, UnreadableError, items_of
+from tools.proofs.ties import PAGES, check, mark_seen
+
 Change = Callable[[str, str, str], list[str]]
 
 
 def test_every_proof_was_looked_at_since_its_code_changed_and_nothing_lacks_one() -> None:
-    outcome = check(ROOT)
+    outcome = check(command.ROOT)
     assert outcome.complaints == []
     assert outcome.pages > 10
     assert outcome.ties > 200
 
 
+LIB, COINS, NOISE, TAPE = (f"rust/kernel/src/{name}.rs" for name in ("lib", "coins", "noise", "t"))
+PARAMETERS, ROWS = "src/topgap/parameters.py", "src/topgap/streams/rows.py"
+SOURCES = {
+    LIB: """
+#![forbid(unsafe_code)]
+pub mod coins;
+pub mod noise;
+""",
+    COINS: """
+//! Shared coins.
+use crate::noise::first_head;
+
+/// How many are few.
+const FEW: usize = 1 << 20;
+pub(crate) const ERROR: u64 = 32;
+
+/// Whether `items` coins show tails.
+pub fn all_tails<S: Source>(items: u64, zeros: u32, source: &mut S) -> bool {
+    // A guess, and then the table.
+    let last = first_head(items);
+    assert!(last > 0, "somebody must do the work");
+    zeros >= last
+}
+
+pub fn shuffle(items: &mut [u8]) {
+    for i in (1..items.len()).rev() {
+        items.swap(i, 0);
+    }
+}
+""",
+    NOISE: """
+use crate::bits::Source;
+
+pub struct Geometric {
+    prefix: BigUint,
+}
+
+pub struct Draws<S> {
+    floor: Option<i64>,
+    source: S,
+}
+
+#[pymethods]
+impl<S: Source> Draws<S> {
+    #[cold]
+    pub fn draw(&mut self) -> u64 {
+        const GUARD: u64 = 8;
+        self.source.take(GUARD)
+    }
+
+    pub fn checkpoint(&mut self) {
+        (self.checkpoint)()
+    }
+}
+
+fn signed(value: u64) -> i64 {
+    value as i64
+}
+""",
+    TAPE: "pub const BITS: u64 = 7;\n",
+    PARAMETERS: '''
+"""Parameters."""
+
+from typing import TYPE_CHECKING
+
+from topgap.sampling import Sampler
+
+if TYPE_CHECKING:
+    from topgap.release import Release
+
+TAG_BITS = 32
+"""So many bits."""
+
+
+class TopK:
+    """What is asked for."""
+
+    k: int
+
+    @classmethod
+    def of(cls, k: int) -> "TopK":
+        return cls(k)
+
+    def release(self, counts: list[int]) -> "Release":
+        from topgap.selection.mechanism import release
+
+        return release(self, counts)
+
+    def calls(self) -> int:
+        return self.counted["shuffle"]
+
+
+def cut(pool: list[int], least: int) -> list[int]:
+    """Every value that is at least so large."""
+    # Rarely, for a cut.
+    for _ in range(2):
+        pool = sorted(pool)
+        pool.reverse()
+    return [value for value in pool if value >= least]
+''',
+    ROWS: """
+from topgap.numbers.parse import read_threads
+
+
+def feed(rows: object) -> int:
+    return read_threads(rows)
+
+
+def show(rows: object) -> str:
+    return repr(rows)
+""",
+}
+PROVED = {
+    "coins.md": {COINS: [REST, "ERROR", "all_tails", "shuffle"], LIB: [REST]},
+    "noise.md": {
+        NOISE: [REST, "Draws", "Draws::draw", "signed"],
+        COINS: ["shuffle"],
+        PARAMETERS: [REST, "TAG_BITS", "TopK.of", "TopK.release", "TopK.calls", "cut"],
+        ROWS: [REST, "feed"],
+    },
+}
+NEED_NONE = {COINS: "FEW", NOISE: "Draws::checkpoint", TAPE: "(all)"}
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the pages and of the code that they speak of."""
+    """Some code, and pages that prove it."""
     tree = tmp_path_factory.mktemp("tree")
-    for pattern in ("rust/*/src/*.rs", "src/topgap/**/*.py", f"{PAGES.as_posix()}/*.md"):
-        for file in ROOT.glob(pattern):
-            copy = tree / file.relative_to(ROOT)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, copy)
+    for name, source in SOURCES.items():
+        write(tree / name, source)
+    for page, spoken_of in PROVED.items():
+        lines = [f"| `{path}` | `{i}` | `-` |" for path, items in spoken_of.items() for i in items]
+        text = ["# Proof", "", "## Code", "", "| file | item | seen |", "|---|---|---|", *lines]
+        write(tree / PAGES / page, "\n".join(text) + "\n")
+    lines = [f"| `{path}` | `{i}` | speed | `-` |" for path, i in NEED_NONE.items()]
+    head = ["| file | item | reason | seen |", "|---|---|---|---|"]
+    links = [f"[{page}]({page})" for page in PROVED]
+    write(tree / PAGES / "README.md", "\n".join([*links, "", *head, *lines]) + "\n")
+    for path in (tree / PAGES).glob("*.md"):
+        mark_seen(tree, path)
+    assert check(tree).complaints == []
     return tree
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
@@ -49,115 +189,62 @@ def complaints_after(tree: Path) -> Change:
     return change
 
 
-KERNEL, PACKAGE = "rust/kernel/src", "src/topgap"
 CHANGES = {
-    "an operator": (f"{KERNEL}/skips.rs", "if v >= last {", "if v > last {"),
-    "a constant": (f"{KERNEL}/logarithm.rs", "ERROR: u64 = 32", "ERROR: u64 = 16"),
-    "a constant in a function": (f"{KERNEL}/geometric.rs", "GUARD: u64 = 8", "GUARD: u64 = 9"),
-    "a type": (f"{KERNEL}/candidates.rs", "floor: Option<i64>,", "floor: Option<i32>,"),
-    "an attribute": (f"{KERNEL}/geometric.rs", "#[cold]", "#[cfg(test)]"),
-    "a bound of an impl": (f"{KERNEL}/draws.rs", "impl<S: Source> Draws", "impl<S: Any> Draws"),
-    "a text": (f"{KERNEL}/crew.rs", '"somebody must do the work"', '"// nobody"'),
-    "a function renamed": (f"{KERNEL}/skips.rs", "fn all_tails<", "fn no_heads<"),
-    "a new function": (f"{KERNEL}/laplace.rs", "fn signed(", "fn new() {}\n\nfn signed("),
-    "a new method": (f"{KERNEL}/source.rs", "fn to_send(", "fn old(&self) {}\n    pub fn to_send("),
-    "a new constant": (f"{KERNEL}/laplace.rs", "fn signed(", "static ONE: u8 = 1;\n\nfn signed("),
-    "an operator in Python": (f"{PACKAGE}/pools.py", "noisy.value >= least", "noisy.value > least"),
-    "a constant in Python": (f"{PACKAGE}/selector.py", "_TAG_BITS = 32", "_TAG_BITS = 16"),
-    "a level of indentation": (
-        f"{PACKAGE}/reference/secure.py", "        j = _largest(k + 2", "    j = _largest(k + 2",
-    ),
-    "a decorator": (f"{PACKAGE}/measurement.py", "    @classmethod\n", "    @staticmethod\n"),
-    "a default": (
-        f"{PACKAGE}/reference/samplers.py", "uniform(self, n: int)", "uniform(self, n: int = 2)",
-    ),
-    "a new function in Python": (f"{PACKAGE}/pools.py", "def cut(", "def new(): ...\n\n\ndef cut("),
-    "a renamed method": (f"{PACKAGE}/measurement.py", "def measure(", "def measured("),
+    "an operator": (COINS, "zeros >= last", "zeros > last"),
+    "a constant": (COINS, "ERROR: u64 = 32", "ERROR: u64 = 16"),
+    "a constant in a function": (NOISE, "GUARD: u64 = 8", "GUARD: u64 = 9"),
+    "a type": (NOISE, "floor: Option<i64>,", "floor: Option<i32>,"),
+    "a type that no page names": (NOISE, "prefix: BigUint,", "prefix: u64,"),
+    "an attribute": (NOISE, "#[cold]", "#[cfg(test)]"),
+    "a bound of an impl": (NOISE, "impl<S: Source> Draws", "impl<S: Any> Draws"),
+    "an attribute of an impl": (NOISE, "#[pymethods]\n", ""),
+    "an attribute of the crate": (LIB, "#![forbid(unsafe_code)]\n", ""),
+    "an impl without methods": (NOISE, "fn signed(", "impl Source for T {}\n\nfn signed("),
+    "a text": (COINS, '"somebody must do the work"', '"// nobody"'),
+    "a function renamed": (COINS, "fn all_tails<", "fn no_heads<"),
+    "a new function": (NOISE, "fn signed(", "fn new() {}\n\nfn signed("),
+    "a new method": (NOISE, "pub fn checkpoint(", "fn old(&self) {}\n    pub fn checkpoint("),
+    "a new constant": (NOISE, "fn signed(", "static ONE: u8 = 1;\n\nfn signed("),
+    "another function used": (COINS, "use crate::noise::", "use crate::guess::"),
+    "another name for what is used": (NOISE, "bits::Source", "bits::{Other as Source}"),
+    "a module from another file": (LIB, "pub mod noise;", '#[path = "other.rs"]\npub mod noise;'),
+    "what needs no proof": (NOISE, "(self.checkpoint)()", "self.x = 0; (self.checkpoint)()"),
+    "a constant that needs no proof": (COINS, "1 << 20", "1_000_000"),
+    "a file that needs no proof": (TAPE, "BITS: u64 = 7", "BITS: u64 = 8"),
+    "an operator in Python": (PARAMETERS, "value >= least", "value > least"),
+    "a constant in Python": (PARAMETERS, "TAG_BITS = 32", "TAG_BITS = 16"),
+    "a level of indentation": (PARAMETERS, "        pool.rev", "    pool.rev"),
+    "a decorator": (PARAMETERS, "    @classmethod\n", "    @staticmethod\n"),
+    "a default": (PARAMETERS, "least: int)", "least: int = 2)"),
+    "a new function in Python": (PARAMETERS, "def cut(", "def new(): ...\n\n\ndef cut("),
+    "a renamed method": (PARAMETERS, "def of(", "def made_of("),
     "a new function under a condition": (
-        f"{PACKAGE}/pools.py", "def cut(", "if True:\n\n    def new(): ...\n\n\ndef cut(",
-    ),
-    "another function of the same name imported": (
-        f"{PACKAGE}/mechanism.py", "from topgap.reference.secure import gap_top_k_pruned",
-        "from topgap.reference.insecure_floats import gap_top_k_ideal as gap_top_k_pruned",
+        PARAMETERS, "def cut(", "if True:\n\n    def new(): ...\n\n\ndef cut(",
     ),
     "another class imported": (
-        f"{PACKAGE}/pools.py", "from topgap.sampling.sampler import Sampler",
-        "from topgap.reference.insecure_tape import Sampler",
+        PARAMETERS, "from topgap.sampling import Sampler", "from insecure import Sampler",
     ),
-    "another function imported for users": (
-        f"{PACKAGE}/__init__.py", '"top_k": "mechanism"', '"top_k": "reference"',
+    "another class of the same name imported": (
+        PARAMETERS, "import Sampler", "import Tape as Sampler",
     ),
-    "an import in a file that need not be proven": (
-        f"{PACKAGE}/streams/rows.py", "from topgap.numbers.parse import read_threads",
-        "from topgap.elsewhere import read_threads",
-    ),
-    "an import within a function": (
-        f"{PACKAGE}/parameters.py",
-        "    from topgap.selection.mechanism import release\n\n    return",
-        "    from topgap.reference.insecure_floats import release\n\n    return",
-    ),
-    "another function used": (
-        f"{KERNEL}/draws.rs", "use crate::skips::first_head;", "use crate::guess::first_head;",
-    ),
-    "a module from another file": (
-        f"{KERNEL}/lib.rs", "pub mod draws;", '#[path = "other.rs"]\npub mod draws;',
-    ),
-    "another class for Python": (
-        "rust/python/src/lib.rs", "use super::{Kernel,", "use super::{Other as Kernel,",
-    ),
-    "an attribute of an impl": (
-        "rust/python/src/lib.rs", "#[pymethods]\nimpl Streams {", "impl Streams {",
-    ),
-    "an attribute of the crate": (f"{KERNEL}/lib.rs", "#![forbid(unsafe_code)]\n", ""),
-    "an impl without methods": (
-        f"{KERNEL}/laplace.rs", "fn signed(", "impl Source for Tape {}\n\nfn signed(",
-    ),
-    "a type that no page names": (f"{KERNEL}/geometric.rs", "prefix: BigUint,", "prefix: u64,"),
+    "an import in a file that need not be proven": (ROWS, "topgap.numbers.parse", "elsewhere"),
+    "an import within a function": (PARAMETERS, "topgap.selection.mechanism", "insecure"),
     "a method put in from outside": (
-        f"{PACKAGE}/reference/samplers.py", "def given_or_fresh(",
-        "Sampler.uniform = lambda self, n: 0\n\n\ndef given_or_fresh(",
+        PARAMETERS, "def cut(", "TopK.release = lambda self, n: 0\n\n\ndef cut(",
     ),
-    "an attribute of a constant": (f"{PACKAGE}/selector.py", "class Selector:",
-                                   "TWICE.x = 1\n\n\nclass Selector:"),
-    "a call": (
-        f"{PACKAGE}/reference/samplers.py", "def given_or_fresh(",
-        'setattr(Sampler, "uniform", lambda self, n: 0)\n\n\ndef given_or_fresh(',
-    ),
-    "a loop": (
-        f"{PACKAGE}/reference/samplers.py", "def given_or_fresh(",
-        "for name in NAMES:\n    del name\n\n\ndef given_or_fresh(",
-    ),
+    "an attribute of a constant": (PARAMETERS, "class TopK:", "TAG_BITS.x = 1\n\n\nclass TopK:"),
+    "a call": (PARAMETERS, "def cut(", 'setattr(TopK, "of", None)\n\n\ndef cut('),
+    "a loop": (PARAMETERS, "def cut(", "for name in NAMES:\n    del name\n\n\ndef cut("),
     "something added to a constant": (
-        f"{PACKAGE}/selector.py", "_TAG_BITS = 32", "_TAG_BITS = 32\n_TAG_BITS += 1",
+        PARAMETERS, "TAG_BITS = 32", "TAG_BITS = 32\nTAG_BITS += 1",
     ),
-    "the head of a class": (
-        f"{PACKAGE}/reference/samplers.py", "class Sampler:", "class Sampler(metaclass=Other):",
-    ),
-    "a constant of a class": (
-        f"{PACKAGE}/reference/samplers.py", "    def uniform(self",
-        "    shuffle = None\n\n    def uniform(self",
-    ),
+    "the head of a class": (PARAMETERS, "class TopK:", "class TopK(metaclass=Other):"),
+    "a constant of a class": (PARAMETERS, "    k: int\n", "    k: int\n    of = None\n"),
     "an import behind what it replaces": (
-        f"{PACKAGE}/pools.py", "\n\ndef rank(", "\n\nfrom elsewhere import cut\n\n\ndef rank(",
+        PARAMETERS, "    return [value", "    return []\n\n\nfrom x import cut\n\n\n[value",
     ),
-    "a condition": (f"{PACKAGE}/parameters.py", "\nif TYPE_CHECKING:\n", "\nif True:\n"),
-    "a power of two that is none": (
-        f"{KERNEL}/answers.rs", "STRETCH: usize = 1 << 20", "STRETCH: usize = 1_000_000",
-    ),
-    "a constant on which a plan rests": (f"{KERNEL}/guess.rs", "FALL: u64 = 215", "FALL: u64 = 21"),
-    "how a float is read": (f"{PACKAGE}/exact.py", "unique=True", "unique=False"),
-    "how a decimal is read": (
-        f"{PACKAGE}/exact.py", "else Fraction(value)", "else Fraction(float(value))",
-    ),
-    "what needs no proof": (
-        f"{KERNEL}/source.rs", "(self.checkpoint)()", "self.spares = 0; (self.checkpoint)()",
-    ),
-    "a file that needs no proof": (
-        f"{PACKAGE}/reference/insecure_floats.py", "import numpy as np", "import numpy as nq",
-    ),
-    "a reason without code": (
-        "docs/proofs/README.md", "`rust/kernel/src/answers.rs` | `FEW`", "`answers.rs` | `FEW`",
-    ),
+    "a condition": (PARAMETERS, "\nif TYPE_CHECKING:\n", "\nif True:\n"),
+    "a reason without code": ("docs/proofs/README.md", f"`{COINS}` | `FEW`", "`c.rs` | `FEW`"),
     "a page that the index lacks": ("docs/proofs/README.md", "[coins.md](coins.md)", "coins"),
 }  # fmt: skip
 
@@ -168,23 +255,12 @@ def test_a_change_is_seen(change: str, complaints_after: Change) -> None:
 
 
 LINES = {
-    "of a file that must be proven": (
-        "coins.md", "| `rust/kernel/src/skips.rs` | `all_tails` | `", "| skips | `all_tails` | `",
-    ),
-    "of another file": (
-        "parts.md", "| `src/topgap/streams/rows.py` | `Rows.put_in` |",
-        "| `src/topgap/streams/rows.py`| `Rows.put_in` |",
-    ),
-    "without its first bar": (
-        "parts.md", "| `src/topgap/streams/rows.py` | `Rows.put_in` |",
-        "`src/topgap/streams/rows.py` | `Rows.put_in` |",
-    ),
+    "of a file that must be proven": ("coins.md", f"| `{COINS}` | `all", "| coins | `all"),
+    "of another file": ("noise.md", f"| `{ROWS}` | `feed` |", f"| `{ROWS}`| `feed` |"),
+    "without its first bar": ("noise.md", f"| `{ROWS}` | `feed` |", f"`{ROWS}` | `feed` |"),
     "of the index": ("README.md", "| `FEW` | speed", "| FEW | speed"),
-    "of the index without a reason": (
-        "README.md", "| `PATIENCE` | how often to look for Ctrl-C; any number from 1 on is right |",
-        "| `PATIENCE` |",
-    ),
-}  # fmt: skip
+    "of the index without a reason": ("README.md", "| `FEW` | speed |", "| `FEW` |"),
+}
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -203,22 +279,22 @@ def test_a_table_without_its_head_is_missed(complaints_after: Change) -> None:
 
 
 LOOKS = {
-    "a comment": (f"{KERNEL}/candidates.rs", "// A guess, and then the table", "// A look"),
-    "a comment in a line": (f"{KERNEL}/skips.rs", "let mut last", "/* a /* b */ c */ let mut last"),
-    "a doc comment": (f"{KERNEL}/skips.rs", "/// Whether `items` coins", "/// If these"),
-    "line breaks": (f"{KERNEL}/skips.rs", "fn all_tails<S: Source>(items: u64, octaves: u32, "
-                    "source: &mut S)", "fn all_tails<S: Source>(\n    items: u64,\n    octaves: "
-                    "u32,\n    source: &mut S,\n)"),
-    "a docstring": (f"{PACKAGE}/pools.py", '"""Every value that is at least', '"""All of at least'),
-    "a docstring of a constant": (f"{PACKAGE}/selector.py", '"""And so many', '"""So many'),
-    "a comment in Python": (f"{PACKAGE}/selector.py", "# Rarely, for a cut", "# A cut"),
+    "a comment": (COINS, "// A guess, and then the table", "// A look"),
+    "a comment in a line": (COINS, "let last", "/* a /* b */ c */ let last"),
+    "a doc comment": (COINS, "/// Whether `items` coins", "/// If these"),
+    "a doc comment of the file": (COINS, "//! Shared coins.", "//! Coins."),
+    "line breaks": (COINS, "(items: u64, zeros: u32, source: &mut S)",
+                    "(\n    items: u64,\n    zeros: u32,\n    source: &mut S,\n)"),
+    "a docstring": (PARAMETERS, '"""Every value that is at least', '"""All of at least'),
+    "a docstring of a class": (PARAMETERS, '"""What is asked', '"""All that is asked'),
+    "a docstring of a constant": (PARAMETERS, '"""So many', '"""Just so many'),
+    "a comment in Python": (PARAMETERS, "# Rarely, for a cut", "# A cut"),
     "brackets and commas in Python": (
-        f"{PACKAGE}/pools.py", "return [noisy for noisy in pool if noisy.value >= least]",
-        "return [\n        noisy\n        for noisy in pool if (noisy.value >= least)\n    ]",
+        PARAMETERS, "return [value for value in pool if value >= least]",
+        "return [\n        value\n        for value in pool if (value >= least)\n    ]",
     ),
-    "quotes in Python": (
-        f"{PACKAGE}/reference/samplers.py", 'self.calls["shuffle"]', "self.calls['shuffle']",
-    ),
+    "quotes in Python": (PARAMETERS, 'self.counted["shuffle"]', "self.counted['shuffle']"),
+    "a function that no page speaks of": (ROWS, "return repr(rows)", "return str(rows)"),
 }  # fmt: skip
 
 
@@ -227,7 +303,7 @@ def test_what_only_looks_different_disturbs_nothing(look: str, complaints_after:
     assert complaints_after(*LOOKS[look]) == []
 
 
-@pytest.mark.parametrize("page", ["coins.md", "even.md", "README.md"])
+@pytest.mark.parametrize("page", ["coins.md", "noise.md", "README.md"])
 def test_a_page_that_is_gone_is_missed(page: str, tree: Path) -> None:
     away = (tree / PAGES / page).rename(tree / page)
     try:
@@ -237,7 +313,7 @@ def test_a_page_that_is_gone_is_missed(page: str, tree: Path) -> None:
 
 
 def test_a_new_file_of_the_kernel_needs_a_proof(tree: Path) -> None:
-    file = tree / KERNEL / "deeper" / "new.rs"
+    file = tree / "rust/kernel/src/deeper/new.rs"
     file.parent.mkdir()
     file.write_text("pub fn new() {}")
     try:
@@ -250,21 +326,21 @@ def test_a_new_file_of_the_kernel_needs_a_proof(tree: Path) -> None:
 def test_to_say_that_a_page_was_seen_says_it_of_that_page_alone(
     tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`shuffle` is spoken of by two pages; each has to be looked at."""
-    file, pages = tree / KERNEL / "ranking.rs", tree / PAGES
+    """Two pages speak of `shuffle`; each has to be looked at."""
+    file, pages = tree / COINS, tree / PAGES
     before = {path: path.read_text(encoding="utf-8") for path in (file, *pages.glob("*.md"))}
     try:
         changed = before[file].replace("(1..items.len()).rev()", "1..items.len()")
         file.write_text(changed, encoding="utf-8")
-        assert proofs.main([], tree) == 1
+        assert command.main([], tree) == 1
         said = capsys.readouterr().out.splitlines()
         assert len(said) == 2
-        assert said[0].endswith("--seen docs/proofs/ranking.md")
-        assert said[1].endswith("--seen docs/proofs/uniform.md")
-        assert proofs.main(["--seen", str(pages / "ranking.md")], tree) == 0
-        assert proofs.main([], tree) == 1
-        assert proofs.main(["--seen", str(pages / "uniform.md")], tree) == 0
-        assert proofs.main([], tree) == 0
+        assert said[0].endswith("--seen docs/proofs/coins.md")
+        assert said[1].endswith("--seen docs/proofs/noise.md")
+        assert command.main(["--seen", str(pages / "coins.md")], tree) == 0
+        assert command.main([], tree) == 1
+        assert command.main(["--seen", str(pages / "noise.md")], tree) == 0
+        assert command.main([], tree) == 0
         assert "pieces of code, all as they were" in capsys.readouterr().out
         assert {*pages.iterdir()} == before.keys() - {file}
     finally:
@@ -276,33 +352,32 @@ def test_nothing_is_seen_that_is_not_there(tree: Path, capsys: pytest.CaptureFix
     page = tree / PAGES / "coins.md"
     before = page.read_text(encoding="utf-8")
     for given in (tree / PAGES, tree / "coins.md"):
-        assert proofs.main(["--seen", str(given)], tree) == 1
+        assert command.main(["--seen", str(given)], tree) == 1
     try:
         page.write_text(before.replace("`all_tails` | `", "all_tails | `"), encoding="utf-8")
         with pytest.raises(LookupError, match=r"no line of its table: .* all_tails"):
-            see(tree, page)
+            mark_seen(tree, page)
         page.write_text(before.partition("## Code")[0], encoding="utf-8")
         with pytest.raises(LookupError, match="has no table"):
-            see(tree, page)
+            mark_seen(tree, page)
         page.write_text(before.replace("`all_tails` | `", "`some_heads` | `"), encoding="utf-8")
         with pytest.raises(LookupError, match="name what stands there now"):
-            see(tree, page)
+            mark_seen(tree, page)
     finally:
         page.write_text(before, encoding="utf-8")
     with pytest.raises(SystemExit):
-        proofs.main(["--seen", str(page), str(page)], tree)
+        command.main(["--seen", str(page), str(page)], tree)
     assert "unrecognized" in capsys.readouterr().err
 
 
 def test_without_pages_everything_lacks_its_proof(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / KERNEL).mkdir(parents=True)
-    (tmp_path / KERNEL / "lib.rs").write_text("fn f() {}")
-    assert proofs.main([], tmp_path) == 1
-    (tmp_path / KERNEL / "lib.rs").write_text("fn f() {")
-    assert proofs.main([], tmp_path) == 1
-    assert "lib.rs cannot be read: A bracket is not closed." in capsys.readouterr().out
+    write(tmp_path / LIB, "fn f() {}")
+    assert command.main([], tmp_path) == 1
+    write(tmp_path / LIB, "fn g() {}\nfn f() {")
+    assert command.main([], tmp_path) == 1
+    assert "lib.rs cannot be read: It is not valid Rust, from line 2 on." in capsys.readouterr().out
 
 
 def test_rust_is_taken_to_pieces() -> None:
@@ -331,7 +406,8 @@ def test_rust_is_taken_to_pieces() -> None:
     }  # fmt: skip
     with pytest.raises(UnreadableError, match="let"):
         items_of("let x = 1;", "rs")
-    for broken in ("fn f() { ( }", "/* /* */ fn f() {}", "const X: u8 = 1"):
+    unclosed = ("fn f() { ( }", "/* /* */ fn f() {}", "const X: u8 = 1")
+    for broken in (*unclosed, "fn f() { let = 1; }", "#[alone]"):
         with pytest.raises(UnreadableError):
             items_of(broken, "rs")
 

@@ -1,9 +1,10 @@
-"""What `tests/site_links.py`, a part of `make docs`, finds in a site."""
+"""What `tools/links.py`, a part of `make docs`, finds in a site."""
 
 from pathlib import Path
 
 import pytest
-from site_links import complaints
+
+from tools.links import find_broken
 
 WHOLE = {
     "index.html": '<h2 id="top">x</h2><a href="a/b.html#here">b</a><a href="https://far.org/">f</a>',
@@ -22,7 +23,7 @@ def built(folder: Path, pages: dict[str, str]) -> Path:
 
 
 def test_a_site_that_holds_together(tmp_path: Path) -> None:
-    assert complaints(built(tmp_path, WHOLE)) == ([], {"https://far.org/"})
+    assert find_broken(built(tmp_path, WHOLE)) == ([], {"https://far.org/"})
 
 
 @pytest.mark.parametrize(
@@ -41,18 +42,18 @@ def test_a_site_that_holds_together(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_found(page: str, complaint: str, tmp_path: Path) -> None:
-    (wrong,), _ = complaints(built(tmp_path, WHOLE | {"index.html": page + '<p id="top"></p>'}))
+    (wrong,), _ = find_broken(built(tmp_path, WHOLE | {"index.html": page + '<p id="top"></p>'}))
     assert wrong.startswith("index.html ")
     assert wrong.endswith(complaint)
 
 
 def test_what_a_style_sheet_loads_is_found(tmp_path: Path) -> None:
     near = "a { background: url(img.png) }"
-    assert complaints(built(tmp_path, WHOLE | {"a/x.css": near}))[0] == []
+    assert find_broken(built(tmp_path, WHOLE | {"a/x.css": near}))[0] == []
     far = "@import 'https://far.org/x.css'; b { background: url(//far.org/y.png) }"
-    wrong, _ = complaints(built(tmp_path, WHOLE | {"a/x.css": far}))
+    wrong, _ = find_broken(built(tmp_path, WHOLE | {"a/x.css": far}))
     assert wrong == ["a/x.css loads https://far.org/x.css", "a/x.css loads //far.org/y.png"]
 
 
 def test_no_site_is_no_good_site(tmp_path: Path) -> None:
-    assert complaints(tmp_path)[0] == [f"{tmp_path} has no pages."]
+    assert find_broken(tmp_path)[0] == [f"{tmp_path} has no pages."]

@@ -1,25 +1,30 @@
-"""Does a release function keep its promise? Anyone can look, at ours or at their own.
+"""Audits of release functions, of this package or of a user.
 
-    audit(function, …)                          against the exact law, and against ε: an Audit
-    audit()                                     topgap itself, and what is broken on purpose
-    Neighbours(answers, neighbour, parameters)  what it is audited on
+    audit(function, …)                          compares it with the exact law and with its ε
+    audit()                                     audits topgap, and mechanisms broken on purpose
+    Neighbours(answers, neighbour, parameters)  a pair of data sets to audit on
 
-An audit makes up its data, and what it tells is of the mechanism; it shows what is broken, and
-never proves that something is not.
+An audit uses made-up data, so its result is not private. It can find a violation; it cannot prove
+that there is none.
+
+The way of the data: `auditor` runs `mechanisms` on `cases`; `observing` makes the releases and
+counts what an observer sees; `checks` compares the counts with the law and bounds ε, with the
+mathematics of `probability`; `results` holds and shows what was found. `attacks` plays guessing
+games against known mechanisms.
 """
 
 from topgap.auditing.auditor import audit
-from topgap.auditing.cases import Neighbours, ReleaseFunction
-from topgap.auditing.findings import Audited, Bound, LawCheck, Misfit
-from topgap.auditing.result import Audit
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
+from topgap.auditing.results.audit import Audit
+from topgap.auditing.results.findings import Bound, LawCheck, MechanismAudit, Misfit
 from topgap.errors import AuditError
 
 __all__ = [
     "Audit",
     "AuditError",
-    "Audited",
     "Bound",
     "LawCheck",
+    "MechanismAudit",
     "Misfit",
     "Neighbours",
     "ReleaseFunction",

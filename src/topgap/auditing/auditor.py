@@ -1,32 +1,32 @@
-"""What a user calls: `audit`."""
+"""The public function `audit`: makes releases, checks them and collects the results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from topgap.auditing import laws, privacy
-from topgap.auditing.cases import Neighbours, ReleaseFunction, read_cases
-from topgap.auditing.features import Tally
-from topgap.auditing.findings import Audited, Bound, LawCheck
-from topgap.auditing.grids import grid
-from topgap.auditing.mechanisms import Mechanism, broken, ours
-from topgap.auditing.neighbourhood import FULL, QUICK
-from topgap.auditing.result import Audit
-from topgap.auditing.sampling import Task, sample
+from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
+from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction, read_cases
+from topgap.auditing.checks import epsilon_bounds, law_test
+from topgap.auditing.mechanisms.suite import Mechanism, make_broken, make_own
+from topgap.auditing.observing.gap_bins import make_gap_bins
+from topgap.auditing.observing.observables import Tally
+from topgap.auditing.observing.sampling import Task, sample
+from topgap.auditing.results.audit import Audit
+from topgap.auditing.results.findings import Bound, LawCheck, MechanismAudit
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 Progress = Callable[[str, float | None], None]
-"""Is told what is being done, and which share of it is done."""
+"""Called with what is being done and the share of it that is done."""
 
 FAILURE = "1e-9"
-_LEAST_FAILURE = Fraction(1, 10**200)  # a tail is never taken for less than e^−700
+_SMALLEST_FAILURE = Fraction(1, 10**200)  # a tail is never taken for less than e^−700
 _RELEASES = {False: 10_000_000, True: 300_000}
 _RELEASES_OF_YOURS = {False: 400_000, True: 40_000}
 _RELEASES_OF_BROKEN = 20_000
-_ROUNDS = (1, 3, 10)  # so many times as many, as long as they are not found
-LEAST = 1_000
-_LEARNT_OF = 5  # one in so many releases serves to choose events
+_ROUNDS = (1, 3, 10)  # factors of the releases; a further round only if nothing was found
+LEAST_RELEASES = 1_000
+_SELECTION_DIVISOR = 5  # one release in 5 serves to choose events
 
 
 def audit(
@@ -34,47 +34,47 @@ def audit(
     *,
     cases: Iterable[Neighbours] | None = None,
     releases: int | None = None,
-    failure: Number = FAILURE,
+    failure: "Number" = FAILURE,
     gaps: bool = True,
     law: bool = True,
     quick: bool = False,
     processes: int = 1,
     progress: Progress | None = None,
 ) -> Audit:
-    """Hold a release function against the exact law and against its promise of ε.
+    """Compare a release function with the exact law and with the ε that it promises.
 
-    Without a function, topgap itself is audited in all its forms, and mechanisms that are broken on
-    purpose, which must all be found.
+    Without a function, topgap itself is audited in all its forms, together with mechanisms that are
+    broken on purpose and must all be found.
 
-    Two things are looked at. *The law*: how often winners and ranges of gaps come, against their
-    exact probability. *Privacy*: how well two neighbouring data sets can be told apart by an event
-    that was chosen on other releases; Clopper–Pearson bounds make that a lower bound of ε. A
-    function with another law may still be private, so the two are told apart.
+    An audit checks two things. *The law*: the frequencies of winners and of ranges of gaps, against
+    their exact probabilities. *Privacy*: how well an event, chosen on other releases, distinguishes
+    two neighbouring data sets; Clopper–Pearson bounds turn its frequencies into a lower bound of ε.
+    A function with another law may still be private, so the two results are separate.
 
     Args:
-        function: Is called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
+        function: Called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
             `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction, float or Decimal, or
             k indices if `gaps` is False. All bounds assume that its calls are independent.
-        cases: The neighbours to audit it on; a grid of small ones unless given.
-        releases: About how many releases are made: of the function; or of our own mechanisms
-            together, each of which makes 6,000 at least, and those that are broken 20,000 each.
-        failure: What is right is called violated with at most this probability.
-        gaps: Whether the function gives gaps.
-        law: Whether it must have the law of topgap, too.
-        quick: Whether fewer releases are made on fewer cases.
-        processes: How many processes make releases. With more than 1, a script that calls this
-            must do so under `if __name__ == "__main__"`. What other processes cannot import by
-            its name runs in this one alone; so does what makes the same releases in two of them,
-            as if a seed were set where it is defined.
-        progress: Is told from time to time what is being done, and which share of it is done.
+        cases: The pairs of neighbours to audit on. Default: a grid of small ones.
+        releases: The approximate number of releases of the function. Without a function: of our own
+            mechanisms together, each of which makes at least 6,000; each broken one makes 20,000.
+        failure: The largest probability of a false positive, over the whole audit.
+        gaps: Whether the function releases gaps.
+        law: Whether the function must also have the law of topgap.
+        quick: Whether to make fewer releases on fewer cases.
+        processes: The number of processes. With more than 1, a script must call this under
+            `if __name__ == "__main__"`. A function that other processes cannot import by its name
+            runs in this process alone. So does one that makes the same releases in two processes,
+            for instance because its module sets a seed.
+        progress: Called now and then with what is being done and the share of it that is done.
 
     Returns:
-        What was found; `as_expected` says whether all is as it should be.
+        What was found; `as_expected` is True if there is no surprise.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
         AuditError: The function raised an error, which is this one's cause.
-        ReleaseError: The function returned what is no release.
+        ReleaseError: The function returned something that is not a release.
 
     >>> from topgap import TopK
     >>> pair = Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1, resolution=1))
@@ -85,13 +85,13 @@ def audit(
     promised = read_failure(failure)
     law, quick = read_flag(law, "law"), read_flag(quick, "quick")
     if releases is not None:
-        releases = read_whole(releases, "releases", least=LEAST)
+        releases = read_whole(releases, "releases", least=LEAST_RELEASES)
     processes = read_whole(processes, "processes", least=1)
     if function is None:
         if cases is not None or not read_flag(gaps, "gaps") or not law:
             raise ParameterError("cases, gaps and law are for a function of yours; give one.")
-        own = ours(releases or _RELEASES[quick], quick=quick)
-        mechanisms: Sequence[Mechanism] = (*own, *broken(_RELEASES_OF_BROKEN))
+        own = make_own(releases or _RELEASES[quick], quick=quick)
+        mechanisms: Sequence[Mechanism] = (*own, *make_broken(_RELEASES_OF_BROKEN))
     else:
         if isinstance(function, type):
             raise ParameterTypeError(
@@ -101,22 +101,24 @@ def audit(
             raise ParameterTypeError(
                 f"function must take answers and parameters, not be {type(function).__name__}."
             )
-        looked_at = (QUICK if quick else FULL) if cases is None else read_cases(cases)
+        chosen_cases = (
+            (QUICK_CASES if quick else FULL_CASES) if cases is None else read_cases(cases)
+        )
         number = releases or _RELEASES_OF_YOURS[quick]
         name = str(getattr(function, "__qualname__", type(function).__name__))
         mechanisms = (
             Mechanism(name, "A function of yours.", function, read_flag(gaps, "gaps"),
-                      looked_at, number, law=law, yours=True),
+                      chosen_cases, number, law=law, yours=True),
         )  # fmt: skip
-    return audited(mechanisms, promised, processes, progress)
+    return audit_mechanisms(mechanisms, promised, processes, progress)
 
 
-def read_failure(failure: Number) -> Fraction:
-    """The failure probability, exactly.
+def read_failure(failure: "Number") -> Fraction:
+    """Read the failure probability exactly.
 
     Raises:
-        ParameterError, ParameterTypeError: It is no probability below 1, or so small that the
-            tails, which are floats, could not show it.
+        ParameterError, ParameterTypeError: It is not a probability below 1, or it is so small that
+            no tail, which is a float, could be below it.
 
     >>> read_failure("1e-9")
     Fraction(1, 1000000000)
@@ -124,75 +126,76 @@ def read_failure(failure: Number) -> Fraction:
     read = read_parameter(failure, "failure")
     if read >= 1:
         raise ParameterError("failure must be a probability below 1, such as 1e-9.")
-    if read < _LEAST_FAILURE:
+    if read < _SMALLEST_FAILURE:
         raise ParameterError("failure must be at least 1e-200; nothing could be shown with less.")
     return read
 
 
-def audited(
+def audit_mechanisms(
     mechanisms: Sequence[Mechanism],
     failure: Fraction,
     processes: int,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit all these; all their tails share the failure probability in equal parts."""
-    tails = sum(_tails(each) * len(_rounds(each)) for each in mechanisms)
+    """Audit these mechanisms; all binomial tails get equal parts of the failure probability."""
+    tails = sum(_count_tails(each) * len(_rounds(each)) for each in mechanisms)
     level = failure / tails
-    found = _found(mechanisms, level, processes, progress)
+    found = _audit_once(mechanisms, level, processes, progress)
     for more in _ROUNDS[1:]:
         again = {
             number: each._replace(releases=more * each.releases)
             for number, each in enumerate(mechanisms)
             if more in _rounds(each) and not found[number].as_expected
         }
-        longer = _found([*again.values()], level, processes, progress)
+        longer = _audit_once([*again.values()], level, processes, progress)
         for number, each in zip(again, longer, strict=True):
             found[number] = replace(each, releases=found[number].releases + each.releases)
     return Audit(tuple(found), failure, tails)
 
 
 def _rounds(mechanism: Mechanism) -> Sequence[int]:
-    """What is broken and not found at once is looked at longer; each time has tails of its own."""
+    """The rounds of a mechanism: a broken one that is not found gets more, with their own tails."""
     return _ROUNDS[:1] if mechanism.should_be == "private" else _ROUNDS
 
 
-def _found(
+def _audit_once(
     mechanisms: Sequence[Mechanism], level: Fraction, processes: int, progress: Progress | None
-) -> list[Audited]:
-    tasks = [task for number, each in enumerate(mechanisms) for task in _tasks(number, each)]
+) -> list[MechanismAudit]:
+    tasks = [task for number, each in enumerate(mechanisms) for task in _make_tasks(number, each)]
     done, all_of = 0, sum(task.releases for task in tasks)
 
-    def told(more: int) -> None:
+    def report(more: int) -> None:
         nonlocal done
         done += more
         if progress is not None:
             progress("making releases", done / all_of)
 
-    tallies = sample(tasks, processes, told)
+    tallies = sample(tasks, processes, report)
     found = []
     for number, each in enumerate(mechanisms):
         if progress is not None:
             progress("judging them", number / len(mechanisms))
-        found.append(_judged(number, each, tallies, level))
+        found.append(_evaluate(number, each, tallies, level))
     return found
 
 
-def _tails(mechanism: Mechanism) -> int:
+def _count_tails(mechanism: Mechanism) -> int:
     gaps = mechanism.gaps
     return sum(
-        privacy.tails(case, gaps=gaps) + (laws.tails(case, gaps=gaps) if mechanism.law else 0)
+        epsilon_bounds.count_tails(case, gaps=gaps)
+        + (law_test.count_tails(case, gaps=gaps) if mechanism.law else 0)
         for case in mechanism.cases
     )
 
 
-def _tasks(number: int, mechanism: Mechanism) -> list[Task]:
-    """On each side of each case, releases to choose events by, and others to measure them by."""
-    each_side = max(_LEARNT_OF, mechanism.releases // (2 * len(mechanism.cases)))
-    learnt = each_side // _LEARNT_OF
+def _make_tasks(number: int, mechanism: Mechanism) -> list[Task]:
+    """For each side of each case: releases that choose events, and others that measure them."""
+    each_side = max(_SELECTION_DIVISOR, mechanism.releases // (2 * len(mechanism.cases)))
+    learnt = each_side // _SELECTION_DIVISOR
     return [
         Task(
-            (number, at, side, part),
-            mechanism.release, answers, case.parameters, mechanism.gaps, grid(case), releases,
+            (number, at, side, part), mechanism.release, answers, case.parameters,
+            mechanism.gaps, make_gap_bins(case), releases,
         )
         for at, case in enumerate(mechanism.cases)
         for side, answers in enumerate(case.sides)
@@ -200,9 +203,9 @@ def _tasks(number: int, mechanism: Mechanism) -> list[Task]:
     ]  # fmt: skip
 
 
-def _judged(
+def _evaluate(
     number: int, mechanism: Mechanism, tallies: dict[tuple[int, ...], Tally], level: Fraction
-) -> Audited:
+) -> MechanismAudit:
     checks: list[LawCheck] = []
     bounds: list[Bound] = []
     releases = 0
@@ -211,10 +214,10 @@ def _judged(
         learnt, measured = ([tallies[number, at, side, part] for side in (0, 1)] for part in (0, 1))
         both = [a + b for a, b in zip(learnt, measured, strict=True)]
         releases += sum(each.releases for each in both)
-        bounds += privacy.bounds(case, learnt, measured, level, gaps=gaps)
+        bounds += epsilon_bounds.bound_epsilon(case, learnt, measured, level, gaps=gaps)
         if mechanism.law:
-            checks += laws.check(case, both, level, gaps=gaps)
-    return Audited(
+            checks += law_test.check_law(case, both, level, gaps=gaps)
+    return MechanismAudit(
         name=mechanism.name,
         what=mechanism.what,
         should_be=mechanism.should_be,

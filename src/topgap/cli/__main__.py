@@ -1,5 +1,5 @@
 """`python -m topgap.cli`."""
 
-from topgap.cli import main
+from topgap.cli.main import main
 
 main()

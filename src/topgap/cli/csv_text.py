@@ -1,4 +1,4 @@
-"""CSV as the command writes it: lines that every reader sees alike, and no formulas."""
+"""CSV as the command writes it: lines that all readers parse alike, and no formulas."""
 
 import re
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
 
 
-def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    r"""The rows as lines that end in a line feed.
+def format_csv(rows: Iterable[Iterable[object]]) -> str:
+    r"""Format the rows as lines that end in a line feed.
 
     Text that a spreadsheet would take for a formula gets an apostrophe before it. Numbers are as
     they are, also where they are written as text, such as an exact fraction.
 
-    >>> csv_text([[1, "flu", "-1/3"], [2.5, "=A1", None], [-3, "two\rlines", "a,b"]]).split("\n")
+    >>> format_csv([[1, "flu", "-1/3"], [2.5, "=A1", None], [-3, "two\rlines", "a,b"]]).split("\n")
     ['1,flu,-1/3', "2.5,'=A1,", '-3,"two\rlines","a,b"', '']
     """
     return "".join(",".join(map(_cell, row)) + "\n" for row in rows)

@@ -1,30 +1,61 @@
-"""Files that appear whole or not at all."""
+"""Where a command writes: files that appear whole or not at all, and standard output."""
 
 import contextlib
 import glob
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from topgap.display.text import format_path
 from topgap.errors import OutputError
+
+OutputFormat = Literal["table", "csv", "json", "parquet"]
+_FORMATS: dict[str, OutputFormat] = {
+    ".csv": "csv",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".txt": "table",
+    "": "table",
+}
+
+
+def format_by_name(target: Path | None) -> OutputFormat | None:
+    """The format that the name of a file asks for; None if it is unknown.
+
+    >>> format_by_name(Path("out.csv")), format_by_name(Path("out.txt"))
+    ('csv', 'table')
+    >>> format_by_name(Path("out.xlsx"))
+    """
+    return "table" if target is None else _FORMATS.get(target.suffix.lower())
+
+
+def none_if_standard_output(target: Path | None) -> Path | None:
+    """The file; None for `-`, which means standard output."""
+    return None if target == Path("-") else target
+
+
+def are_distinct(targets: list[Path]) -> bool:
+    """Whether no two of the names mean the same file."""
+    return len({os.path.realpath(each) for each in targets}) == len(targets)
 
 
 def check(
     targets: Iterable[Path], sources: Iterable[str], *, overwrite: bool, or_else: str = ""
 ) -> None:
-    """See that the files can be written, before any work is done for them.
+    """Check that the files can be written, before any work is done for them.
 
     Args:
         targets: The files.
-        sources: What is read, and must stay.
-        overwrite: Whether files that exist may be overwritten.
-        or_else: What can be done besides giving another name.
+        sources: What is read, and must not be overwritten: paths, or patterns of them.
+        overwrite: Whether existing files may be overwritten.
+        or_else: What the sentence advises besides another name.
 
     Raises:
-        OutputError: One cannot be, or exists and must not be overwritten, or is a source.
+        OutputError: A file cannot be written, or must not be overwritten.
     """
     read = [path for each in sources for path in [each, *glob.glob(each, recursive=True)]]
     for target in targets:
@@ -33,16 +64,16 @@ def check(
         except OutputError:
             raise
         except OSError as error:
-            raise _unwritable(target, error) from None
+            raise _output_error(target, error) from None
 
 
 def check_beside_ledger(targets: Iterable[Path], ledger: Path) -> None:
-    """See that no file has a name that SQLite gives to its own beside a ledger.
+    """Check that no file has a name that SQLite uses for its own files beside a ledger.
 
     Raises:
-        OutputError: One has, and would be taken for such a file.
+        OutputError: One has; SQLite would take it for its own.
     """
-    # In whatever case, for to some systems they are the same.
+    # In any case: some file systems ignore it.
     own = {f"{os.path.realpath(ledger)}-{e}".casefold() for e in ("journal", "wal", "shm")}
     for target in targets:
         if os.path.realpath(target).casefold() in own:
@@ -74,7 +105,7 @@ def _check(target: Path, read: Iterable[str], *, overwrite: bool, or_else: str) 
 
 
 def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
-    """Write all the files, each whole; none gets its name before all of them are complete.
+    """Write the files, each whole; none gets its name before all of them are complete.
 
     Raises:
         OutputError: They cannot be written.
@@ -85,7 +116,7 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
     try:
         for target, content in contents.items():
             if not _is_special(target):
-                ready[target] = _written_beside(target, content)
+                ready[target] = _write_beside(target, content)
         for target, content in contents.items():
             if target not in ready:
                 target.write_bytes(content)
@@ -93,30 +124,56 @@ def write(contents: Mapping[Path, bytes], *, overwrite: bool) -> None:
             if overwrite:
                 os.replace(temporary, os.path.realpath(target))
             else:
-                _put(temporary, target)
+                _rename_without_overwriting(temporary, target)
                 made.append(target)
     except BaseException as error:
         for each in [*ready.values(), *made]:
             with contextlib.suppress(OSError):
                 each.unlink()
         if isinstance(error, OSError):
-            raise _unwritable(target, error) from None
+            raise _output_error(target, error) from None
         raise
 
 
-def written(target: Path) -> str:
-    """What is said of a file that has been written."""
+def describe_written(target: Path) -> str:
+    """The remark about a file that has been written."""
     return f"Written: {format_path(target)}"
 
 
-def _unwritable(target: Path, error: OSError) -> OutputError:
+def check_standard_output() -> None:
+    """Check that standard output is open, before any work is done for it.
+
+    Raises:
+        OutputError: It is closed.
+    """
+    if sys.stdout is None:
+        raise OutputError("Standard output is closed.")
+
+
+def write_standard_output(content: bytes) -> None:
+    """Write these bytes and no others to standard output.
+
+    Raises:
+        OutputError: They cannot be written.
+    """
+    check_standard_output()
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"Standard output cannot be written: {error.strerror}.") from None
+
+
+def _output_error(target: Path, error: OSError) -> OutputError:
     name = format_path(target)
     why = error.strerror or type(error).__name__
     return OutputError(f"{name if len(name) <= 100 else name[:99] + '…'} cannot be written: {why}.")
 
 
-def _written_beside(target: Path, content: bytes) -> Path:
-    """A file in the same directory, complete and on disk."""
+def _write_beside(target: Path, content: bytes) -> Path:
+    """Write a complete file in the same directory, and sync it to disk."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=_directory(target))
     temporary = Path(name)
     try:
@@ -131,8 +188,8 @@ def _written_beside(target: Path, content: bytes) -> Path:
     return temporary
 
 
-def _put(temporary: Path, target: Path) -> None:
-    """Give the file its name, unless another one has it by now."""
+def _rename_without_overwriting(temporary: Path, target: Path) -> None:
+    """Give the file its name, unless another file has it by now."""
     try:
         os.link(temporary, target)
     except FileExistsError:

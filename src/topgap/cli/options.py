@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from topgap import neighbours
+from topgap.cli.files import none_if_standard_output
 
 DATA, PRIVACY, BUDGET, OUTPUT = "The data", "Privacy", "The budget", "Output"
 """The panels in which help shows them."""
@@ -74,18 +75,13 @@ IgnoreClock = Annotated[
     ),
 ]
 
-
-def _output(given: Path | None) -> Path | None:
-    return None if given == Path("-") else given
-
-
 Output = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        callback=_output,
+        callback=none_if_standard_output,
         help="Where to write it; standard output if it is - or not given.",
         rich_help_panel=OUTPUT,
     ),

@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from topgap.cli.signals import raise_again
+from topgap.cli.errors import raise_lost_signal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -14,7 +14,7 @@ _AFTER = 0.5
 
 
 class Bar:
-    """Shows what it is told, by being called with what is done and which share of it."""
+    """A progress bar that is called with what is being done and the share of it that is done."""
 
     def __init__(self, *, shown: bool = True) -> None:
         self._wanted = shown and sys.stderr is not None and sys.stderr.isatty()
@@ -23,16 +23,16 @@ class Bar:
         self._task: TaskID | None = None
 
     def __call__(self, doing: str, share: float | None) -> None:
-        """Show that this share, from 0 to 1, is done; None if it is not known.
+        """Show the share that is done, from 0 to 1; None if it is not known.
 
         Raises:
-            KeyboardInterrupt, SystemExit: A signal came, and what it raised was lost.
+            KeyboardInterrupt, SystemExit: A signal came, and the exception of its handler was lost.
         """
-        raise_again()
+        raise_lost_signal()
         if not self._wanted or time.monotonic() < self._begin:
             return
         if self._bar is None or self._task is None:
-            self._bar, self._task = _made()
+            self._bar, self._task = _make_bar()
             self._bar.start()
         if share is None:
             self._bar.update(self._task, description=doing, total=None)
@@ -40,7 +40,7 @@ class Bar:
             self._bar.update(self._task, description=doing, total=1, completed=share)
 
     def pause(self) -> None:
-        """Give the terminal free, until there is more to show."""
+        """Clear the terminal until there is more to show."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -57,7 +57,7 @@ class Bar:
         self.pause()
 
 
-def _made() -> tuple["Progress", "TaskID"]:
+def _make_bar() -> tuple["Progress", "TaskID"]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

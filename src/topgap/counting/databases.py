@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote as escape_path
 
 from topgap.counting.cells import is_text, text_of
 from topgap.counting.engine import Engine
@@ -19,18 +19,10 @@ from topgap.counting.queries import (
     text_of_query,
 )
 from topgap.counting.sqlite_text import in_plain_words, is_in_plain_words
-from topgap.counting.tables import (
-    Column,
-    Table,
-    described,
-    identifier,
-    literal,
-    more_than_one,
-    places_of,
-    quoted,
-)
+from topgap.counting.tables import Column, Table, described, identifier, literal, places_of
 from topgap.display.text import to_line
 from topgap.errors import SourceError
+from topgap.sources.columns import quote, repeated_column
 
 _ROWS = 50_000
 _STEPS = 100_000  # of SQLite's machine, some milliseconds
@@ -171,7 +163,7 @@ def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
         SourceError: As of `read_duckdb`.
     """
     try:
-        database = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
+        database = sqlite3.connect(f"file:{escape_path(path)}?mode=ro", uri=True)
     except sqlite3.Error:
         raise SourceError(f"{label} cannot be read as a SQLite file.") from None
     try:
@@ -202,7 +194,7 @@ def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
         named = label if asked.query is None else _QUERY
         for name in asked.columns:
             if any(re.fullmatch(rf"{re.escape(name)}:\d+", each) for each in heads):
-                raise more_than_one(named, name)  # which SQLite tells by a number after it
+                raise repeated_column(named, name)  # which SQLite tells by a number after it
         places = places_of(asked.columns, heads, named, typed=asked.query is None)
         _carry(engine, rows, places, label, is_query=asked.query is not None)
     except sqlite3.Error:
@@ -294,11 +286,11 @@ def _chosen(names: Sequence[str], table: str | None, label: str) -> str:
         return names[0]
     if table in names:
         return str(table)
-    shown = ", ".join(map(quoted, names[:8])) + (", …" if len(names) > 8 else "")
+    shown = ", ".join(map(quote, names[:8])) + (", …" if len(names) > 8 else "")
     has = f"it has {shown}" if names else "it has none"
     if table is None:
         raise SourceError(f"Say which table of {label} is meant; {has}.")
-    raise SourceError(f"{label} has no table {quoted(table)}; {has}.")
+    raise SourceError(f"{label} has no table {quote(table)}; {has}.")
 
 
 def _carry(

@@ -12,8 +12,9 @@ from topgap.counting.cells import UNSEEN
 from topgap.counting.engine import LONGEST_LINE
 from topgap.counting.files import Found
 from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, literal, more_than_one, quoted
+from topgap.counting.tables import Column, Table, literal
 from topgap.errors import ParameterError, SourceError
+from topgap.sources.columns import quote, repeated_column
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 _TABS = {"tab": "\t", "\\t": "\t"}
@@ -93,7 +94,7 @@ def _layout(
         names = [each.strip(UNSEEN) for each in cells] if header else _numbered(cells)
         for name in wanted:
             if names.count(name) > 1:
-                raise more_than_one(label, name)
+                raise repeated_column(label, name)
         lacking = [name for name in wanted if name not in names]
         missing = min(missing, lacking, key=len)
         if not lacking:
@@ -105,7 +106,7 @@ def _layout(
             if header
             else "; without a header they go by number, from 1"
         )
-        raise SourceError(f"{label} has no column {quoted(missing[0])}{where}.")
+        raise SourceError(f"{label} has no column {quote(missing[0])}{where}.")
     splitting = [each for each in fitting if each.width > 1] or fitting[:1]
     if len(splitting) > 1:
         raise SourceError(f"{label} can be read with several delimiters; say which one it has.")

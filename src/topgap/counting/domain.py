@@ -9,11 +9,13 @@ import numpy as np
 from topgap.counting.boundary import guarded
 from topgap.counting.cells import is_integer, item_text, text_of, tidied
 from topgap.counting.engine import LONGEST_LINE, Engine
-from topgap.counting.files import Format, format_by_name, is_path, label_of, refuse_address
+from topgap.counting.files import Format, format_by_name
 from topgap.counting.sources import open_table
-from topgap.counting.tables import Table, quoted
+from topgap.counting.tables import Table
 from topgap.domain import MOST_ITEMS, FromData
 from topgap.errors import DomainError, ParameterError, SourceError
+from topgap.sources.columns import quote
+from topgap.sources.paths import is_path, label_path, refuse_address
 
 MOST_TEXT = 500_000_000
 """So many characters all items of a file may have; what is read takes memory."""
@@ -102,7 +104,7 @@ def read_domain(
     """
     if column is not None:
         return _from_column(path, column, form, header)
-    label = label_of(os.fspath(path))
+    label = label_path(os.fspath(path))
     if os.path.splitext(path)[1].lower() in _TABLES:
         raise DomainError(
             f"{label} is a table; say which of its columns holds the items (column=, "
@@ -162,7 +164,7 @@ def _from_column(
     path: str | os.PathLike[str], column: str, form: Format | None, header: bool
 ) -> Domain:
     if form is None and format_by_name(os.fspath(path)) is None:
-        label = label_of(os.fspath(path))
+        label = label_path(os.fspath(path))
         raise DomainError(f"{label} has no name of a table, such as .csv; give no column for it.")
     with Engine() as engine:
         try:
@@ -246,5 +248,5 @@ def _check_distinct(items: Sequence[Any]) -> None:
     seen: set[Any] = set()
     for item in items:
         if item in seen:
-            raise DomainError(f"The domain has {quoted(str(item))} more than once.")
+            raise DomainError(f"The domain has {quote(str(item))} more than once.")
         seen.add(item)

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -15,8 +14,8 @@ from topgap.counting.boundary import Passed
 from topgap.display.text import format_path
 from topgap.errors import MissingExtraError, ParameterError, SourceError
 from topgap.signals import defer_signals
+from topgap.sources.progress import Progress
 
-Progress = Callable[[str, float | None], None]
 """Told ten times a second what is done, and which share of it, from 0 to 1; None if not known."""
 
 MEMORY = "700MB"

@@ -7,12 +7,14 @@ import numpy as np
 from topgap.counting.boundary import guarded
 from topgap.counting.cells import is_integer, item_text, person_key, whole_number
 from topgap.counting.domain import Domain, as_domain
-from topgap.counting.engine import MEMORY, Engine, Progress
+from topgap.counting.engine import MEMORY, Engine
 from topgap.counting.files import Format
 from topgap.counting.sources import open_lines, open_table
-from topgap.counting.tables import Table, quoted
+from topgap.counting.tables import Table
 from topgap.domain import Counts, FromData
 from topgap.errors import DomainError, SourceError
+from topgap.sources.columns import quote
+from topgap.sources.progress import Progress
 
 
 @guarded(SourceError, "The source")
@@ -316,4 +318,4 @@ def _count(found: Table, name: str) -> str:
 def _fit(found: Table, name: str, made: str | None) -> str:
     if made is not None:
         return made
-    raise SourceError(f"{found.label} has a column {quoted(name)} of a type that cannot be used.")
+    raise SourceError(f"{found.label} has a column {quote(name)} of a type that cannot be used.")

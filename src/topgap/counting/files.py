@@ -2,16 +2,13 @@
 
 import glob
 import os
-import re
-import stat
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.engine import Engine
-from topgap.display.text import format_path
 from topgap.errors import ParameterError, SourceError
+from topgap.sources.paths import check_readable, expand_paths, label_open_file, label_path
 
 Format = Literal["csv", "tsv", "jsonl", "parquet", "fimi", "duckdb", "sqlite"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -30,11 +27,6 @@ _SUFFIXES: dict[str, Format] = {
     ".sqlite3": "sqlite",
 }
 _CHUNK = 1 << 20
-
-
-def is_path(source: object) -> bool:
-    """Whether the source names a file."""
-    return isinstance(source, str | os.PathLike)
 
 
 class Found(NamedTuple):
@@ -58,39 +50,17 @@ def find(engine: Engine, source: Any, most_copied: int | None = None) -> Found:
         SourceError: There is no such file, or it cannot be read.
     """
     if hasattr(source, "read"):
-        label = label_of_open(source)
+        label = label_open_file(source)
         copy = _copied(engine, source, label, engine.new_path(""), most_copied)
         return Found([copy], [label], label)
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
-    for path in matching(source):
+    for path in expand_paths(source):
         status = _check(path)
         found.setdefault((status.st_dev, status.st_ino), path)
-    labels = [label_of(path) for path in found.values()]
+    labels = [label_path(path) for path in found.values()]
     many = "" if len(labels) == 1 else f" (or another of the {len(labels)} files)"
     paths = [_plain(engine, path, most_copied) for path in found.values()]
     return Found(paths, labels, labels[0] + many)
-
-
-def matching(source: Any) -> list[str]:
-    """The names of the files that a path, a pattern, or several of them mean.
-
-    Raises:
-        SourceError: There is none.
-    """
-    given = [source] if is_path(source) else [*source]
-    if not given:
-        raise SourceError("There is no file to read.")
-    return [path for each in given for path in _expanded(os.fspath(each))]
-
-
-def label_of(path: str) -> str:
-    """A path as an error shows it: on one line, and if it is long, the end that tells the file.
-
-    >>> label_of("postgresql://ann:secret@host/db")
-    'postgresql://…@host/db'
-    """
-    shown = format_path(path)
-    return shown if len(shown) <= 80 else f"…{shown[-79:]}"
 
 
 def format_of(paths: list[str], label: str, given: Format | None) -> Format:
@@ -116,49 +86,11 @@ def format_of(paths: list[str], label: str, given: Format | None) -> Format:
     return only
 
 
-def _expanded(path: str) -> list[str]:
-    refuse_address(path)
-    if os.path.lexists(path) or not glob.has_magic(path):
-        return [path]
-    paths = [each for each in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(each)]
-    if not paths:
-        raise SourceError(f"No file matches {label_of(path)}.")
-    return paths
-
-
-def refuse_address(path: str) -> None:
-    """Refuse what names no file; of an address its scheme alone is said, the rest may be secret.
-
-    Raises:
-        SourceError: It is the address of a server.
-    """
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]+):/", path)
-    if scheme and ("://" in path or not os.path.lexists(path)):
-        raise SourceError(f"Only files are read, and this is a network address ({scheme[1][:20]}).")
-
-
 def _check(path: str) -> os.stat_result:
     if os.path.isdir(path):
-        label = label_of(path)
+        label = label_path(path)
         raise SourceError(f"{label} is a directory; name the files in it, as in '{label}/*.csv'.")
-    return status_of(path)
-
-
-def status_of(path: str) -> os.stat_result:
-    """What the system says of a file that can be read.
-
-    Raises:
-        SourceError: It cannot.
-    """
-    label = label_of(path)
-    try:
-        status = os.stat(path)
-        if stat.S_ISREG(status.st_mode):
-            open(path, "rb").close()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "its name is not that of a file"
-        raise SourceError(f"{label} cannot be read: {why}.") from None
-    return status
+    return check_readable(path)
 
 
 def _plain(engine: Engine, path: str, most_copied: int | None) -> str:
@@ -166,7 +98,7 @@ def _plain(engine: Engine, path: str, most_copied: int | None) -> str:
     ends = [each.lower() for each in Path(path).suffixes[-2:]]  # such as .csv.gz
     ending = "".join(each for each in ends if each[1:].isalnum() and each.isascii())
     if not os.path.isfile(path):
-        label = label_of(path)
+        label = label_path(path)
         try:
             pipe = open(path, "rb")  # noqa: SIM115 - closed below, and its errors are another's
         except OSError as error:
@@ -180,7 +112,7 @@ def _plain(engine: Engine, path: str, most_copied: int | None) -> str:
         link.symlink_to(os.path.abspath(path))
     except OSError:  # as on Windows, where not everybody may make one
         with open(path, "rb") as file:
-            return _copied(engine, file, label_of(path), link, None)
+            return _copied(engine, file, label_path(path), link, None)
     return str(link)
 
 
@@ -204,11 +136,6 @@ def format_by_name(path: str) -> Format | None:
     if name.suffix.lower() == ".gz":
         name = name.with_suffix("")
     return _SUFFIXES.get(name.suffix.lower())
-
-
-def label_of_open(source: IO[bytes]) -> str:
-    """What to call an open file in an error."""
-    return "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"
 
 
 def _copied(engine: Engine, source: IO[bytes], label: str, path: Path, most: int | None) -> str:

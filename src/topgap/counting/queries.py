@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from topgap.counting.engine import Engine
-from topgap.counting.tables import literal, quoted
+from topgap.counting.tables import literal
 from topgap.display.text import to_line
 from topgap.errors import SourceError
+from topgap.sources.columns import quote
 
 Node = dict[str, Any]
 
@@ -156,7 +157,7 @@ class _Check:
             return
         self._seen.add(("view", name))
         schema = name.rpartition(".")[0]
-        scope = _Scope(f"The view {quoted(name)}", outermost=outermost, schema=schema)
+        scope = _Scope(f"The view {quote(name)}", outermost=outermost, schema=schema)
         match = _VIEW.fullmatch(self._known.views[name])
         try:
             node = parse(self._engine, match[2]) if match else None
@@ -214,7 +215,7 @@ class _Check:
         if len(found) > 1:
             raise _refusal(
                 scope.of,
-                f"takes {quoted(self._person)} from another column in one part of a UNION",
+                f"takes {quote(self._person)} from another column in one part of a UNION",
                 "take it from one column",
             )
 
@@ -250,10 +251,10 @@ class _Check:
         """Refuse a person who is not told by one column."""
         parts = {_last_name(e) for e in _expressions_in(person) if e["class"] == "COLUMN_REF"}
         if scope.outermost and not parts:
-            what = f"makes up {quoted(self._person)}"
+            what = f"makes up {quote(self._person)}"
             raise _refusal(scope.of, what, "select the column that identifies the person")
         if len(parts) > 1:
-            raise _refusal(scope.of, f"makes {quoted(self._person)} of several columns")
+            raise _refusal(scope.of, f"makes {quote(self._person)} of several columns")
 
     def _is_by_person(self, node: Node, person: Node | None, scope: "_Scope") -> bool:
         """Whether all rows of each group have the same person."""
@@ -312,7 +313,7 @@ class _Check:
             if each in known.views:
                 self.view(each, outermost=False)
         if not any(each in known.tables for each in candidates):  # which has the views, too
-            raise SourceError(f"{scope.of} names a table {quoted(name)} that is not in the file.")
+            raise SourceError(f"{scope.of} names a table {quote(name)} that is not in the file.")
 
     def _expressions(self, part: object, scope: "_Scope") -> int:
         """Check all expressions in a part of the tree; how many aggregates there are."""
@@ -332,14 +333,14 @@ class _Check:
         known = self._known
         if name in known.others:
             raise SourceError(
-                f"{scope.of} uses the function {quoted(name)}, whose result is not determined by "
+                f"{scope.of} uses the function {quote(name)}, whose result is not determined by "
                 f"the rows, or which fails for some of them; {_LEAVE_OUT}."
             )
         if name in known.macros:  # which hide what else has the name
             return self._macro(name) or name in known.aggregates
         is_known = name in known.by_row or name in known.aggregates or name == "unnest"
         if not is_known and name.isidentifier():  # unlike operators, such as || and ~~
-            raise SourceError(f"{scope.of} uses a function {quoted(name)} that is not known.")
+            raise SourceError(f"{scope.of} uses a function {quote(name)} that is not known.")
         return name in known.aggregates
 
     def _macro(self, name: str) -> bool:
@@ -349,7 +350,7 @@ class _Check:
         has_aggregates = False
         self._seen.add(("macro", name))
         for definition in self._known.macros[name]:
-            scope = _Scope(f"The macro {quoted(name)}")
+            scope = _Scope(f"The macro {quote(name)}")
             try:
                 node = parse(self._engine, f"SELECT {definition}")
             except SourceError:

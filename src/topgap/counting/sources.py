@@ -10,8 +10,10 @@ from topgap.counting.engine import Engine
 from topgap.counting.files import Format
 from topgap.counting.frames import read_frame
 from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, described, literal, numbered, places_of, quoted
+from topgap.counting.tables import Column, Table, described, literal, numbered, places_of
 from topgap.errors import ParameterError, SourceError
+from topgap.sources.columns import quote
+from topgap.sources.paths import is_path
 
 _FIRST = 10_000
 _NO_HIVE = "hive_partitioning = false"  # no column is taken from the names of directories
@@ -114,8 +116,8 @@ def open_lines(engine: Engine, source: Any) -> Table:
 
 
 def _is_file(source: Any) -> bool:
-    several = isinstance(source, list | tuple) and all(map(files.is_path, source))
-    return files.is_path(source) or several or hasattr(source, "read")
+    several = isinstance(source, list | tuple) and all(map(is_path, source))
+    return is_path(source) or several or hasattr(source, "read")
 
 
 def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]) -> Table:
@@ -134,7 +136,7 @@ def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequ
         for name, column in zip(wanted, found, strict=True):
             if kinds.setdefault(name, column.kind) != column.kind:
                 raise SourceError(
-                    f"{label} has a column {quoted(name)} of another type in other files."
+                    f"{label} has a column {quote(name)} of another type in other files."
                 )
         alike.setdefault(tuple(column.cell for column in found), []).append(path)
     selects = []
@@ -175,7 +177,7 @@ def _read_json_lines(
     for name, is_there in zip(wanted, seen, strict=True):
         if is_there is False:
             raise SourceError(
-                f"{label} has no column {quoted(name)} in its first objects (upper and lower case "
+                f"{label} has no column {quote(name)} in its first objects (upper and lower case "
                 f"differ)."
             )
     if len({name.casefold() for name in wanted}) < len(wanted):

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from topgap.counting.engine import Engine
-from topgap.display.text import to_line
 from topgap.errors import SourceError
-
-_MOST_NAMES = 8
+from topgap.sources.columns import missing_column, repeated_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Table:
         """
         if name in self.columns:
             return self.columns[name]
-        raise no_such_column(self.label, name, self.columns if self.typed else ())
+        raise missing_column(self.label, name, self.columns if self.typed else ())
 
 
 def places_of(
@@ -62,9 +60,9 @@ def places_of(
     """
     for name in wanted:
         if names.count(name) > 1:
-            raise more_than_one(label, name)
+            raise repeated_column(label, name)
         if name not in names:
-            raise no_such_column(label, name, names if typed else ())
+            raise missing_column(label, name, names if typed else ())
     return [names.index(name) for name in wanted]
 
 
@@ -94,27 +92,6 @@ def described(engine: Engine, label: str, relation: str) -> Table:
         raise SourceError(engine.sentence(error, label)) from None
     columns = {name: Column(identifier(name), kind) for name, kind, *_ in rows}
     return Table(label, relation, columns, typed=True)
-
-
-def no_such_column(label: str, name: str, names: Iterable[str]) -> SourceError:
-    """The error that tells of a column that is not there, and the first of the names that are."""
-    names = [*names]
-    alike = [each for each in names if each.casefold() == name.casefold()]
-    shown = [*map(quoted, alike or names)]
-    more = ", …" if len(shown) > _MOST_NAMES else ""
-    has = "; it has " + ", ".join(shown[:_MOST_NAMES]) + more if shown else ""
-    return SourceError(f"{label} has no column {quoted(name)}{has}.")
-
-
-def more_than_one(label: str, name: str) -> SourceError:
-    """The error that tells of a column that is there more than once."""
-    return SourceError(f"{label} has more than one column {quoted(name)}.")
-
-
-def quoted(name: str) -> str:
-    """A name as an error shows it: on one line, and not at any length."""
-    shown = to_line(name)
-    return f"'{shown}'" if len(shown) <= 80 else f"'{shown[:79]}…'"
 
 
 def literal(text: str) -> str:

@@ -10,7 +10,7 @@ All this is for public data alone: errors may show what a file has in it. Data a
 to be protected go through `topgap.counting`.
 """
 
-from topgap.datasets.catalogue import CATALOGUE, Entry, Source
+from topgap.datasets.catalogue import CATALOGUE, CatalogueEntry, Source
 from topgap.datasets.dataset import Dataset, read
 from topgap.datasets.fimi import FORMS, Form, transactions
 from topgap.datasets.folders import data_folder
@@ -21,8 +21,8 @@ __all__ = [
     "CATALOGUE",
     "FORMS",
     "T40I10D100K",
+    "CatalogueEntry",
     "Dataset",
-    "Entry",
     "Form",
     "Quest",
     "Source",

@@ -31,7 +31,7 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class CatalogueEntry:
     """A public data set by name.
 
     Attributes:
@@ -60,10 +60,10 @@ class Entry:
 # be the one that is left, and so comes first.
 _FIMI = ("https://www.cs.rpi.edu/~zaki/Workshops/FIMI/data", "http://fimi.uantwerpen.be/data")
 
-CATALOGUE: Mapping[str, Entry] = {
+CATALOGUE: Mapping[str, CatalogueEntry] = {
     entry.name: entry
     for entry in (
-        Entry(
+        CatalogueEntry(
             name="T40I10D100K",
             records=100_000,
             items=942,
@@ -76,7 +76,7 @@ CATALOGUE: Mapping[str, Entry] = {
                 for base, end in zip(_FIMI, (".gz", ""), strict=True)
             ),
         ),
-        Entry(
+        CatalogueEntry(
             name="BMS-POS",
             records=515_597,
             items=1_657,
@@ -90,7 +90,7 @@ CATALOGUE: Mapping[str, Entry] = {
                 for scheme in ("https", "http")
             ),
         ),
-        Entry(
+        CatalogueEntry(
             name="Kosarak",
             records=990_002,
             items=41_270,
@@ -107,17 +107,17 @@ CATALOGUE: Mapping[str, Entry] = {
 }
 
 
-def entry_of(name: str, catalogue: Mapping[str, Entry] = CATALOGUE) -> Entry:
+def find_entry(name: str, catalogue: Mapping[str, CatalogueEntry] = CATALOGUE) -> CatalogueEntry:
     """The data set that a name means, however it is spelt.
 
     Raises:
         ParameterError: There is none.
 
-    >>> entry_of("bmspos").name, entry_of("KOSARAK").name
+    >>> find_entry("bmspos").name, find_entry("KOSARAK").name
     ('BMS-POS', 'Kosarak')
     """
     for known, entry in catalogue.items():
-        if isinstance(name, str) and _plain(known) == _plain(name):
+        if isinstance(name, str) and _normalize(known) == _normalize(name):
             return entry
     raise ParameterError(
         f"The data sets that are known by name are {', '.join(catalogue)}; "
@@ -125,5 +125,5 @@ def entry_of(name: str, catalogue: Mapping[str, Entry] = CATALOGUE) -> Entry:
     )
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return re.sub(r"[-_ ]", "", name).casefold()

@@ -41,7 +41,7 @@ class Content:
             # reach with SHA-1, too.
             "sha1": hashlib.sha1(usedforsecurity=False),
         }
-        self._file = io.BufferedReader(_Told(partial(self._next, stream)), _BLOCK)
+        self._file = io.BufferedReader(_PrefixedStream(partial(self._next, stream)), _BLOCK)
 
     def lines(self) -> Iterator[bytes]:
         """The lines one by one, with their ends.
@@ -53,9 +53,9 @@ class Content:
         for line in iter(partial(self._file.readline, LONGEST_LINE + 1), b""):
             self.line += 1
             if len(line) > LONGEST_LINE:
-                raise self.refused(f"is longer than {LONGEST_LINE:,} bytes")
+                raise self.line_error(f"is longer than {LONGEST_LINE:,} bytes")
             if b"\r" in line and b"\r" in line.rstrip(b"\r\n"):
-                raise self.refused("has a carriage return inside; end lines with a line feed")
+                raise self.line_error("has a carriage return inside; end lines with a line feed")
             yield line
 
     def blocks(self) -> Iterator[bytes]:
@@ -66,11 +66,11 @@ class Content:
         """
         return iter(partial(self._file.read, _BLOCK), b"")
 
-    def refused(self, why: str) -> DatasetError:
+    def line_error(self, why: str) -> DatasetError:
         """What to raise about the line that was read last."""
         return DatasetError(f"Line {self.line:,} of {self.label} {why}.")
 
-    def sums(self) -> dict[str, str]:
+    def checksums(self) -> dict[str, str]:
         """The checksums of what has been read, by the names that hashlib has for them."""
         return {name: each.hexdigest() for name, each in self._sums.items()}
 
@@ -80,14 +80,14 @@ class Content:
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise DatasetError(f"What {self.label} holds is damaged, or cut short.") from None
         except OSError as error:
-            raise _cannot_be_read(self.label, error) from None
+            raise _read_error(self.label, error) from None
         for each in self._sums.values():
             each.update(block)
         return block
 
 
 @contextmanager
-def unpacked(source: File) -> Iterator[Content]:
+def open_unpacked(source: File) -> Iterator[Content]:
     """Open a file to read what it holds; gzip is told by the first bytes, whatever the name is.
 
     Args:
@@ -96,47 +96,47 @@ def unpacked(source: File) -> Iterator[Content]:
     Raises:
         DatasetError: The file cannot be opened or read.
     """
-    label = label_of(source)
-    with _opened(source, label) as file:
+    label = format_label(source)
+    with _open(source, label) as file:
         first = b""
         while len(first) < len(_GZIP) and (more := _read(file, label, len(_GZIP) - len(first))):
             first += more
-        whole = io.BufferedReader(_Told(partial(_read, file, label), first), _BLOCK)
+        whole = io.BufferedReader(_PrefixedStream(partial(_read, file, label), first), _BLOCK)
         yield Content(gzip.GzipFile(fileobj=whole) if first == _GZIP else whole, label)
 
 
-def label_of(source: File) -> str:
+def format_label(source: File) -> str:
     """What to call a file in an error: its name on one line."""
     if isinstance(source, str | os.PathLike):
         return format_path(Path(source).name or source)
     return "the open file"
 
 
-def _opened(source: File, label: str) -> Any:
+def _open(source: File, label: str) -> Any:
     if not isinstance(source, str | os.PathLike):
         return nullcontext(source)
     try:
         return open(source, "rb")
     except (OSError, ValueError) as error:
-        raise _cannot_be_read(label, error) from None
+        raise _read_error(label, error) from None
 
 
 def _read(file: IO[bytes], label: str, size: int) -> bytes:
     try:
         block = file.read(size)
     except (AttributeError, OSError, ValueError) as error:
-        raise _cannot_be_read(label, error) from None
+        raise _read_error(label, error) from None
     if not isinstance(block, bytes):
         raise DatasetError("A file must be open for reading bytes.")
     return block
 
 
-def _cannot_be_read(label: str, error: Exception) -> DatasetError:
+def _read_error(label: str, error: Exception) -> DatasetError:
     why = getattr(error, "strerror", None) or "it is no file that is open for reading"
     return DatasetError(f"Reading {label} failed: {why}.")
 
 
-class _Told(io.RawIOBase):
+class _PrefixedStream(io.RawIOBase):
     """A stream of whatever `read` gives, after what has been read of it already."""
 
     def __init__(self, read: Callable[[int], bytes], first: bytes = b"") -> None:

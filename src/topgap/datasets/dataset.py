@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from topgap.datasets.content import Content, unpacked
-from topgap.datasets.fimi import FORMS, Form, parsed, read_form, transactions
+from topgap.datasets.content import Content, open_unpacked
+from topgap.datasets.fimi import FORMS, Form, parse_transactions, read_form, transactions
 from topgap.display.text import format_path
 from topgap.errors import DatasetError, ParameterError
 
@@ -91,12 +91,12 @@ def read_as(path: Path, *, name: str, form: AnyForm, checksum: str | None = None
     if form != "counts" and form not in FORMS:
         raise ParameterError(f"The form of a file must be one of {', '.join(FORMS)}, counts.")
     records: int | None = None
-    with unpacked(path) as content:
+    with open_unpacked(path) as content:
         if form == "counts":
-            counts = _ready_counts(content)
+            counts = _read_counts(content)
         else:
-            records, counts = _tally(parsed(content, read_form(form)))
-        sums = content.sums()
+            records, counts = _tally(parse_transactions(content, read_form(form)))
+        sums = content.checksums()
     return Dataset(
         name=name,
         records=records,
@@ -104,14 +104,14 @@ def read_as(path: Path, *, name: str, form: AnyForm, checksum: str | None = None
         path=path,
         form=form,
         sha256=sums["sha256"],
-        verified=checksum is not None and agrees(sums, checksum),
+        verified=checksum is not None and matches_checksum(sums, checksum),
     )
 
 
-def agrees(sums: dict[str, str], checksum: str) -> bool:
+def matches_checksum(sums: dict[str, str], checksum: str) -> bool:
     """Whether a checksum, written with its algorithm before it, is one of these.
 
-    >>> agrees({"sha1": "b9", "sha256": "b7"}, "sha256:b7")
+    >>> matches_checksum({"sha1": "b9", "sha256": "b7"}, "sha256:b7")
     True
     """
     algorithm, _, expected = checksum.partition(":")
@@ -131,15 +131,15 @@ def _tally(transactions: Iterable[list[int]]) -> tuple[int, dict[int, int]]:
     return records, counts
 
 
-def _ready_counts(content: Content) -> dict[int, int]:
+def _read_counts(content: Content) -> dict[int, int]:
     counts: dict[int, int] = {}
     for line in content.lines():
         item, _, count = (part.strip() for part in line.partition(b","))
         if not (item.isdigit() and count.isdigit()) or len(item) > 18 or len(count) > 18:
-            raise content.refused("is not an item and its count, as in 7,1200")
+            raise content.line_error("is not an item and its count, as in 7,1200")
         if int(count) == 0:
-            raise content.refused("has a count of 0; leave out what nobody has")
+            raise content.line_error("has a count of 0; leave out what nobody has")
         if int(item) in counts:
-            raise content.refused("has an item that has been there before")
+            raise content.line_error("has an item that has been there before")
         counts[int(item)] = int(count)
     return counts

@@ -12,9 +12,9 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from topgap.datasets.catalogue import Entry, Source
-from topgap.datasets.content import unpacked
-from topgap.datasets.dataset import agrees
+from topgap.datasets.catalogue import CatalogueEntry, Source
+from topgap.datasets.content import open_unpacked
+from topgap.datasets.dataset import matches_checksum
 from topgap.display.text import format_path, to_line
 from topgap.errors import DatasetError
 
@@ -33,7 +33,7 @@ class _Failed(Exception):  # noqa: N818 - the next source is tried
     """A source did not give the file; why, in a few words."""
 
 
-def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
+def fetch(entry: CatalogueEntry, folder: Path, progress: Progress | None = None) -> Path:
     """Download a data set from the first of its sources that has it.
 
     It is written under another name, and gets its own when the checksum of all that it holds has
@@ -63,23 +63,25 @@ def fetch(entry: Entry, folder: Path, progress: Progress | None = None) -> Path:
     )
 
 
-def _fetch_from(source: Source, entry: Entry, folder: Path, progress: Progress | None) -> Path:
-    with _writing_to(folder):
+def _fetch_from(
+    source: Source, entry: CatalogueEntry, folder: Path, progress: Progress | None
+) -> Path:
+    with _explaining_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         packed = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed below
-    with packed, closing(_received(source.url)) as blocks:
+    with packed, closing(_receive(source.url)) as blocks:
         for block, total in blocks:
-            with _writing_to(folder):
+            with _explaining_write_errors(folder):
                 packed.write(block)
             if progress is not None:
                 progress(packed.tell(), total)
-        with _writing_to(folder):
+        with _explaining_write_errors(folder):
             packed.seek(0)
-            return _stored(packed, source, entry, folder)
+            return _store(packed, source, entry, folder)
 
 
 @contextmanager
-def _writing_to(folder: Path) -> Iterator[None]:
+def _explaining_write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -89,7 +91,7 @@ def _writing_to(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def _stored(packed: IO[bytes], source: Source, entry: Entry, folder: Path) -> Path:
+def _store(packed: IO[bytes], source: Source, entry: CatalogueEntry, folder: Path) -> Path:
     """Give what has been downloaded its name in the folder, unpacked."""
     descriptor, part = tempfile.mkstemp(prefix=f".{entry.file}.", suffix=".part", dir=folder)
     try:
@@ -104,7 +106,7 @@ def _stored(packed: IO[bytes], source: Source, entry: Entry, folder: Path) -> Pa
     return folder / entry.file
 
 
-def _received(url: str) -> Generator[tuple[bytes, int | None], None, None]:
+def _receive(url: str) -> Generator[tuple[bytes, int | None], None, None]:
     """The bytes at an address in blocks, each with how many there are in all."""
     done = 0
     try:
@@ -120,12 +122,12 @@ def _received(url: str) -> Generator[tuple[bytes, int | None], None, None]:
         with error:
             raise _Failed(f"it answers {error.code}") from None
     except (OSError, HTTPException) as error:
-        raise _Failed(_why(error)) from None
+        raise _Failed(_describe_failure(error)) from None
     if total is not None and done != total:
         raise _Failed("it was cut short")
 
 
-def _why(error: OSError | HTTPException) -> str:
+def _describe_failure(error: OSError | HTTPException) -> str:
     """What is the matter with a connection, in a few words."""
     reason = error.reason if isinstance(error, URLError) else error
     if isinstance(reason, TimeoutError):
@@ -136,10 +138,10 @@ def _why(error: OSError | HTTPException) -> str:
     return to_line(said)
 
 
-def _unpack(packed: IO[bytes], source: Source, entry: Entry, file: IO[bytes]) -> None:
+def _unpack(packed: IO[bytes], source: Source, entry: CatalogueEntry, file: IO[bytes]) -> None:
     """Write what the downloaded file holds, if it is what it should be."""
     size = 0
-    with closing(_held(packed, source, entry)) as blocks:
+    with closing(_read_packed(packed, source, entry)) as blocks:
         for block in blocks:
             size += len(block)
             if size > _MOST:
@@ -147,17 +149,19 @@ def _unpack(packed: IO[bytes], source: Source, entry: Entry, file: IO[bytes]) ->
             file.write(block)
 
 
-def _held(packed: IO[bytes], source: Source, entry: Entry) -> Generator[bytes, None, None]:
+def _read_packed(
+    packed: IO[bytes], source: Source, entry: CatalogueEntry
+) -> Generator[bytes, None, None]:
     """What the downloaded file holds in blocks; at the end, whether it has the right checksum."""
     try:
-        with _member(packed, source.member) as member, unpacked(member) as content:
+        with _member(packed, source.member) as member, open_unpacked(member) as content:
             yield from content.blocks()
     except _Failed:
         raise
     except Exception:  # zipfile raises many kinds: for passwords, packings, names, places
         raise _Failed("it cannot be unpacked") from None
-    sums = content.sums()
-    if not agrees(sums, entry.checksum):
+    sums = content.checksums()
+    if not matches_checksum(sums, entry.checksum):
         raise _Failed(f"it has another checksum, sha256:{sums['sha256']}")
 
 

@@ -18,7 +18,7 @@ without items; in `spmf` it is refused, and in `pairs` it is nothing.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeAlias, get_args
 
-from topgap.datasets.content import Content, File, unpacked
+from topgap.datasets.content import Content, File, open_unpacked
 from topgap.errors import ParameterError
 
 Form = Literal["fimi", "commas", "spmf", "pairs"]
@@ -53,7 +53,7 @@ def transactions(source: File, *, form: Form = "fimi") -> Iterator[list[int]]:
     Traceback (most recent call last):
     topgap.errors.DatasetError: Line 2 of the open file has '-4' where a whole ...
     """
-    return _from_file(source, read_form(form))
+    return _read_file(source, read_form(form))
 
 
 def read_form(form: str) -> Form:
@@ -68,7 +68,7 @@ def read_form(form: str) -> Form:
     raise ParameterError(f"The form of a file must be one of {', '.join(FORMS)}.")
 
 
-def parsed(content: Content, form: Form) -> Iterator[list[int]]:
+def parse_transactions(content: Content, form: Form) -> Iterator[list[int]]:
     """The transactions in what a file holds.
 
     Raises:
@@ -77,18 +77,18 @@ def parsed(content: Content, form: Form) -> Iterator[list[int]]:
     number = _Numbers(content).__getitem__
     match form:
         case "fimi":
-            return _by_line(content.lines(), number)
+            return _parse_lines(content.lines(), number)
         case "commas":
-            return _by_line((line.replace(b",", b" ") for line in content.lines()), number)
+            return _parse_lines((line.replace(b",", b" ") for line in content.lines()), number)
         case "spmf":
-            return _by_line(_without_marks(content), number)
+            return _parse_lines(_strip_marks(content), number)
         case "pairs":
-            return _by_transaction(content, number)
+            return _parse_pairs(content, number)
 
 
-def _from_file(source: File, form: Form) -> Iterator[list[int]]:
-    with unpacked(source) as content:
-        yield from parsed(content, form)
+def _read_file(source: File, form: Form) -> Iterator[list[int]]:
+    with open_unpacked(source) as content:
+        yield from parse_transactions(content, form)
 
 
 class _Numbers(dict[bytes, int]):
@@ -98,39 +98,39 @@ class _Numbers(dict[bytes, int]):
         self._content = content
 
     def __missing__(self, token: bytes) -> int:
-        number = self[token] = _whole(self._content, token)
+        number = self[token] = _parse_number(self._content, token)
         return number
 
 
-def _whole(content: Content, token: bytes) -> int:
+def _parse_number(content: Content, token: bytes) -> int:
     # int() alone would also read signs and underscores.
     if not token.isdigit() or len(token) > _MOST_DIGITS:
-        raise content.refused(
-            f"has {_shown(token)} where a whole number from 0 of at most {_MOST_DIGITS} digits "
-            f"should be"
+        raise content.line_error(
+            f"has {_format_token(token)} where a whole number from 0 of at most {_MOST_DIGITS} "
+            f"digits should be"
         )
     return int(token)
 
 
-def _shown(token: bytes) -> str:
+def _format_token(token: bytes) -> str:
     start = token[:20].decode("ascii", "backslashreplace")
     return repr(start) if len(token) <= 20 else f"{start!r}…"
 
 
-def _by_line(lines: Iterable[bytes], number: _Number) -> Iterator[list[int]]:
+def _parse_lines(lines: Iterable[bytes], number: _Number) -> Iterator[list[int]]:
     for line in lines:
         yield [*dict.fromkeys(map(number, line.split()))]
 
 
-def _without_marks(content: Content) -> Iterator[bytes]:
+def _strip_marks(content: Content) -> Iterator[bytes]:
     for line in content.lines():
         *tokens, last = line.split() or [b""]
         if last != b"-2":
-            raise content.refused("does not end in -2, as each does in the form spmf")
+            raise content.line_error("does not end in -2, as each does in the form spmf")
         yield b" ".join(token for token in tokens if token != b"-1")
 
 
-def _by_transaction(content: Content, number: _Number) -> Iterator[list[int]]:
+def _parse_pairs(content: Content, number: _Number) -> Iterator[list[int]]:
     ended: set[int] = set()
     current = -1  # which no transaction has
     basket: dict[int, None] = {}
@@ -139,13 +139,15 @@ def _by_transaction(content: Content, number: _Number) -> Iterator[list[int]]:
         if not tokens:
             continue
         if len(tokens) != 2:
-            raise content.refused("is no pair of a transaction's number and an item")
-        transaction = _whole(content, tokens[0])
+            raise content.line_error("is no pair of a transaction's number and an item")
+        transaction = _parse_number(content, tokens[0])
         if transaction != current:
             if basket:
                 yield [*basket]
             if transaction in ended:  # it would count as two persons
-                raise content.refused("goes back to a transaction that had ended; sort the lines")
+                raise content.line_error(
+                    "goes back to a transaction that had ended; sort the lines"
+                )
             ended.add(transaction)
             current, basket = transaction, {}
         basket[number(tokens[1])] = None

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from topgap.datasets.catalogue import Entry
+from topgap.datasets.catalogue import CatalogueEntry
 from topgap.datasets.dataset import AnyForm
 
 _FORMS: tuple[tuple[str, AnyForm], ...] = (
@@ -40,7 +40,7 @@ def data_folder(environment: Mapping[str, str] = os.environ, platform: str = sys
     return Path(base).expanduser() / "topgap"
 
 
-def find_in(folder: Path, entry: Entry) -> Path | None:
+def find_in(folder: Path, entry: CatalogueEntry) -> Path | None:
     """The file of a data set in a folder, or None.
 
     It is called as the data set is, in capitals or not, and ends in `.dat`, `_sequences.txt` or
@@ -54,7 +54,7 @@ def find_in(folder: Path, entry: Entry) -> Path | None:
     return next((there[name.casefold()] for name in names if name.casefold() in there), None)
 
 
-def form_by_name(path: Path, entry: Entry) -> AnyForm:
+def guess_form(path: Path, entry: CatalogueEntry) -> AnyForm:
     """The form that a file of this name has, as far as names go.
 
     Ready counts end in `.counts.csv`, transactions with commas in `.csv`, and those of the SPMF

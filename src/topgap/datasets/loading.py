@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from topgap.datasets.catalogue import CATALOGUE, Entry, entry_of
+from topgap.datasets.catalogue import CATALOGUE, CatalogueEntry, find_entry
 from topgap.datasets.dataset import AnyForm, Dataset, read_as
-from topgap.datasets.folders import data_folder, find_in, form_by_name
+from topgap.datasets.folders import data_folder, find_in, guess_form
 from topgap.display.text import format_path
 from topgap.errors import DatasetError
 
@@ -23,7 +23,7 @@ def load(
     cache: str | os.PathLike[str] | None = None,
     download: bool = False,
     progress: "Progress | None" = None,
-    catalogue: Mapping[str, Entry] = CATALOGUE,
+    catalogue: Mapping[str, CatalogueEntry] = CATALOGUE,
 ) -> Dataset:
     """Load T40I10D100K, BMS-POS or Kosarak.
 
@@ -52,7 +52,7 @@ def load(
         ParameterError: There is no data set or form of this name.
         DatasetError: It is not there, cannot be read or downloaded, or has other numbers.
     """
-    entry = entry_of(name, catalogue)
+    entry = find_entry(name, catalogue)
     if path is None:
         file = find(name, cache=cache, catalogue=catalogue)
         if file is None:
@@ -68,7 +68,7 @@ def load(
     else:
         file = Path(path)
     if form is None:
-        form = form_by_name(file, entry)
+        form = guess_form(file, entry)
     dataset = read_as(file, name=entry.name, form=form, checksum=entry.checksum)
     _check(dataset, entry)
     return dataset
@@ -78,7 +78,7 @@ def find(
     name: str,
     *,
     cache: str | os.PathLike[str] | None = None,
-    catalogue: Mapping[str, Entry] = CATALOGUE,
+    catalogue: Mapping[str, CatalogueEntry] = CATALOGUE,
 ) -> Path | None:
     """Where a data set lies on this computer, as far as its name tells; None if it does not.
 
@@ -90,14 +90,14 @@ def find(
     Raises:
         ParameterError: There is no data set of this name.
     """
-    return find_in(_folder(cache), entry_of(name, catalogue))
+    return find_in(_folder(cache), find_entry(name, catalogue))
 
 
 def _folder(cache: str | os.PathLike[str] | None) -> Path:
     return data_folder() if cache is None else Path(cache)
 
 
-def _check(dataset: Dataset, entry: Entry) -> None:
+def _check(dataset: Dataset, entry: CatalogueEntry) -> None:
     """Refuse a file that cannot be the whole data set of this name."""
     # Ready counts do not tell how many records there were.
     records = entry.records if dataset.records is None else dataset.records

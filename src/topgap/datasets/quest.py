@@ -5,7 +5,7 @@ There are *patterns*, sets of items that tend to be bought together. A basket ge
 patterns are put in until it is full, each without some of its items.
 
 Some things are left open there, or are different in the public file T40I10D100K. They are settled
-here so that the public file looks like one more seed; `benchmarks/quest.py` shows how well:
+here so that the public file looks like one more seed; `benchmarks.statistics.quest` measures it:
 
 - Items are "picked at random", but not equally likely: 58 of the 1,000 are in no basket of the
   file. Each has a weight here, exponential with mean 1, unless `equal_items` is set.
@@ -125,9 +125,9 @@ def baskets(quest: Quest, seed: int) -> Iterator[list[int]]:
     # This makes data, never noise. Of all that `random` has, random() alone is promised to stay
     # the same in later versions of Python, so every law below is made of it.
     uniform = Random(read_whole(seed, "seed", least=0)).random
-    draw_size = _sizer(quest.mean_size, uniform)
+    draw_size = _make_sizer(quest.mean_size, uniform)
     sizes = (draw_size() for _ in range(quest.transactions))
-    return _filled(sizes, _drawn([*_patterns(quest, uniform)], uniform), uniform)
+    return _fill_baskets(sizes, _draw_patterns([*_make_patterns(quest, uniform)], uniform), uniform)
 
 
 def write(path: str | Path, baskets: Iterable[Iterable[int]]) -> None:
@@ -143,7 +143,7 @@ def write(path: str | Path, baskets: Iterable[Iterable[int]]) -> None:
         file.writelines(" ".join(map(str, basket)) + "\n" for basket in baskets)
 
 
-def _filled(
+def _fill_baskets(
     sizes: Iterable[int], drawn: Iterator[list[int]], uniform: Uniform
 ) -> Iterator[list[int]]:
     """Baskets of these sizes, each filled with what is drawn until the next does not fit."""
@@ -165,9 +165,9 @@ def _filled(
         yield sorted(basket)
 
 
-def _drawn(patterns: list[Pattern], uniform: Uniform) -> Iterator[list[int]]:
+def _draw_patterns(patterns: list[Pattern], uniform: Uniform) -> Iterator[list[int]]:
     """Patterns without end, drawn by weight, each without the items that it drops."""
-    pick = _picker([_exponential(uniform) for _ in patterns], uniform)
+    pick = _make_picker([_draw_exponential(uniform) for _ in patterns], uniform)
     while True:
         items, corruption = patterns[pick()]
         kept = items.copy()
@@ -176,16 +176,16 @@ def _drawn(patterns: list[Pattern], uniform: Uniform) -> Iterator[list[int]]:
         yield kept
 
 
-def _patterns(quest: Quest, uniform: Uniform) -> Iterator[Pattern]:
+def _make_patterns(quest: Quest, uniform: Uniform) -> Iterator[Pattern]:
     """The patterns; each takes some items from the one before it."""
-    weights = [1.0 if quest.equal_items else _exponential(uniform) for _ in range(quest.items)]
-    pick = _picker(weights, uniform)
-    draw_size = _sizer(quest.mean_pattern, uniform)
+    weights = [1.0 if quest.equal_items else _draw_exponential(uniform) for _ in range(quest.items)]
+    pick = _make_picker(weights, uniform)
+    draw_size = _make_sizer(quest.mean_pattern, uniform)
     deviation = sqrt(quest.corruption_variance)
     items: list[int] = []
     for _ in range(quest.patterns):
         size = draw_size()
-        share = min(1.0, quest.correlation * _exponential(uniform))
+        share = min(1.0, quest.correlation * _draw_exponential(uniform))
         shuffled = sorted(items, key=lambda _: uniform())
         chosen = set(shuffled[: round(share * size)])
         for _ in range(size + _PATIENCE):
@@ -193,17 +193,17 @@ def _patterns(quest: Quest, uniform: Uniform) -> Iterator[Pattern]:
                 break
             chosen.add(pick())
         items = sorted(chosen)
-        yield items, quest.corruption + deviation * _normal(uniform)
+        yield items, quest.corruption + deviation * _draw_normal(uniform)
 
 
-def _picker(weights: list[float], uniform: Uniform) -> Callable[[], int]:
+def _make_picker(weights: list[float], uniform: Uniform) -> Callable[[], int]:
     """What picks a position with probability proportional to its weight, at each call."""
     added_up = list(accumulate(weights))
     total, last = added_up[-1], len(weights) - 1
     return lambda: bisect(added_up, uniform() * total, 0, last)
 
 
-def _sizer(mean: float, uniform: Uniform) -> Callable[[], int]:
+def _make_sizer(mean: float, uniform: Uniform) -> Callable[[], int]:
     """What draws a size at each call: from the Poisson law of this mean, but at least 1."""
     added_up = []
     total, term = 0.0, exp(-mean)
@@ -214,11 +214,11 @@ def _sizer(mean: float, uniform: Uniform) -> Callable[[], int]:
     return lambda: max(1, bisect(added_up, uniform()))
 
 
-def _exponential(uniform: Uniform) -> float:
+def _draw_exponential(uniform: Uniform) -> float:
     """An exponential number with mean 1, by inversion."""
     return -log(1 - uniform())
 
 
-def _normal(uniform: Uniform) -> float:
+def _draw_normal(uniform: Uniform) -> float:
     """A normal number with mean 0 and variance 1, by the method of Box and Muller."""
-    return sqrt(2 * _exponential(uniform)) * cos(2 * pi * uniform())
+    return sqrt(2 * _draw_exponential(uniform)) * cos(2 * pi * uniform())

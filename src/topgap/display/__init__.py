@@ -1,1 +1,1 @@
-"""How results are shown: text tables, data frames, charts."""
+"""How results are shown: text, tables, data frames and charts of plain values. Internal."""

@@ -1,13 +1,10 @@
 """Where estimates and their intervals lie on a common scale, whatever their size: for charts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import NamedTuple
-
-from topgap.estimates.result import Estimates
-from topgap.margins import ONE_IN
-from topgap.numbers.parse import Number
 
 
 class Span(NamedTuple):
@@ -27,29 +24,27 @@ class ChartScale:
     of: tuple[Span, ...]
 
 
-def scale_intervals(estimates: Estimates, level: Number) -> ChartScale:
-    """The estimates and intervals of this level as exact numbers.
+def scale_intervals(
+    measurements: Sequence[Fraction],
+    estimates: Sequence[float],
+    intervals: Sequence[tuple[float, float]],
+) -> ChartScale:
+    """The estimates and their intervals as exact numbers.
 
     One that is too large for a float lies where the measurement does, which is exact. An interval
     one end of which is too large ends where the scale does.
 
-    Raises:
-        ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
-
-    >>> from topgap import Release, TopK, estimate
-    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
-    >>> found = scale_intervals(estimate(release, [60], variance=8, noise="laplace"), 0.95)
-    >>> [round(float(each), 2) for each in (found.start, *found.of[0], found.end)]
-    [0.0, 53.96, 60.0, 66.04, 66.04]
+    >>> found = scale_intervals([Fraction(60)], [60.0], [(53.5, 66.5)])
+    >>> [float(each) for each in (found.start, *found.of[0], found.end)]
+    [0.0, 53.5, 60.0, 66.5, 66.5]
     """
-    intervals = estimates.intervals(level)
-    floats = [*estimates.estimates, *(end for interval in intervals for end in interval)]
-    known = [*estimates.measurements, *(Fraction(each) for each in floats if abs(each) < inf)]
+    floats = [*estimates, *(end for interval in intervals for end in interval)]
+    known = [*measurements, *(Fraction(each) for each in floats if abs(each) < inf)]
     start, end = min(Fraction(0), *known), max(Fraction(0), *known)
     if start == end:
         end += 1
     found = []
-    rows = zip(estimates.measurements, estimates.estimates, intervals, strict=True)
+    rows = zip(measurements, estimates, intervals, strict=True)
     for measured, estimate, (low, high) in rows:
         both_beyond = low == high and abs(low) == inf
         found.append(
@@ -60,17 +55,6 @@ def scale_intervals(estimates: Estimates, level: Number) -> ChartScale:
             )
         )
     return ChartScale(start, end, tuple(found))
-
-
-def near_ties(estimates: Estimates) -> tuple[bool, ...]:
-    """Which estimates may lean: those beside an uncertain order, or all if the last place is.
-
-    >>> from topgap import Release, TopK, estimate
-    >>> release = Release(TopK(k=3, epsilon=1, monotonic=True), [4, 0, 2], [125, 3, 125])
-    >>> near_ties(estimate(release, [60, 48, 47], variance=8))
-    (False, True, True)
-    """
-    return estimates.in_doubt(1 - Fraction(2, ONE_IN))
 
 
 def _within(number: float, start: Fraction, end: Fraction) -> Fraction:

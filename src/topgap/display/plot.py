@@ -1,17 +1,16 @@
 """Matplotlib charts for notebooks and papers: the leads and gaps of a release, and estimates."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from topgap.display.chart_scale import near_ties, scale_intervals
-from topgap.display.rounding import format_about, format_aligned, format_estimate
+from topgap.display.chart_scale import ChartScale
+from topgap.display.rounding import format_about, format_aligned
 from topgap.display.text import to_line
-from topgap.errors import MissingExtraError, ReleaseError
-from topgap.estimates.result import LEVEL, Estimates, format_level
+from topgap.errors import MissingExtraError
 from topgap.margins import is_uncertain, leads, least_certain_gap
-from topgap.numbers.parse import Number
-from topgap.release import Release
+from topgap.parameters import TopK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,35 +43,41 @@ _MOST_LABELS = 100
 _LARGEST = 10**300  # nearly all that a float can hold
 
 
-def plot(release: Release, ax: "Axes | None" = None) -> "Axes":
+def plot_gaps(
+    items: Sequence[Any],
+    gaps: Sequence[Fraction],
+    parameters: TopK,
+    ax: "Axes | None" = None,
+    *,
+    domain_from_data: bool = False,
+) -> "Axes":
     """Draw a horizontal bar per winner: its lead, which ends in its gap.
 
     A bar is as long as the lead over the first item that is not named. Its end, in another colour,
     is the gap to the next item, hatched where the order of the two is uncertain.
 
     Args:
-        release: What is drawn; it must have gaps.
+        items: The winners' names, from the largest down.
+        gaps: The gap from each to the next.
+        parameters: What they were released with.
         ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
+        domain_from_data: Whether the title says that the list of items is not protected.
 
     Returns:
         The axes. Nothing is shown or saved.
 
     Raises:
-        ReleaseError: The release has no gaps.
         MissingExtraError: Matplotlib is not installed.
 
     >>> from matplotlib.figure import Figure
-    >>> from topgap import TopK
-    >>> release = Release(TopK(k=2, epsilon=1), [4, 0], [125, 3], ["flu", "cold"])
-    >>> plot(release, Figure().subplots()).get_title()
+    >>> gaps = [Fraction("12.5"), Fraction("0.3")]
+    >>> plot_gaps(["flu", "cold"], gaps, TopK(k=2, epsilon=1), Figure().subplots()).get_title()
     'The 2 largest at ε = 1'
     """
-    gaps, ahead = release.gaps, leads(release)
-    if gaps is None:
-        raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
-    chart = _Chart(release, ax)
+    ahead = leads(gaps)
+    chart = _Chart(items, ax, domain_from_data=domain_from_data)
     ax = chart.ax
-    parameters, k = release.parameters, len(release)
+    k = len(items)
     full = max(ahead[0], least_certain_gap(parameters))
     unit = Fraction(1) if full < _LARGEST else full
     starts = [float((lead - gap) / unit) for gap, lead in zip(gaps, ahead, strict=True)]
@@ -89,39 +94,52 @@ def plot(release: Release, ax: "Axes | None" = None) -> "Axes":
         chart.annotate(text, starts[rank] + lengths[rank], rank)
     ax.set_xlim(0, 1.15 * float(full / unit))
     ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {format_about(full)}")
-    chart.entitle(f"The {f'{k} ' * (k > 1)}largest at ε = {release.epsilon}")
+    chart.entitle(f"The {f'{k} ' * (k > 1)}largest at ε = {parameters.epsilon}")
     chart.finish()
     return ax
 
 
-def plot_estimates(estimates: Estimates, ax: "Axes | None" = None, level: Number = LEVEL) -> "Axes":
+def plot_estimates(
+    items: Sequence[Any],
+    scale: ChartScale,
+    labels: Sequence[str],
+    near_ties: Sequence[bool],
+    ax: "Axes | None" = None,
+    *,
+    level: str,
+    cost: str,
+    domain_from_data: bool = False,
+) -> "Axes":
     """Draw a point per winner, its estimate, and an error bar, its interval.
 
     The point is hollow where the estimate may lean because an order or the last place is uncertain.
 
     Args:
-        estimates: What is drawn.
+        items: The winners' names, from the largest down.
+        scale: Where their estimates and intervals lie.
+        labels: What is written beside each.
+        near_ties: Which estimates may lean.
         ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
-        level: That of the intervals.
+        level: That of the intervals, such as "95%".
+        cost: What the title says after "The largest".
+        domain_from_data: Whether the title says that the list of items is not protected.
 
     Returns:
         The axes. Nothing is shown or saved.
 
     Raises:
-        ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
         MissingExtraError: Matplotlib is not installed.
 
     >>> from matplotlib.figure import Figure
-    >>> from topgap import TopK, estimate
-    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
-    >>> one = estimate(release, [60], variance=8, noise="laplace")
-    >>> plot_estimates(one, Figure().subplots()).get_title()
-    'The largest, selected at ε = 1 and measured elsewhere'
+    >>> scale = scale_intervals([Fraction(60)], [60.0], [(53.5, 66.5)])
+    >>> axes = Figure().subplots()
+    >>> _ = plot_estimates(["flu"], scale, ["60 ± 3"], [False], axes, level="95%", cost="at ε = 1")
+    >>> axes.get_title()
+    'The largest, at ε = 1'
     """
-    scale = scale_intervals(estimates, level)
-    chart = _Chart(estimates.release, ax)
+    chart = _Chart(items, ax, domain_from_data=domain_from_data)
     ax = chart.ax
-    k = len(estimates)
+    k = len(items)
     full = max(scale.end, -scale.start)
     unit = Fraction(1) if full < _LARGEST else full
     lows, points, highs = (
@@ -129,47 +147,36 @@ def plot_estimates(estimates: Estimates, ax: "Axes | None" = None, level: Number
     )
     # From the low end on, for a point need not lie within the interval if its level is low.
     lengths = [high - low for low, high in zip(lows, highs, strict=True)]
-    bars = {**_INTERVAL, "label": f"{format_level(level)} interval"}
+    bars = {**_INTERVAL, "label": f"{level} interval"}
     ax.errorbar(lows, range(k), xerr=([0.0] * k, lengths), **bars)
-    near = near_ties(estimates)
     for kind, hollow in ((_POINT, False), (_NEAR_A_TIE, True)):
-        ranks = [rank for rank in range(k) if near[rank] == hollow]
+        ranks = [rank for rank in range(k) if near_ties[rank] == hollow]
         if ranks:
             ax.plot([points[rank] for rank in ranks], ranks, **kind)
 
-    errors = estimates.standard_errors
     for rank in chart.labelled:
-        number, error = (
-            format_estimate(each[rank], errors[rank]) for each in (estimates.estimates, errors)
-        )
-        chart.annotate(f"{number} ± {error}", max(points[rank], highs[rank]), rank)
+        chart.annotate(labels[rank], max(points[rank], highs[rank]), rank)
     first, last = min(lows + points), max(highs + points)
     width = last - first or abs(last) or 1
     ax.set_xlim(first - width / 20, last + width / 4)
     ax.set_xlabel("estimate" if unit == 1 else f"estimate as a part of {format_about(full)}")
-    chart.entitle(f"The {f'{k} ' * (k > 1)}largest, {_cost(estimates)}")
+    chart.entitle(f"The {f'{k} ' * (k > 1)}largest, {cost}")
     chart.finish()
     return ax
-
-
-def _cost(estimates: Estimates) -> str:
-    if estimates.epsilon is None:
-        return f"selected at ε = {estimates.release.epsilon} and measured elsewhere"
-    return f"measured at ε = {estimates.epsilon}"
 
 
 class _Chart:
     """Axes with a row for each winner, from the largest down."""
 
-    def __init__(self, release: Release, ax: "Axes | None") -> None:
+    def __init__(self, items: Sequence[Any], ax: "Axes | None", *, domain_from_data: bool) -> None:
         try:
             drawable = _drawable()
         except ImportError:
             raise MissingExtraError("plot needs matplotlib: pip install matplotlib.") from None
-        self._k = len(release)
-        self._marked = release.domain_from_data
+        self._k = len(items)
+        self._marked = domain_from_data
         self.labelled = range(0, self._k, ceil(self._k / _MOST_LABELS))
-        self._names = [_label(release.items[rank], drawable) for rank in self.labelled]
+        self._names = [_label(items[rank], drawable) for rank in self.labelled]
         self._own = ax is None
         self.ax = _new_axes(self._k) if ax is None else ax
 

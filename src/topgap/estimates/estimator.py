@@ -1,19 +1,12 @@
 """Estimates from measurements that were made elsewhere: `estimate`."""
 
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Literal
 
-from topgap.errors import (
-    AnswersError,
-    AnswersTypeError,
-    EstimatesError,
-    ParameterError,
-    ParameterTypeError,
-)
-from topgap.estimates.noise import Kind, Noise, laplace_scale
+from topgap.errors import ParameterTypeError
+from topgap.estimates.measurements import check_family, read_measurements, read_noise
 from topgap.estimates.result import Estimates
-from topgap.numbers.parse import Number, ratio, read_parameter
+from topgap.numbers.parse import Number
 from topgap.release import Release
 
 
@@ -57,84 +50,6 @@ def estimate(
     """
     if not isinstance(release, Release):
         raise ParameterTypeError(f"release must be a Release, not {type(release).__name__}.")
-    if noise is not None and not (isinstance(noise, str) and noise in ("laplace", "normal")):
-        raise ParameterError("noise must be 'laplace', 'normal' or None.")
+    check_family(noise)
     measured = read_measurements(release, measurements)
-    if isinstance(variance, Iterable) and not isinstance(variance, str):
-        variances = tuple(
-            read_parameter(each, "variance") for each in _one_each(release, variance, "variance")
-        )
-    else:
-        variances = (read_parameter(variance, "variance"),) * len(release)
-    if max(variances) > 10**12 * min(variances):
-        raise ParameterError("The variances must lie apart by a factor of at most 10^12.")
-    grid = Fraction(0) if step is None else read_parameter(step, "step")
-    if noise == "normal" and min(variances) < grid**2 / 5:
-        raise ParameterError(
-            "Normal noise on so coarse a step is not known by its variance; give no noise with it."
-        )
-    kind: Kind = noise or "unknown"
-    scales = tuple(laplace_scale(each, grid) for each in variances) if kind == "laplace" else ()
-    return Estimates(release, measured, Noise(kind, variances, grid, scales))
-
-
-def read_measurements(release: Release, measurements: object) -> tuple[Fraction, ...]:
-    """One measurement for each winner of a release that has gaps, exactly.
-
-    Raises:
-        EstimatesError: The release has no gaps, or there is not one finite number per winner.
-    """
-    if release.gaps is None:
-        raise EstimatesError(
-            "A release without gaps has nothing to make measurements better with; "
-            "release with gaps."
-        )
-    return tuple(map(_read, _one_each(release, measurements, "measurement")))
-
-
-def _one_each(release: Release, given: Any, what: str) -> list[Any]:
-    """What was given for each winner, in their order."""
-    try:
-        if _is_named_series(given):
-            given = given.to_dict()
-        if isinstance(given, Mapping):
-            return _by_item(release, given, what)
-        if isinstance(given, str | bytes | set | frozenset):
-            raise TypeError
-        listed = [*given]
-    except EstimatesError:
-        raise
-    except Exception:  # a number, an array without a dimension, or what fails as it is read
-        raise EstimatesError(
-            f"Give one {what} for each winner, as a list, not {type(given).__name__}."
-        ) from None
-    if len(listed) != len(release):
-        raise EstimatesError(
-            f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."
-        )
-    return listed
-
-
-def _by_item(release: Release, given: Mapping[Any, Any], what: str) -> list[Any]:
-    if len(given) > len(release):
-        # Such as the answers themselves, which are secret.
-        raise EstimatesError(
-            f"There is a {what} of an item that is no winner; give those of the winners alone."
-        )
-    try:
-        return [given[item] for item in release.items]
-    except KeyError:
-        raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
-
-
-def _is_named_series(given: Any) -> bool:
-    """Whether it is a pandas Series with an index of its own, and not just 0, 1, 2 and so on."""
-    is_series = type(given).__module__.partition(".")[0] == "pandas" and hasattr(given, "to_dict")
-    return is_series and [*given.index] != [*range(len(given))]
-
-
-def _read(measurement: object) -> Fraction:
-    try:
-        return Fraction(*ratio(measurement))
-    except (AnswersError, AnswersTypeError):
-        raise EstimatesError("Each measurement must be a finite number.") from None
+    return Estimates(release, measured, read_noise(release, variance, noise, step))

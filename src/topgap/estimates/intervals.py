@@ -16,7 +16,7 @@ import numpy as np
 
 from topgap.estimates.combination import ROUNDING, Combination, geometric_variance
 from topgap.estimates.noise import Noise, square_root
-from topgap.estimates.quantiles import Floats, quantiles
+from topgap.estimates.quantiles import Floats, compute_quantiles
 from topgap.parameters import TopK
 
 Ends = tuple[float, float]
@@ -138,8 +138,8 @@ def find_errors(parameters: TopK, noise: Noise) -> Errors:
 
 def _between(laplace: Floats, exponential: Floats, variance: float, tail: float) -> Ends:
     """What the sum stays above, and what below: 1 − tail would lose what is small of the tail."""
-    (low,) = quantiles(laplace, exponential, variance, [tail])
-    (mirrored,) = quantiles(laplace, -exponential, variance, [tail])
+    (low,) = compute_quantiles(laplace, exponential, variance, [tail])
+    (mirrored,) = compute_quantiles(laplace, -exponential, variance, [tail])
     return low, -mirrored
 
 

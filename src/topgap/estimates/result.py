@@ -10,14 +10,19 @@ from math import inf, log, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
+from topgap.display.chart_scale import ChartScale, scale_intervals
+from topgap.display.plot import plot_estimates
+from topgap.display.rounding import format_estimate
 from topgap.display.text import to_line, to_repr
 from topgap.display.text_table import format_html, format_text
-from topgap.errors import EstimatesError, ParameterError
+from topgap.errors import EstimatesError
 from topgap.estimates.intervals import Ends, Errors, find_errors
+from topgap.estimates.level import LEVEL, format_level, read_level
 from topgap.estimates.noise import Noise
-from topgap.margins import NEAR_TIES, is_anywhere_uncertain
+from topgap.estimates.serialization import FORMAT, parse_estimates, write_estimates, write_noise
+from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
 from topgap.numbers.format import format_exact, format_rounded
-from topgap.numbers.parse import Number, read_flag, read_parameter
+from topgap.numbers.parse import Number, read_flag
 from topgap.release import Release
 
 if TYPE_CHECKING:
@@ -27,9 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Interval = tuple[float, float]
-
-LEVEL = Fraction(95, 100)
-"""The level of intervals, unless another is given."""
 
 _MOST_ROWS = 60
 _LARGEST = Fraction(2**900)  # variances may lie apart by 10^12, which leaves room for all products
@@ -110,7 +112,7 @@ alone, which files and the page have too, do not lean.
 
     def intervals(
         self,
-        level: Number = LEVEL,
+        level: "Number" = LEVEL,
         *,
         simultaneous: bool = False,
         measured_only: bool = False,
@@ -158,7 +160,7 @@ alone, which files and the page have too, do not lean.
             for one, both, in_doubt in zip(alone, combined, self._in_doubt(alpha), strict=True)
         )
 
-    def in_doubt(self, level: Number = LEVEL) -> tuple[bool, ...]:
+    def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
         """For each winner, whether noise may have decided on its place: estimates may lean there.
 
         With α one minus the level, a place is not in doubt if the gaps before and after it are so
@@ -209,15 +211,27 @@ alone, which files and the page have too, do not lean.
     def _in_units(self, number: float) -> float:
         return _as_float(Fraction(number) * self._errors.unit)
 
-    def to_dict(self, level: Number = LEVEL) -> dict[str, Any]:
+    def to_dict(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """Everything in a dict: released and measured numbers as exact strings, others as floats.
 
         Args:
             level: That of the intervals, of which both kinds are written.
         """
-        from topgap.estimates.serialization import to_dict
-
-        return to_dict(self, level)
+        return {
+            "format": FORMAT,
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "release": self.release.to_dict(),
+            "measurements": [format_exact(each) for each in self.measurements],
+            "noise": write_noise(self.noise),
+            "level": format_exact(read_level(level)),
+            "estimates": write_estimates(
+                self.estimates,
+                self.standard_errors,
+                self.intervals(level),
+                self.intervals(level, simultaneous=True),
+                self.in_doubt(level),
+            ),
+        }
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Estimates":
@@ -226,11 +240,9 @@ alone, which files and the page have too, do not lean.
         Raises:
             EstimatesError, ReleaseError: This is not what `to_dict` writes.
         """
-        from topgap.estimates.serialization import from_dict
+        return cls(*parse_estimates(read))
 
-        return from_dict(read)
-
-    def to_json(self, level: Number = LEVEL, *, indent: int | None = None) -> str:
+    def to_json(self, level: "Number" = LEVEL, *, indent: int | None = None) -> str:
         """The estimates as JSON, from which `from_json` makes equal ones.
 
         Args:
@@ -263,7 +275,7 @@ topgap.estimates/1.
         made.release.to_json()  # which refuses items that JSON has not, such as NaN
         return made
 
-    def to_pandas(self, level: Number = LEVEL) -> "pd.DataFrame":
+    def to_pandas(self, level: "Number" = LEVEL) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
 
         The columns are those of `Release.to_pandas`, and `measurement`, `estimate`,
@@ -280,16 +292,18 @@ topgap.estimates/1.
         """
         return dataframes.to_pandas(self._columns(level))
 
-    def to_polars(self, level: Number = LEVEL) -> "pl.DataFrame":
+    def to_polars(self, level: "Number" = LEVEL) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors."""
         return dataframes.to_polars(self._columns(level))
 
-    def to_arrow(self, level: Number = LEVEL) -> "pa.Table":
+    def to_arrow(self, level: "Number" = LEVEL) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors."""
         return dataframes.to_arrow(self._columns(level))
 
-    def plot(self, ax: "Axes | None" = None, level: Number = LEVEL) -> "Axes":
-        """A chart of the estimates with error bars, as in `topgap.display.plot.plot_estimates`.
+    def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
+        """A chart with a point per winner, its estimate, and an error bar, its interval.
+
+        The point is hollow where the estimate may lean.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -299,11 +313,45 @@ topgap.estimates/1.
             ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.display.plot import plot_estimates
+        errors = self.standard_errors
+        labels = [
+            f"{format_estimate(number, error)} ± {format_estimate(error, error)}"
+            for number, error in zip(self.estimates, errors, strict=True)
+        ]
+        cost = f"measured at ε = {self.epsilon}"
+        if self.epsilon is None:
+            cost = f"selected at ε = {self.release.epsilon} and measured elsewhere"
+        return plot_estimates(
+            self.items,
+            self.chart_scale(level),
+            labels,
+            self.near_ties,
+            ax,
+            level=format_level(level),
+            cost=cost,
+            domain_from_data=self.release.domain_from_data,
+        )
 
-        return plot_estimates(self, ax, level)
+    def chart_scale(self, level: "Number" = LEVEL) -> ChartScale:
+        """Where the estimates and their intervals lie on a scale of a chart.
 
-    def _columns(self, level: Number) -> dict[str, Any]:
+        Args:
+            level: That of the intervals.
+        """
+        return scale_intervals(self.measurements, self.estimates, self.intervals(level))
+
+    @property
+    def near_ties(self) -> tuple[bool, ...]:
+        """Which estimates may lean: those beside an uncertain order, or all if the last place is.
+
+        >>> from topgap import TopK, estimate
+        >>> release = Release(TopK(k=3, epsilon=1, monotonic=True), [4, 0, 2], [125, 3, 125])
+        >>> estimate(release, [60, 48, 47], variance=8).near_ties
+        (False, True, True)
+        """
+        return self.in_doubt(1 - Fraction(2, ONE_IN))
+
+    def _columns(self, level: "Number") -> dict[str, Any]:
         intervals, mark = self.intervals(level), self.release.mark
         return {
             **{name: each for name, each in self.release.columns().items() if name not in mark},
@@ -326,7 +374,7 @@ topgap.estimates/1.
     def __str__(self) -> str:
         return self._text(LEVEL, _MOST_ROWS)
 
-    def to_text(self, level: Number = LEVEL) -> str:
+    def to_text(self, level: "Number" = LEVEL) -> str:
         """The whole table as text; `str` shows the first winners of a long one.
 
         Args:
@@ -334,13 +382,18 @@ topgap.estimates/1.
         """
         return self._text(level, len(self))
 
-    def _text(self, level: Number, most: int) -> str:
+    def _text(self, level: "Number", most: int) -> str:
         head, rows, note = self.rows(level, most)
         return "\n".join([format_text(head, rows), note, *self._caution])
 
     @property
+    def has_near_ties(self) -> bool:
+        """Whether an order or the last place is uncertain, so that estimates may lean."""
+        return is_any_uncertain(self.release.gaps or (), self.release.parameters)
+
+    @property
     def _caution(self) -> list[str]:
-        near_ties = [NEAR_TIES] if is_anywhere_uncertain(self.release) else []
+        near_ties = [NEAR_TIES] if self.has_near_ties else []
         return [*near_ties, *self.release.caveats]
 
     def _repr_html_(self) -> str:
@@ -348,7 +401,7 @@ topgap.estimates/1.
         below = escape("\n".join([note, *self._caution])).replace("\n", "<br>")
         return f"{format_html(head, rows)}<p>{below}</p>"
 
-    def rows(self, level: Number, most: int) -> tuple[list[str], list[list[str]], str]:
+    def rows(self, level: "Number", most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""
         head, rows, note = self.release.rows(most, self.cost)
         columns = zip(self.estimates, self.standard_errors, self.intervals(level), strict=True)
@@ -362,37 +415,6 @@ topgap.estimates/1.
         more = ", …" if len(self) > 5 else ""
         mark = ", of a list from the data" * self.release.domain_from_data
         return f"<Estimates of the top {len(self)}{mark}: {shown}{more}>"
-
-
-def read_level(level: Number) -> Fraction:
-    """The level of intervals as an exact number between 0 and 1.
-
-    Raises:
-        ParameterTypeError: It is of a type that is no exact number.
-        ParameterError: It does not lie between 0 and 1, or is too close to 1.
-
-    >>> read_level(0.95)
-    Fraction(19, 20)
-    """
-    share = read_parameter(level, "level")
-    if share >= 1:
-        raise ParameterError("level must be below 1, such as 0.95.")
-    if share > 1 - Fraction(1, 10**100):
-        raise ParameterError("level must be below 1 by 1e-100 or more, such as 0.95.")
-    return share
-
-
-def format_level(level: Number) -> str:
-    """The level as people say it.
-
-    >>> [format_level(level) for level in (0.95, "0.99999999", "1/3", "0." + "9" * 60)]
-    ['95%', '99.999999%', '33.33%', '>99.99%']
-    """
-    share = 100 * read_level(level)
-    exactly = format_exact(share)
-    if "/" not in exactly and len(exactly) <= 12:
-        return f"{exactly}%"
-    return ">99.99%" if share > Fraction("99.99") else f"{float(share):.4g}%"
 
 
 def _outwards(end: Fraction, direction: float) -> float:

@@ -1,74 +1,69 @@
-"""Estimates as a dict, as JSON holds it, and back."""
+"""Estimates as JSON holds them, and back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from topgap.errors import EstimatesError, ReleaseError, TopgapError
-from topgap.estimates.estimator import estimate, read_measurements
+from topgap.estimates.level import read_level
+from topgap.estimates.measurements import check_family, read_measurements, read_noise
 from topgap.estimates.noise import Noise
-from topgap.estimates.result import Estimates, read_level
 from topgap.numbers.format import format_exact, parse_exact
-from topgap.numbers.parse import Number
 from topgap.release import Release
 
 FORMAT = "topgap.estimates/1"
 
 
-def to_dict(estimates: Estimates, level: Number) -> dict[str, Any]:
-    """What `Estimates.to_dict` gives.
+class Parts(NamedTuple):
+    """What estimates are made of."""
 
-    >>> from topgap import TopK
-    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
-    >>> made = to_dict(estimate(release, [60], variance=8, noise="laplace"), "9/10")
-    >>> made["measurements"], made["noise"], made["estimates"][0]["estimate"]
-    (['60'], {'kind': 'laplace', 'variances': ['8'], 'step': '0'}, 60.0)
+    release: Release
+    measurements: tuple[Fraction, ...]
+    noise: Noise
+
+
+def write_noise(noise: Noise) -> dict[str, Any]:
+    """What is known of the noise, as JSON can hold it.
+
+    >>> write_noise(Noise("laplace", (Fraction(8),)))
+    {'kind': 'laplace', 'variances': ['8'], 'step': '0'}
     """
-    noise: dict[str, Any] = {"kind": estimates.noise.kind}
-    if estimates.noise.epsilon is None:
-        noise["variances"] = [format_exact(each) for each in estimates.noise.variances]
-        noise["step"] = format_exact(estimates.noise.step)
+    written: dict[str, Any] = {"kind": noise.kind}
+    if noise.epsilon is None:
+        written["variances"] = [format_exact(each) for each in noise.variances]
+        written["step"] = format_exact(noise.step)
     else:
-        noise["epsilon_each"] = str(estimates.noise.epsilon)
-    columns = zip(
-        estimates.estimates,
-        estimates.standard_errors,
-        estimates.intervals(level),
-        estimates.intervals(level, simultaneous=True),
-        estimates.in_doubt(level),
-        strict=True,
-    )
-    return {
-        "format": FORMAT,
-        "epsilon": None if estimates.epsilon is None else str(estimates.epsilon),
-        "release": estimates.release.to_dict(),
-        "measurements": [format_exact(each) for each in estimates.measurements],
-        "noise": noise,
-        "level": format_exact(read_level(level)),
-        "estimates": [
-            {
-                "estimate": _finite([each])[0],
-                "standard_error": _finite([error])[0],
-                "interval": _finite(alone),
-                "simultaneous_interval": _finite(at_once),
-                "in_doubt": in_doubt,
-            }
-            for each, error, alone, at_once, in_doubt in columns
-        ],
-    }
+        written["epsilon_each"] = str(noise.epsilon)
+    return written
 
 
-def from_dict(read: dict[str, Any]) -> Estimates:
-    """What `Estimates.from_dict` gives.
+def write_estimates(
+    estimates: Sequence[float],
+    standard_errors: Sequence[float],
+    intervals: Sequence[tuple[float, float]],
+    simultaneous_intervals: Sequence[tuple[float, float]],
+    in_doubt: Sequence[bool],
+) -> list[dict[str, Any]]:
+    """What is estimated of each winner, as JSON can hold it."""
+    columns = estimates, standard_errors, intervals, simultaneous_intervals, in_doubt
+    return [
+        {
+            "estimate": _finite([each])[0],
+            "standard_error": _finite([error])[0],
+            "interval": _finite(alone),
+            "simultaneous_interval": _finite(at_once),
+            "in_doubt": doubt,
+        }
+        for each, error, alone, at_once, doubt in zip(*columns, strict=True)
+    ]
+
+
+def parse_estimates(read: dict[str, Any]) -> Parts:
+    """The parts of the estimates that `Estimates.to_dict` wrote.
 
     Raises:
-        EstimatesError, ReleaseError: This is not what `to_dict` gives.
-
-    >>> from topgap import TopK
-    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
-    >>> one = estimate(release, [60], variance=8, noise="laplace")
-    >>> from_dict(to_dict(one, 0.95)) == one
-    True
+        EstimatesError, ReleaseError: This is not what it writes.
     """
     try:
         known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
@@ -85,19 +80,18 @@ def from_dict(read: dict[str, Any]) -> Estimates:
             epsilon = parse_exact(noise["epsilon_each"])
             _require(epsilon > 0, "an epsilon is greater than 0")
             exact = Noise.discrete_laplace(release.parameters, epsilon)
-            made = Estimates(release, read_measurements(release, measurements), exact)
-            _require(read["epsilon"] == str(made.epsilon), "the parts do not sum to epsilon")
-            return made
+            measured = read_measurements(release, measurements)
+            whole = release.epsilon + len(release) * epsilon
+            _require(read["epsilon"] == str(whole), "the parts do not sum to epsilon")
+            return Parts(release, measured, exact)
         _require(read["epsilon"] is None, "what was measured elsewhere cost what is not known")
         _require({*noise} == {"kind", "variances", "step"}, "such noise has variances and a step")
         variances = [parse_exact(each) for each in noise["variances"]]
-        return estimate(
-            release,
-            measurements,
-            variance=variances,
-            noise=None if kind == "unknown" else kind,
-            step=parse_exact(noise["step"]) or None,
-        )
+        family = None if kind == "unknown" else kind
+        check_family(family)
+        measured = read_measurements(release, measurements)
+        step = parse_exact(noise["step"]) or None
+        return Parts(release, measured, read_noise(release, variances, family, step))
     except (EstimatesError, ReleaseError):
         raise
     except TopgapError as error:

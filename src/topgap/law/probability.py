@@ -5,7 +5,7 @@ integral of the densities, solved in closed form, so that it can judge any imple
 
 **Derivation.** Count in steps of the resolution: integer answers a_i, noise Exponential with e^−ρ
 per step, x = e^−ρ. Let the winners j_1, …, j_k come down to a runner-up at the real height y, and
-let T_i(y) be the chance that winners 1 to i stand above a value y at the wanted distances:
+let T_i(y) be the probability that winners 1 to i exceed a value y at the wanted distances:
 
     T_0 = 1,    T_i(y) = ∫ f(w) T_{i−1}(w) dw  over w from y + g_i to y + g_i + 1,
 

@@ -14,16 +14,33 @@ the sum of their ε, which is exact here and never more than the total. It is so
 neighbouring data sets that were named with the total; by default, with one person more or less.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from topgap.errors import MissingExtraError
+from topgap.ledger.models import Budget, Charge, Quote, Verification
 
-try:
-    import sqlite3 as _  # noqa: F401
-except ImportError:
-    raise MissingExtraError(
-        "A ledger needs sqlite3, which this Python was built without."
-    ) from None
+if TYPE_CHECKING:
+    from topgap.ledger.ledger import Ledger
 
-from topgap.ledger.ledger import Ledger
-from topgap.ledger.values import Budget, Charge, Quote, Verified
+__all__ = ["Budget", "Charge", "Ledger", "Quote", "Verification"]
 
-__all__ = ["Budget", "Charge", "Ledger", "Quote", "Verified"]
+
+def __getattr__(name: str) -> Any:
+    """Load `Ledger` when it is used: a Python without sqlite3 can release without it."""
+    if name != "Ledger":
+        raise AttributeError(f"module 'topgap.ledger' has no attribute '{name}'")
+    try:
+        import sqlite3 as _  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "A ledger needs sqlite3, which this Python was built without."
+        ) from None
+    from topgap.ledger.ledger import Ledger
+
+    globals()["Ledger"] = Ledger
+    return Ledger
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also of what is not loaded yet."""
+    return __all__

@@ -1,10 +1,15 @@
-"""How a release is paid for: charged in a ledger before it is drawn, and recorded after.
+"""Charge a release to a ledger: before the first random bit is drawn, and record its result after.
 
-A release costs ε whether or not there is a ledger; without one, nobody adds it up.
+A call that releases prepares its charge first, then looks at the answers, then charges and draws:
+
+    pending = prepare_charge(ledger, dataset, mechanism, parameters)   refuses if too little is left
+    …                                                                  looks at the answers
+    release = pending.charge_then_run(draw)                            charges, draws, records
+
+Without a ledger, `prepare_charge` gives `NO_CHARGE`, and `charge_then_run` only draws.
 """
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -15,56 +20,57 @@ from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, Top
 from topgap.neighbours import Neighbours, relation_of
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
+from topgap.user_stacklevel import find_user_stacklevel
 
 if TYPE_CHECKING:
     from topgap.ledger import Charge, Ledger
 
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 LedgerLike: TypeAlias = "Ledger | str | os.PathLike[str]"
 """A ledger, or the path of one."""
 
 
-class Payment(Protocol):
-    """What comes between the answers and the first random bit."""
+class PendingCharge(Protocol):
+    """The charge for one release, before it is made."""
 
-    def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
-        """Pay, and give what is drawn then."""
+    def charge_then_run(self, draw: Callable[[], _Result]) -> _Result:
+        """Make the charge; then draw the release, and return it."""
 
 
-class _Free:
-    """A release that nobody adds up."""
+class _NoCharge:
+    """The charge for a release without a ledger: none."""
 
-    def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
-        """Give what is drawn."""
+    def charge_then_run(self, draw: Callable[[], _Result]) -> _Result:
+        """Draw the release, and return it."""
         return draw()
 
 
-FREE: Payment = _Free()
+NO_CHARGE: PendingCharge = _NoCharge()
 
 
-class Charged:
-    """A release that a ledger adds up.
+class LedgerCharge:
+    """The charge for one release to a data set in a ledger, before it is made.
 
     Args:
         ledger: The ledger.
         dataset: The data set in it that is released from.
-        epsilon: What the release costs.
-        mechanism: What it is.
-        parameters: And with which parameters.
-        neighbours: Which neighbouring data sets ε is true for; None if for those of the data set.
+        epsilon: The ε of the release.
+        mechanism: The mechanism of the release, for the ledger's entry.
+        parameters: The parameters of the mechanism, for the entry.
+        neighbours: The neighbouring data sets that ε is true for; None for those of the data set.
 
     Attributes:
         dataset: The data set.
         epsilon: The ε of the release.
-        cost: What will be charged to it.
-        left: What that leaves, as far as can be seen now.
-        charge: The charge, when it has been made.
-        is_recorded: Whether its result is in the ledger.
-        before_charge: Is called when all is ready, right before the charge, and may raise.
+        cost: The ε that will be charged, converted to the neighbours of the data set.
+        left: What that leaves of the budget, as of now.
+        charge: The charge, once it has been made.
+        is_recorded: Whether the result is in the ledger.
+        before_charge: A function that is called right before the charge, and may raise.
 
     Raises:
-        BudgetExceeded, LedgerError: It could not be charged now. So this comes first, before any
-            data are read.
+        BudgetExceeded, LedgerError: It cannot be charged now. So a call that cannot be charged
+            fails before it reads any data.
     """
 
     def __init__(
@@ -85,14 +91,14 @@ class Charged:
         self._neighbours = neighbours
         self.charge: Charge | None = None
         self.is_recorded = False
-        self.before_charge: Callable[[Charged], None] | None = None
+        self.before_charge: Callable[[LedgerCharge], None] | None = None
 
-    def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
-        """Charge, draw, and record what was drawn.
+    def charge_then_run(self, draw: Callable[[], _Result]) -> _Result:
+        """Charge; then draw the release, record it and return it.
 
-        Whatever ends this between the first two leaves a charge without a result, and never a
-        result without a charge. If the result cannot be recorded it is given all the same, with a
-        warning, for it has been paid for.
+        A crash after the charge leaves a charge without a result, never a result without a charge.
+        A release that cannot be recorded is returned all the same, with a warning, because it has
+        been charged.
 
         Raises:
             BudgetExceeded, LedgerError: It cannot be charged; nothing was drawn.
@@ -106,18 +112,18 @@ class Charged:
             parameters=self._parameters,
             neighbours=self._neighbours,
         )
-        made = self._drawn(draw)
+        result = self._run(draw)
         try:
-            self._ledger.record(self.charge, made)
+            self._ledger.record(self.charge, result)
             self.is_recorded = True
         except Exception as error:
-            warning = LedgerWarning(_unrecorded(self.charge.number, error))
-            warning.result = made
-            warnings.warn(warning, stacklevel=level_of_the_user())
-        return made
+            warning = LedgerWarning(_describe_unrecorded(self.charge.number, error))
+            warning.result = result
+            warnings.warn(warning, stacklevel=find_user_stacklevel())
+        return result
 
-    def _drawn(self, draw: Callable[[], _Made]) -> _Made:
-        """What is drawn; an error that comes now is told to have cost something."""
+    def _run(self, draw: Callable[[], _Result]) -> _Result:
+        """Draw; a note on any error says that the charge stays."""
         try:
             return draw()
         except BaseException as error:
@@ -130,10 +136,62 @@ class Charged:
             raise
 
 
-def cost_in_words(cost: Fraction, epsilon: Fraction) -> str:
-    """What is charged for a release with this ε, and why, if it is more.
+def prepare_charge(
+    ledger: "LedgerLike | None",
+    dataset: str | None,
+    mechanism: str,
+    parameters: TopK,
+    stated: Neighbours | None = None,
+    **more: Any,
+) -> PendingCharge:
+    """Prepare the charge for a release: see that enough is left, and charge nothing yet.
 
-    >>> cost_in_words(Fraction(2), Fraction(1))
+    Args:
+        ledger: The ledger, or the path of one; None for no ledger.
+        dataset: The data set in it.
+        mechanism: The mechanism of the release.
+        parameters: Its parameters; their ε is charged.
+        stated: The neighbouring data sets that the sensitivity was stated for, and so ε; None if
+            nobody stated them, and then the parameters may tell.
+        **more: Further parameters, for the ledger's entry.
+
+    Raises:
+        ParameterError, ParameterTypeError: `ledger` or `dataset` is missing or cannot be used.
+        BudgetExceeded, LedgerError: It cannot be charged now.
+
+    >>> prepare_charge(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is NO_CHARGE
+    True
+    """
+    account = open_ledger(ledger, dataset)
+    if account is None:
+        return NO_CHARGE
+    listed = {**parameters.to_dict(), **more}
+    neighbours = stated or relation_of(parameters)
+    return LedgerCharge(*account, parameters.epsilon, mechanism, listed, neighbours)
+
+
+def open_ledger(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
+    """Return the ledger and the data set to charge; None if neither is given.
+
+    Raises:
+        ParameterError, ParameterTypeError, LedgerError: One was given without the other, or is no
+            ledger.
+
+    >>> open_ledger(None, None)
+    """
+    if ledger is None and dataset is None:
+        return None
+    if ledger is None or dataset is None:
+        raise ParameterError("ledger and dataset go together: give both, or none.")
+    from topgap.ledger import Ledger  # here, for it needs sqlite3
+
+    return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
+
+
+def describe_cost(cost: Fraction, epsilon: Fraction) -> str:
+    """Say what is charged for a release with this ε, and why, if it is more.
+
+    >>> describe_cost(Fraction(2), Fraction(1))
     'ε = 2 (twice 1, because the data set is for persons who are replaced)'
     """
     if cost == epsilon:
@@ -144,8 +202,8 @@ def cost_in_words(cost: Fraction, epsilon: Fraction) -> str:
     )
 
 
-def _unrecorded(number: int, error: Exception) -> str:
-    """What is said of a release whose result is not in the ledger."""
+def _describe_unrecorded(number: int, error: Exception) -> str:
+    """Say that the result of this charge is not in the ledger, and what to do."""
     why = str(error) if isinstance(error, TopgapError) else f"{type(error).__name__}."
     if isinstance(error, ChargeMissingError):
         return (
@@ -156,63 +214,3 @@ def _unrecorded(number: int, error: Exception) -> str:
         f"The release was charged, but its result is not in the ledger: {why} Record it as that of "
         f"charge {number}."
     )
-
-
-def level_of_the_user() -> int:
-    """How many calls away the line is that asked for a release."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("topgap."):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def open_account(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
-    """Where a release is charged; None if it is not.
-
-    Raises:
-        ParameterError, ParameterTypeError, LedgerError: One was given without the other, or is
-            none.
-
-    >>> open_account(None, None)
-    """
-    if ledger is None and dataset is None:
-        return None
-    if ledger is None or dataset is None:
-        raise ParameterError("ledger and dataset go together: give both, or none.")
-    from topgap.ledger import Ledger
-
-    return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
-
-
-def charge_for(
-    ledger: "LedgerLike | None",
-    dataset: str | None,
-    mechanism: str,
-    parameters: TopK,
-    stated: Neighbours | None = None,
-    **more: Any,
-) -> Payment:
-    """How a release with these parameters is paid for.
-
-    Args:
-        ledger: The ledger, or the path of one; None if there is none.
-        dataset: The data set in it.
-        mechanism: What is released.
-        parameters: And with which parameters; their ε is what it costs.
-        stated: Which neighbouring data sets the sensitivity is said to be true for, and so ε; None
-            if nobody said it, and then the parameters may.
-        **more: Further parameters.
-
-    Raises:
-        ParameterError, ParameterTypeError: One was given without the other, or is none.
-        BudgetExceeded, LedgerError: It could not be charged now.
-
-    >>> charge_for(None, None, "topgap.top_k", TopK(k=1, epsilon=1)) is FREE
-    True
-    """
-    charged = open_account(ledger, dataset)
-    if charged is None:
-        return FREE
-    listed = {**parameters.to_dict(), **more}
-    neighbours = stated or relation_of(parameters)
-    return Charged(*charged, parameters.epsilon, mechanism, listed, neighbours)

@@ -1,4 +1,4 @@
-"""What a user calls: `Ledger`."""
+"""The public class of the ledger: `Ledger`."""
 
 import os
 import sqlite3
@@ -9,22 +9,22 @@ from typing import Any, TypeVar
 
 from topgap.display.text import to_line
 from topgap.errors import BudgetExceeded, ChargeMissingError, LedgerError, ParameterError
-from topgap.ledger import accounts, clock, document, given
-from topgap.ledger.chain import Entry
-from topgap.ledger.log import Log
-from topgap.ledger.results import recordable
-from topgap.ledger.storage import Storage
-from topgap.ledger.values import Budget, Charge, Quote, Verified
-from topgap.ledger.verification import verified
+from topgap.ledger import serialization, validation
+from topgap.ledger.entry import Entry, make_timestamp, parse_epsilon
+from topgap.ledger.entry_log import EntryLog, charge_from_entry
+from topgap.ledger.models import Budget, Charge, Quote, Verification
+from topgap.ledger.statements import read_budget, read_budgets, read_charges
+from topgap.ledger.storage.database import Database
+from topgap.ledger.verification import verify_entries
 from topgap.neighbours import Neighbours, convert_epsilon
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 WAIT = 60
-"""So many seconds a ledger is waited for, unless others are given."""
+"""How many seconds to wait for others who use the file, by default."""
 
 _MOST_DIGITS = 2_000
-_Got = TypeVar("_Got")
+_Result = TypeVar("_Result")
 
 
 class Ledger:
@@ -38,7 +38,7 @@ class Ledger:
         path: The file, an SQLite database; `add_dataset` makes it.
         who: Who charges; the user's name on this machine unless given.
         note: What is noted with each entry, unless the call gives another note.
-        wait: So many seconds are waited for others who use the file.
+        wait: How many seconds to wait for others who use the file.
         check_clock: Whether to refuse a charge or a total when the clock is more than a minute
             behind the last entry. If not, it gets the time of that entry.
 
@@ -58,7 +58,7 @@ class Ledger:
     True
     """
 
-    __slots__ = ("_check_clock", "_note", "_storage", "_who")
+    __slots__ = ("_check_clock", "_database", "_note", "_who")
 
     def __init__(
         self,
@@ -69,20 +69,20 @@ class Ledger:
         wait: float = WAIT,
         check_clock: bool = True,
     ) -> None:
-        self._who = given.read_who(who)
-        self._note = given.read_note(note)
+        self._who = validation.read_who(who)
+        self._note = validation.read_note(note)
         self._check_clock = read_flag(check_clock, "check_clock")
-        self._storage = Storage(given.read_path(path), given.read_wait(wait))
+        self._database = Database(validation.read_path(path), validation.read_wait(wait))
 
     @property
     def path(self) -> Path:
         """Where the file is."""
-        return self._storage.path
+        return self._database.path
 
     def add_dataset(
         self,
         dataset: str,
-        epsilon: Number,
+        epsilon: "Number",
         *,
         neighbours: Neighbours = "add-remove",
         note: str | None = None,
@@ -99,52 +99,52 @@ class Ledger:
             note: What is to be remembered of it.
 
         Returns:
-            What it may lose.
+            Its budget.
 
         Raises:
             LedgerError: The data set has its total already, or one with nearly its name has, or
                 the file cannot be written.
             ParameterError, ParameterTypeError: A parameter cannot be used.
         """
-        name = given.read_dataset(dataset)
+        name = validation.read_dataset(dataset)
         columns = {
             "epsilon": format_exact(read_parameter(epsilon, "epsilon")),
-            "neighbours": given.read_neighbours(neighbours),
-            "note": self._noted(note),
+            "neighbours": validation.read_neighbours(neighbours),
+            "note": self._note_or_default(note),
             "who": self._who,
         }
 
         def add(connection: sqlite3.Connection) -> Budget:
-            log = Log(connection, self._storage.label)
+            log = self._log(connection)
             last = log.last()
             for known in log.datasets():
                 if known == name:
-                    total = accounts.balance(log, name).total
+                    total = log.balance(name).total
                     raise LedgerError(
                         f"{to_line(name)} has its total already, {format_exact(total)}; it is set "
                         f"once."
                     )
-                if given.nearly(known) == given.nearly(name):
+                if validation.fold_name(known) == validation.fold_name(name):
                     raise LedgerError(
                         f"There is a data set {to_line(known)} already, nearly by this name; "
                         f"take another name, or that one."
                     )
-            log.append(last, kind="dataset", at=self._stamp(last), dataset=name, **columns)
-            return accounts.budget(log, name)
+            log.append(last, kind="dataset", at=self._timestamp(last), dataset=name, **columns)
+            return read_budget(log, name)
 
-        return self._storage.write(add, create=True)
+        return self._database.write(add, create=True)
 
     def charge(
         self,
         dataset: str,
-        epsilon: Number,
+        epsilon: "Number",
         *,
         mechanism: str,
         parameters: Mapping[str, Any] | None = None,
         neighbours: Neighbours | None = None,
         note: str | None = None,
     ) -> Charge:
-        """Spend some of what is left for a data set: first charge, then release.
+        """Charge a release to the budget of a data set: first charge, then release.
 
         Calls of topgap that are given `ledger=` and `dataset=` do it themselves. This is for
         whatever else is released, such as a sum by another library.
@@ -168,12 +168,12 @@ class Ledger:
                 "add-remove", or the file cannot be written; nothing may be released then.
             ParameterError, ParameterTypeError: A parameter cannot be used; nothing was charged.
         """
-        return self._charge(dataset, epsilon, neighbours, mechanism, parameters, note, keep=True)
+        return self._charge(dataset, epsilon, neighbours, mechanism, parameters, note, commit=True)
 
     def check(
-        self, dataset: str, epsilon: Number, *, neighbours: Neighbours | None = None
+        self, dataset: str, epsilon: "Number", *, neighbours: Neighbours | None = None
     ) -> Quote:
-        """See whether so much could be charged now, without doing it.
+        """Check whether so much could be charged now, without charging it.
 
         Returns:
             What would be charged, and what would be left then.
@@ -181,54 +181,54 @@ class Ledger:
         Raises:
             BudgetExceeded, LedgerError, ParameterError, ParameterTypeError: As of `charge`.
         """
-        seen = self._charge(dataset, epsilon, neighbours, "to be seen", None, None, keep=False)
+        seen = self._charge(dataset, epsilon, neighbours, "to be seen", None, None, commit=False)
         return Quote(seen.epsilon, seen.left)
 
     def _charge(
         self,
         dataset: str,
-        epsilon: Number,
+        epsilon: "Number",
         neighbours: Neighbours | None,
         mechanism: str,
         parameters: Mapping[str, Any] | None,
         note: str | None,
         *,
-        keep: bool,
+        commit: bool,
     ) -> Charge:
-        name = given.read_dataset(dataset)
+        name = validation.read_dataset(dataset)
         stated = read_parameter(epsilon, "epsilon")
-        relation = None if neighbours is None else given.read_neighbours(neighbours)
+        relation = None if neighbours is None else validation.read_neighbours(neighbours)
         columns = {
-            "mechanism": given.read_mechanism(mechanism),
-            "parameters": given.read_parameters(parameters),
+            "mechanism": validation.read_mechanism(mechanism),
+            "parameters": validation.read_parameters(parameters),
             "neighbours": relation,
             "stated": None if relation is None else format_exact(stated),
-            "note": self._noted(note),
+            "note": self._note_or_default(note),
             "who": self._who,
         }
 
         def spend(connection: sqlite3.Connection) -> Charge:
-            log = Log(connection, self._storage.label)
+            log = self._log(connection)
             last = log.last()
-            total, spent, of_dataset = accounts.balance(log, name)
-            cost = convert_epsilon(stated, relation, of_dataset, name)
+            total, spent, dataset_relation = log.balance(name)
+            cost = convert_epsilon(stated, relation, dataset_relation, name)
             if spent + cost > total:
-                raise BudgetExceeded(name, cost, total - spent, total, stated)
+                raise _refuse(name, cost, total - spent, total, stated)
             if (spent + cost).denominator >= 10**_MOST_DIGITS:
                 raise ParameterError(
                     f"epsilon must be a number whose sum with the earlier charges has at most "
                     f"{_MOST_DIGITS} digits; give one with a smaller denominator."
                 )
             entry, digest = log.append(
-                last, kind="charge", at=self._stamp(last), dataset=name, epsilon=format_exact(cost),
-                spent=format_exact(spent + cost), **columns,
+                last, kind="charge", at=self._timestamp(last), dataset=name,
+                epsilon=format_exact(cost), spent=format_exact(spent + cost), **columns,
             )  # fmt: skip
-            return accounts.charge_of(entry, digest, total, of_dataset, None)
+            return charge_from_entry(entry, digest, total, dataset_relation, None)
 
-        return self._storage.write(spend, keep=keep)
+        return self._database.write(spend, commit=commit)
 
     def record(self, charge: Charge | int, result: object) -> None:
-        """Keep what came of a charge; once.
+        """Record the result of a charge; once.
 
         Args:
             charge: The charge, or its number.
@@ -243,73 +243,73 @@ class Ledger:
         """
         number = charge.number if isinstance(charge, Charge) else charge
         number = read_whole(number, "charge", least=1)
-        kept, cost, relation = recordable(result)
+        kept, cost, relation = validation.read_result(result)
 
         def keep(connection: sqlite3.Connection) -> None:
-            log = Log(connection, self._storage.label)
+            log = self._log(connection)
             last = log.last()
-            charged = log.charge(number)
+            charged = log.find_charge(number)
             if last is None or charged is None:
-                raise ChargeMissingError(f"{self._storage.label} has no charge {number}.")
+                raise ChargeMissingError(f"{self._database.label} has no charge {number}.")
             if isinstance(charge, Charge) and charge.receipt != log.receipt(number):
                 raise ChargeMissingError(
-                    f"{self._storage.label} has another charge {number} than this."
+                    f"{self._database.label} has another charge {number} than this."
                 )
             if cost is not None:
                 self._check_cost(log, charged, cost, relation)
-            if log.result_of(number) is not None:
+            if log.find_result(number) is not None:
                 raise LedgerError(f"Charge {number} has its result already; it is recorded once.")
             # Whatever the clock says, for what is there now must not be lost.
-            at = clock.stamp(last.at, check=False)
+            at = make_timestamp(last.at, check=False)
             log.append(
                 last, kind="result", at=at, dataset=charged.dataset, charge=number, result=kept,
                 who=self._who,
             )  # fmt: skip
 
-        self._storage.write(keep)
+        self._database.write(keep)
 
     def _check_cost(
-        self, log: Log, charged: Entry, cost: Fraction, relation: Neighbours | None
+        self, log: EntryLog, charged: Entry, cost: Fraction, relation: Neighbours | None
     ) -> None:
         """See that no more was released than charged."""
-        dataset = log.dataset(charged.dataset)
+        dataset = log.find_dataset(charged.dataset)
         if dataset is None:
-            raise log.changed()
+            raise log.tampered()
         cost = convert_epsilon(cost, relation, dataset.relation, charged.dataset)
-        if cost > accounts.number(charged.epsilon):
+        if cost > parse_epsilon(charged.epsilon):
             raise LedgerError(
                 f"Charge {charged.number} is of ε = {charged.epsilon}, and the result cost more: "
                 f"{format_exact(cost)}."
             )
 
     def budget(self, dataset: str) -> Budget:
-        """What a data set may lose and what it has lost.
+        """Return the budget of a data set: its total ε, and what is spent and left of it.
 
         Raises:
             LedgerError: There is no such data set, or the file cannot be read.
         """
-        name = given.read_dataset(dataset)
-        return self._look(lambda log: accounts.budget(log, name))
+        name = validation.read_dataset(dataset)
+        return self._read(lambda log: read_budget(log, name))
 
     def budgets(self) -> tuple[Budget, ...]:
-        """Those of all data sets, in the order in which they were added.
+        """Return the budgets of all data sets, in the order in which they were added.
 
         Raises:
             LedgerError: The file cannot be read.
         """
-        return self._look(lambda log: tuple(accounts.budget(log, name) for name in log.datasets()))
+        return self._read(read_budgets)
 
     def history(self, dataset: str | None = None) -> tuple[Charge, ...]:
-        """All charges, or those of a data set, in their order; the hashes of all are checked.
+        """Return all charges, or those of a data set, in their order; all hashes are checked.
 
         Raises:
             LedgerError: There is no such data set, or the file cannot be read or was changed.
         """
-        name = None if dataset is None else given.read_dataset(dataset)
-        return self._look(lambda log: accounts.charges(log, name))
+        name = None if dataset is None else validation.read_dataset(dataset)
+        return self._read(lambda log: read_charges(log, name))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON can hold it: data sets, charges with their results, and the receipt.
+        """Return all of it as JSON can hold it: data sets, charges with results, and the receipt.
 
         It is verified as by `verify`. Numbers are exact, as text.
 
@@ -317,21 +317,20 @@ class Ledger:
             LedgerError: The file cannot be read, or was changed.
         """
 
-        def tell(connection: sqlite3.Connection) -> dict[str, Any]:
-            seen = verified(connection, self._storage.label, ())
-            log = Log(connection, self._storage.label)
-            budgets = [accounts.budget(log, name) for name in log.datasets()]
+        def export(connection: sqlite3.Connection) -> dict[str, Any]:
+            verification = verify_entries(connection, self._database.label, ())
+            log = self._log(connection)
             return {
-                "format": document.FORMAT,
-                "datasets": [*map(document.of_budget, budgets)],
-                "charges": [*map(document.of_charge, accounts.charges(log, None))],
-                "receipt": seen.receipt,
+                "format": serialization.FORMAT,
+                "datasets": [*map(serialization.budget_to_dict, read_budgets(log))],
+                "charges": [*map(serialization.charge_to_dict, read_charges(log, None))],
+                "receipt": verification.receipt,
             }
 
-        return self._storage.read(tell)
+        return self._database.read(export)
 
     def to_bytes(self) -> bytes:
-        """The file as it is at this moment, whole: for a copy to be kept elsewhere.
+        """Return the file as it is at this moment, whole: for a copy to be kept elsewhere.
 
         A copy that another program makes while somebody charges may be torn. Never charge to a
         copy: it does not know what the ledger is charged meanwhile.
@@ -341,12 +340,12 @@ class Ledger:
         """
 
         def copy(connection: sqlite3.Connection) -> bytes:
-            verified(connection, self._storage.label, ())
+            verify_entries(connection, self._database.label, ())
             return connection.serialize()
 
-        return self._storage.read(copy)
+        return self._database.read(copy)
 
-    def verify(self, *receipts: str) -> Verified:
+    def verify(self, *receipts: str) -> Verification:
         """See that nothing was edited, deleted or reordered, and that all sums are right.
 
         Args:
@@ -360,25 +359,48 @@ class Ledger:
         Raises:
             LedgerError: Something is not as it was written; the sentence says where.
         """
-        return self._storage.read(
-            lambda connection: verified(connection, self._storage.label, receipts)
+        return self._database.read(
+            lambda connection: verify_entries(connection, self._database.label, receipts)
         )
 
-    def _look(self, do: Callable[[Log], _Got]) -> _Got:
-        """Do something with the entries, if the last of them is there."""
+    def _read(self, do: Callable[[EntryLog], _Result]) -> _Result:
+        """Run a function on the entries, if the last of them is there."""
 
-        def look(connection: sqlite3.Connection) -> _Got:
-            log = Log(connection, self._storage.label)
+        def read(connection: sqlite3.Connection) -> _Result:
+            log = self._log(connection)
             log.last()
             return do(log)
 
-        return self._storage.read(look)
+        return self._database.read(read)
 
-    def _noted(self, note: str | None) -> str | None:
-        return self._note if note is None else given.read_note(note)
+    def _note_or_default(self, note: str | None) -> str | None:
+        return self._note if note is None else validation.read_note(note)
 
-    def _stamp(self, last: Entry | None) -> str:
-        return clock.stamp(None if last is None else last.at, check=self._check_clock)
+    def _timestamp(self, last: Entry | None) -> str:
+        return make_timestamp(None if last is None else last.at, check=self._check_clock)
+
+    def _log(self, connection: sqlite3.Connection) -> EntryLog:
+        return EntryLog(connection, self._database.label)
 
     def __repr__(self) -> str:
-        return f"<Ledger {self._storage.label}>"
+        return f"<Ledger {self._database.label}>"
+
+
+def _refuse(
+    dataset: str, epsilon: Fraction, left: Fraction, total: Fraction, stated: Fraction
+) -> BudgetExceeded:
+    """The refusal of a charge that is more than what is left.
+
+    >>> print(_refuse("visits", Fraction(1), Fraction(1, 3), Fraction(2), Fraction(1)))
+    ε = 1 is more than what is left for visits, 1/3 of 2; nothing was charged.
+    """
+    doubled = "" if stated == epsilon else f" ({format_exact(stated)} for add-remove)"
+    return BudgetExceeded(
+        f"ε = {format_exact(epsilon)}{doubled} is more than what is left for {to_line(dataset)}, "
+        f"{format_exact(left)} of {format_exact(total)}; nothing was charged.",
+        dataset,
+        epsilon,
+        left,
+        total,
+        stated,
+    )

@@ -1,4 +1,4 @@
-"""Whether a ledger is as it was written, from the file's pages to the sums: `verified`."""
+"""Whether a ledger is as it was written, from the file's pages to the sums: `verify_entries`."""
 
 import re
 import sqlite3
@@ -6,58 +6,59 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from topgap.errors import LedgerError, ParameterError
-from topgap.ledger import schema
-from topgap.ledger.accounts import number
-from topgap.ledger.chain import BEGINNING, START_FROM_A_COPY, Entry
-from topgap.ledger.log import Log, receipt
-from topgap.ledger.values import Verified
-from topgap.neighbours import Neighbours, factor
+from topgap.ledger.entry import INITIAL_HASH, RESTORE_ADVICE, Entry, parse_epsilon
+from topgap.ledger.entry_log import EntryLog, format_receipt
+from topgap.ledger.models import Verification
+from topgap.ledger.storage.database import has_our_tables
+from topgap.neighbours import Neighbours, conversion_factor
 
 _RECEIPT = re.compile(r"([1-9][0-9]{0,17}):[0-9a-f]{64}")
 
 
-def verified(connection: sqlite3.Connection, label: str, receipts: Iterable[str]) -> Verified:
-    """What `Ledger.verify` gives.
+def verify_entries(
+    connection: sqlite3.Connection, label: str, receipts: Iterable[str]
+) -> Verification:
+    """Verify a ledger from its pages to its sums, as `Ledger.verify` does.
 
     Raises:
-        LedgerError: It is not.
+        LedgerError: It is not as it was written.
     """
     expected: dict[int, set[str]] = {}
     for each in receipts:
-        expected.setdefault(_number(each), set()).add(each)
-    log = Log(connection, label)
+        expected.setdefault(_entry_number(each), set()).add(each)
+    log = EntryLog(connection, label)
     _check_file(connection, log)
     rules = _Rules(log)
-    last = BEGINNING
-    for entry, last in log.all():
+    last = INITIAL_HASH
+    for entry, last in log.entries():
         rules.check(entry)
         kept = expected.pop(entry.number, set())
-        if not kept <= {receipt(entry.number, last)}:
+        if not kept <= {format_receipt(entry.number, last)}:
             raise LedgerError(f"{label} has another entry {entry.number} than the receipt is of.")
     if log.head() != (rules.entries, last):
         raise LedgerError(f"{label} has lost its last entries, or got others, by other means.")
     if expected:
         missing = min(expected)
         raise LedgerError(f"{label} has no entry {missing}, of which there is a receipt.")
-    if not schema.is_ours(connection):
+    if not has_our_tables(connection):
         raise LedgerError(
             f"{label} has lost some of the tables, indices and triggers that topgap makes, or got "
             f"others; its entries are as they were written."
         )
-    return Verified(rules.entries, receipt(rules.entries, last))
+    return Verification(rules.entries, format_receipt(rules.entries, last))
 
 
-def _check_file(connection: sqlite3.Connection, log: Log) -> None:
-    """That its pages are sound."""
+def _check_file(connection: sqlite3.Connection, log: EntryLog) -> None:
+    """See that its pages are sound."""
     findings = connection.execute("PRAGMA integrity_check(1)").fetchall()
     if findings != [("ok",)]:
-        raise LedgerError(f"{log.label} is damaged; {START_FROM_A_COPY}.")
+        raise LedgerError(f"{log.label} is damaged; {RESTORE_ADVICE}.")
 
 
 class _Rules:
     """What each entry must be after those before it, even if its hash is right."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: EntryLog) -> None:
         self._log = log
         self.entries = 0
         self._at = ""
@@ -72,39 +73,39 @@ class _Rules:
         Raises:
             LedgerError: It cannot.
         """
-        if entry.at < self._at or not self._is_right(entry):
-            raise self._log.changed(entry.number)
+        if entry.at < self._at or not self._is_consistent(entry):
+            raise self._log.tampered(entry.number)
         self.entries += 1
         self._at = entry.at
 
-    def _is_right(self, entry: Entry) -> bool:
+    def _is_consistent(self, entry: Entry) -> bool:
         if entry.kind == "dataset":
             if entry.dataset in self._totals:
                 return False
-            self._totals[entry.dataset] = number(entry.epsilon)
+            self._totals[entry.dataset] = parse_epsilon(entry.epsilon)
             self._relations[entry.dataset] = entry.relation
             self._spent[entry.dataset] = Fraction(0)
             return True
         if entry.dataset not in self._totals:
             return False
         if entry.kind == "charge":
-            self._spent[entry.dataset] += number(entry.epsilon)
+            self._spent[entry.dataset] += parse_epsilon(entry.epsilon)
             self._charges[entry.number] = entry.dataset
             spent = self._spent[entry.dataset]
-            is_summed_up = number(entry.spent) == spent <= self._totals[entry.dataset]
+            is_summed_up = parse_epsilon(entry.spent) == spent <= self._totals[entry.dataset]
             return is_summed_up and self._is_converted(entry)
         return self._charges.pop(entry.charge or 0, None) == entry.dataset  # and only once
 
     def _is_converted(self, entry: Entry) -> bool:
         """Whether its ε is what was stated, for the relation of its data set."""
-        times = factor(entry.neighbours, self._relations[entry.dataset])
+        times = conversion_factor(entry.neighbours, self._relations[entry.dataset])
         if times is None or entry.stated is None:
             return times is not None
-        return number(entry.epsilon) == number(entry.stated) * times
+        return parse_epsilon(entry.epsilon) == parse_epsilon(entry.stated) * times
 
 
-def _number(text: str) -> int:
-    """The number of the entry that a receipt is of."""
+def _entry_number(text: str) -> int:
+    """Return the number of the entry that a receipt is of."""
     match = _RECEIPT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ParameterError(

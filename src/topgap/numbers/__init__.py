@@ -1,1 +1,1 @@
-"""Exact numbers in and out: `parse` reads what a user hands in, `format` writes it."""
+"""Exact numbers in and out: `parse` reads what a user hands in, `format` writes it. Internal."""

@@ -87,7 +87,7 @@ def read_flag(flag: bool, name: str) -> bool:
     return bool(flag)
 
 
-def read_parameter(value: Number, name: str) -> Fraction:
+def read_parameter(value: "Number", name: str) -> Fraction:
     """Return the exact positive rational that a person means by `value`.
 
     Args:
@@ -121,7 +121,7 @@ def read_parameter(value: Number, name: str) -> Fraction:
     return exact
 
 
-def _read_number(value: Number, name: str) -> Fraction:
+def _read_number(value: "Number", name: str) -> Fraction:
     if isinstance(value, _NOT_NUMBERS):
         raise ParameterTypeError(f"{name} must be a number, not {type(value).__name__}.")
     if isinstance(value, numbers.Rational):

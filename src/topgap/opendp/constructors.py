@@ -24,6 +24,7 @@ from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.item_names import check_names, to_list
+from topgap.selection.mechanism import select
 
 
 def make_top_k(
@@ -31,9 +32,9 @@ def make_top_k(
     input_metric: Metric,
     output_measure: Measure,
     k: int,
-    scale: Number,
+    scale: "Number",
     *,
-    resolution: Number = "1/10",
+    resolution: "Number" = "1/10",
     gaps: bool = True,
     items: object = None,
 ) -> Measurement:
@@ -108,9 +109,9 @@ def make_top_k(
 def then_top_k(
     output_measure: Measure,
     k: int,
-    scale: Number,
+    scale: "Number",
     *,
-    resolution: Number = "1/10",
+    resolution: "Number" = "1/10",
     gaps: bool = True,
     items: object = None,
 ) -> Any:
@@ -142,11 +143,12 @@ def then_top_k(
 def _of_vector(
     parameters: TopK, names: tuple[Any, ...] | None, gaps: bool, answers: Any
 ) -> Release:
-    return parameters.release(answers, names, gaps=gaps)
+    return select(parameters, answers, names, gaps=gaps)
 
 
 def _of_map(parameters: TopK, names: tuple[Any, ...], gaps: bool, answers: Any) -> Release:
-    return parameters.release([answers.get(name, 0) for name in names], names, gaps=gaps)
+    ordered = [answers.get(name, 0) for name in names]
+    return select(parameters, ordered, names, gaps=gaps)
 
 
 def _read_items(items: object, holding: Holding, k: int) -> tuple[Any, ...] | None:

@@ -1,15 +1,16 @@
-"""Before any ε is spent: what would k, ε and resolution give?
+"""Plans: what to expect of releases for some k, ε and resolution, before any ε is spent.
 
-    plan(counts, k, epsilons, …)   how good releases of these counts would be: a Plan
-    zipf(items, largest)           made-up counts, for who has no public ones
+    plan(counts, k, epsilons, …)   simulates releases of public counts: a Plan
+    zipf(items, largest)           made-up counts, where there are no public ones
 
-The counts must be public or made up: what a plan tells of them is not private, so nothing here is
-for the data of people. It stands beside the way from answers to a release and leads to none.
+The counts must be public or made up, because a plan is not private. Nothing here is for the data of
+people, and no release is made from it.
 """
 
-from topgap.planning.figures import Figure
-from topgap.planning.made_up import zipf
 from topgap.planning.planner import EPSILONS, plan
-from topgap.planning.result import Lists, Plan, Row
+from topgap.planning.result import Plan
+from topgap.planning.rows import Lists, Row
+from topgap.planning.statistics import Figure
+from topgap.planning.synthetic_counts import zipf
 
 __all__ = ["EPSILONS", "Figure", "Lists", "Plan", "Row", "plan", "zipf"]

@@ -1,4 +1,4 @@
-"""What a user calls: `plan`."""
+"""The public function `plan`."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -9,17 +9,17 @@ import numpy as np
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_parameter, read_whole
 from topgap.parameters import TopK
-from topgap.planning.counts import Counts
+from topgap.planning.public_counts import PublicCounts
 from topgap.planning.result import Plan
 from topgap.planning.simulation import simulate
 from topgap.selection.answers import Array, check_enough, read
 from topgap.selection.measurement import Shares
 
 Progress = Callable[[str, float | None], None]
-"""Is told what is being done, and which share of it is done."""
+"""Called with what is being done and the share of it that is done."""
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
-"""The values of ε that are planned for unless others are given."""
+"""The default values of ε."""
 
 RELEASES = 10_000
 _FARTHEST = 10**100
@@ -31,36 +31,36 @@ def plan(
     epsilons: "Number | Iterable[Number]" = EPSILONS,
     *,
     releases: int = RELEASES,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    selection_share: "Number" = "1/2",
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     progress: Progress | None = None,
 ) -> Plan:
-    """Tell what to expect of releases of such counts, before any ε is spent.
+    """Simulate releases of such counts, to know what to expect before any ε is spent.
 
     **The counts must be public or made up**: those of last year that were published, of another
-    town, or of `topgap.planning.zipf`. What a plan tells of them is not private, and a plan from
-    the counts that are to be protected would give them away.
+    town, or of `topgap.planning.zipf`. A plan is not private: a plan from the counts that are to be
+    protected would reveal them.
 
-    Releases are simulated with the noise that real ones have, of names and gaps alone and of counts
-    too, and held against the truth. So all figures are measured, ties and near ties included.
+    Releases are simulated with the noise of real ones, of names and gaps alone and of counts too,
+    and compared with the truth. So all figures are measured, ties and near ties included.
 
     Args:
         counts: One number per item, public or made up; see `topgap.top_k` for what may hold them.
         k: How many winners are named.
         epsilons: The values of the privacy loss ε to plan for, or a single one.
-        releases: How many releases are simulated, for each ε and kind of release; at least 2.
+        releases: The number of simulated releases for each ε and kind of release; at least 2.
         selection_share: The part of ε that selects where counts are released too, as in
             `topgap.top_k_with_estimates`; between 0 and 1.
         resolution: Gaps and measurements are multiples of this; one divided by an integer.
         sensitivity: How far one person can move any one count; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all counts the same way; see `topgap.top_k`.
-        progress: Is told from time to time what is being done, and which share of it is done.
+        progress: Called now and then with what is being done and the share of it that is done.
 
     Returns:
-        For each ε: the chance that the list is right, and in the right order; how many of the named
-        are among the k largest; how far off the winners' counts are, with and without the gaps.
+        For each ε: the probability that the list is right, and in the right order; how many of the
+        named are among the k largest; the error of the winners' counts, with and without the gaps.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
@@ -82,17 +82,17 @@ def plan(
     parameters = wholes[0]
     numbers, _ = read(counts)
     check_enough(len(numbers), parameters.k)
-    public = Counts.of(_shuffled(numbers), parameters)
+    public = PublicCounts.of(_shuffle(numbers), parameters)
     done, all_of = 0, 2 * releases * len(wholes)
 
-    def told(more: int) -> None:
+    def report(more: int) -> None:
         nonlocal done
         done += more
         if progress is not None:
             progress("simulating releases", done / all_of)
 
     rows = tuple(
-        simulate(public, shares, whole, releases, told)
+        simulate(public, shares, whole, releases, report)
         for whole, shares in zip(wholes, all_shares, strict=True)
     )
     return Plan(
@@ -108,11 +108,11 @@ def plan(
 
 
 def _read(epsilons: "Number | Iterable[Number]") -> list[Fraction]:
-    """The values of ε, each once, from the smallest up."""
+    """Read the values of ε, each once, from the smallest up."""
     try:
         single = isinstance(epsilons, str) or getattr(epsilons, "ndim", 1) == 0
         listed = [epsilons] if single or not isinstance(epsilons, Iterable) else [*epsilons]
-    except Exception:  # what fails as it is read
+    except Exception:  # an iterable may fail in any way
         raise ParameterTypeError("epsilons must be numbers in a list that can be read.") from None
     read = sorted({read_parameter(each, "epsilon") for each in listed})  # type: ignore[arg-type]
     if not read:
@@ -122,7 +122,7 @@ def _read(epsilons: "Number | Iterable[Number]") -> list[Fraction]:
     return read
 
 
-def _shuffled(numbers: "Array | list[Any]") -> "Array | list[Any]":
-    """In random order, which changes no chance: on sorted counts the kernel is slower."""
+def _shuffle(numbers: "Array | list[Any]") -> "Array | list[Any]":
+    """Shuffle the counts: no probability changes, and the kernel is slower on sorted counts."""
     order = np.random.default_rng(0).permutation(len(numbers))
     return numbers[order] if isinstance(numbers, np.ndarray) else [numbers[i] for i in order]

@@ -1,38 +1,46 @@
-"""A plan as a Matplotlib chart over ε: how right the list is, and how far off the counts."""
+"""A Matplotlib chart of a plan over ε: the accuracy of the list, and the errors of the counts."""
 
-import io
-from importlib.util import find_spec
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from topgap.errors import MissingExtraError
-from topgap.planning.figures import Figure
-from topgap.planning.result import Plan
+from topgap.display.figure import (
+    BLUE,
+    BROWN,
+    new_figure,
+    place_legend_beside,
+    require_matplotlib,
+    style_axes,
+    to_bytes,
+)
+from topgap.planning.rows import Row
+from topgap.planning.statistics import Figure
 
 if TYPE_CHECKING:
+    import matplotlib.figure
     from matplotlib.axes import Axes
 
-FORMS = ("png", "svg", "pdf")
-"""What `drawn` can write."""
-
-# Told apart by colour, by the line and by the mark.
-_BLUE, _BROWN = "#0b5c8f", "#9c3a10"
+# Lines differ in colour, in their dashes and in their marks.
 _SOLID: dict[str, Any] = {"linestyle": "-", "marker": "o"}
 _DASHED: dict[str, Any] = {"linestyle": "--", "marker": "s", "markerfacecolor": "none"}
-_NEW: dict[str, Any] = {"figsize": (10, 6.4), "layout": "constrained"}
+_SIZE = (10, 6.4)
 _LARGEST = 1e300  # nearly all that an axis can hold
 
 
-def plot(plan: Plan, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
-    """Draw the plan over ε, on two axes one above the other.
+def plot(
+    rows: Sequence[Row], k: int, title: str, axes: "tuple[Axes, Axes] | None" = None
+) -> "tuple[Axes, Axes]":
+    """Draw a plan over ε, on two axes one above the other.
 
-    Above, the chance that the list is right and the part of it that is; below, how far off the
-    winners' counts are, with and without the gaps. Bars at the marks are two standard errors of the
-    simulation to each side.
+    The upper axes show the probability that the list is right, and the share of it that is. The
+    lower axes show the error of the winners' counts, with and without the gaps. Error bars reach
+    two standard errors of the simulation to each side.
 
     Args:
-        plan: What is drawn.
-        axes: The two axes to draw on; new ones unless given, in a pyplot figure.
+        rows: What to expect at each ε.
+        k: How many winners are named.
+        title: The title of the upper axes.
+        axes: The two axes to draw on. Default: new ones in a pyplot figure.
 
     Returns:
         The axes. Nothing is shown or saved.
@@ -43,66 +51,48 @@ def plot(plan: Plan, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Ax
     >>> from matplotlib.figure import Figure
     >>> from topgap.planning import plan
     >>> made = plan([50, 40, 30], k=2, epsilons=[1, 2], releases=10)
-    >>> above, below = plot(made, tuple(Figure().subplots(2, 1)))
+    >>> above, below = plot(made.rows, made.k, made.title, tuple(Figure().subplots(2, 1)))
     >>> above.get_title(), below.get_xlabel()
     ('The 2 largest of 3 items', 'ε')
     """
-    check_installed()
-    if axes is not None:
-        _draw(plan, *axes)
-        for ax in axes:
-            ax.legend()
-        return axes
-    from matplotlib import pyplot as plt
-
-    return _drawn_on(plt.figure(**_NEW), plan)
+    require_matplotlib()
+    if axes is None:
+        return _draw_on_figure(new_figure(*_SIZE, pyplot=True), rows, k, title)
+    _draw(rows, k, title, *axes)
+    for ax in axes:
+        ax.legend()
+    return axes
 
 
-def drawn(plan: Plan, form: str) -> bytes:
-    """The chart as a file holds it, made without pyplot and without a display.
+def render(rows: Sequence[Row], k: int, title: str, form: str) -> bytes:
+    """Draw the same chart as the contents of a file, without pyplot and without a display.
 
     Args:
-        plan: What is drawn.
-        form: One of `FORMS`.
+        rows: What to expect at each ε.
+        k: How many winners are named.
+        title: The title of the upper axes.
+        form: One of `topgap.display.figure.FORMS`.
 
     Raises:
         MissingExtraError: Matplotlib is not installed.
     """
-    check_installed()
-    from matplotlib.figure import Figure
-
-    figure = Figure(**_NEW)
-    _drawn_on(figure, plan)
-    file = io.BytesIO()
-    figure.savefig(file, format=form, dpi=150)
-    return file.getvalue()
+    figure = new_figure(*_SIZE)
+    _draw_on_figure(figure, rows, k, title)
+    return to_bytes(figure, form)
 
 
-def check_installed() -> None:
-    """See that there is something to draw with, before any work is done for it.
-
-    Raises:
-        MissingExtraError: Matplotlib is not installed.
-    """
-    try:
-        found = find_spec("matplotlib") is not None
-    except ValueError:  # as Python says of a module that was put aside
-        found = False
-    if not found:
-        raise MissingExtraError("plot needs matplotlib: pip install matplotlib.")
-
-
-def _drawn_on(figure: Any, plan: Plan) -> "tuple[Axes, Axes]":
-    """On a new figure there is room for the legends beside the axes."""
+def _draw_on_figure(
+    figure: "matplotlib.figure.Figure", rows: Sequence[Row], k: int, title: str
+) -> "tuple[Axes, Axes]":
+    """Draw on a new figure, which has room for the legends beside the axes."""
     above, below = figure.subplots(2, 1, sharex=True)
-    _draw(plan, above, below)
+    _draw(rows, k, title, above, below)
     for ax in (above, below):
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False)
+        place_legend_beside(ax)
     return above, below
 
 
-def _draw(plan: Plan, above: "Axes", below: "Axes") -> None:
-    k, rows = plan.k, plan.rows
+def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes") -> None:
     epsilons = [float(row.epsilon) for row in rows]
     names, estimates = [row.names for row in rows], [row.estimates for row in rows]
     for lists, released, style in (
@@ -112,31 +102,29 @@ def _draw(plan: Plan, above: "Axes", below: "Axes") -> None:
         right = [each.right for each in lists]
         part = [Figure(each.overlap.value / k, each.overlap.standard_error / k) for each in lists]
         label = f"chance that the list is right: {released}"
-        _line(above, epsilons, right, color=_BLUE, label=label, **style)
+        _line(above, epsilons, right, color=BLUE, label=label, **style)
         label = f"part of the list that is right: {released}"
-        _line(above, epsilons, part, color=_BROWN, label=label, **style)
+        _line(above, epsilons, part, color=BROWN, label=label, **style)
     above.set_ylim(-0.03, 1.03)
     above.set_ylabel("chance, or part")
-    above.set_title(plan.title)
+    above.set_title(title)
 
     alone, combined = [row.measured_error for row in rows], [row.combined_error for row in rows]
     label = "error of a winner's count: measured alone"
-    _line(below, epsilons, alone, color=_BLUE, label=label, **_DASHED)
+    _line(below, epsilons, alone, color=BLUE, label=label, **_DASHED)
     label = "error of a winner's count: with the gaps"
-    _line(below, epsilons, combined, color=_BROWN, label=label, **_SOLID)
+    _line(below, epsilons, combined, color=BROWN, label=label, **_SOLID)
     if any(0 < row.measured_error.value < _LARGEST for row in rows):
         below.set_yscale("log")
     below.set_ylabel("error of a count")
     below.set_xlabel("ε")
     for ax in (above, below):
         ax.set_xscale("log")
-        ax.grid(color="#d5dbe1", linewidth=0.6)
-        ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
+        style_axes(ax)
 
 
 def _line(ax: "Axes", epsilons: list[float], figures: list[Figure], **how: Any) -> None:
-    """A line through the figures, and the simulation's own error around them."""
+    """Draw a line through the figures, with error bars of the simulation."""
     pairs = zip(epsilons, figures, strict=True)
     drawable = [
         (epsilon, *figure)

@@ -1,4 +1,4 @@
-"""What to expect of releases, for one ε after the other: `Plan`."""
+"""The result of a plan, `Plan`, as text, as JSON, as data frames and as a plot."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from topgap.display import dataframes
 from topgap.display.text_table import format_html, format_text
 from topgap.numbers.format import format_exact, format_rounded
-from topgap.planning.figures import Figure
+from topgap.planning.plot import plot
+from topgap.planning.rows import Lists, Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,76 +24,20 @@ NOT_PRIVATE = "Not private: a plan tells of its counts, which must be public or 
 _NAMES, _ESTIMATES = "names, gaps", "counts too"
 
 
-@dataclass(frozen=True)
-class Lists:
-    """How right the lists of simulated releases are.
-
-    Attributes:
-        right: The chance that all k named are the k largest. Among equal counts, whoever is named
-            is right.
-        in_order: The chance that they are in the right order, too.
-        overlap: How many of the named are among the k largest, on average.
-    """
-
-    right: Figure
-    in_order: Figure
-    overlap: Figure
-
-
-@dataclass(frozen=True)
-class Row:
-    """What to expect at one ε.
-
-    Attributes:
-        epsilon: The privacy loss of all that is released.
-        names: The lists, if names and gaps are released and nothing else, as by `topgap.top_k`.
-        estimates: The lists, if the winners are measured too, as by `topgap.top_k_with_estimates`:
-            then just a share of ε selects.
-        measured_error: How far off a winner's measured count is, without the gaps: the root of the
-            mean square, over all winners and releases.
-        combined_error: The same of the estimates, which measurements and gaps make together.
-        measured_formula: What the formula says of a measurement's error.
-        combined_formula: The same of an estimate's, where no winner's place is in doubt.
-    """
-
-    epsilon: Fraction
-    names: Lists
-    estimates: Lists
-    measured_error: Figure
-    combined_error: Figure
-    measured_formula: float
-    combined_formula: float
-
-    @property
-    def figures(self) -> dict[str, Figure]:
-        """All that was simulated, by the names of its columns."""
-        return {
-            "names_right": self.names.right,
-            "names_in_order": self.names.in_order,
-            "names_overlap": self.names.overlap,
-            "estimates_right": self.estimates.right,
-            "estimates_in_order": self.estimates.in_order,
-            "estimates_overlap": self.estimates.overlap,
-            "measured_error": self.measured_error,
-            "combined_error": self.combined_error,
-        }
-
-
 @dataclass(frozen=True, repr=False)
 class Plan:
     """What to expect of releases of such counts, as `topgap.plan` found it by simulation.
 
-    It tells of the counts that it was made from, and that is not private: they must be public or
-    made up.
+    It reveals the counts that it was made from, which must be public or made up.
 
     Attributes:
         k: How many winners are named.
-        items: How many counts there are.
+        items: The number of counts.
         resolution: Gaps and measurements are multiples of this.
         sensitivity: How far one person can move any one count.
         monotonic: Whether one person's arrival moves all counts the same way.
-        selection_share: The part of ε that selects, where winners are measured too.
-        releases: How many releases were simulated, for each ε and each kind.
+        selection_share: The share of ε that selects, where winners are measured too.
+        releases: The number of simulated releases for each ε and each kind.
         rows: What to expect at each ε, from the smallest up.
     """
 
@@ -161,7 +106,7 @@ class Plan:
         return dataframes.to_arrow(self.columns())
 
     def columns(self) -> dict[str, list[float]]:
-        """What the data frames are made of: a list by each name."""
+        """The columns of the data frames, by name."""
         columns: dict[str, list[float]] = {"epsilon": [float(row.epsilon) for row in self.rows]}
         for name in self.rows[0].figures:
             columns[name] = [row.figures[name].value for row in self.rows]
@@ -171,21 +116,19 @@ class Plan:
         return columns
 
     def plot(self, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
-        """How right the lists are, and how far off the counts, over ε; see `topgap.planning.plot`.
+        """Draw the accuracy of the lists and the errors of the counts over ε.
 
         Args:
-            axes: Two Matplotlib axes to draw on; new ones in a new figure unless given.
+            axes: Two Matplotlib axes to draw on. Default: new ones in a new figure.
 
         Raises:
             MissingExtraError: Matplotlib is not installed.
         """
-        from topgap.planning.plot import plot
-
-        return plot(self, axes)
+        return plot(self.rows, self.k, self.title, axes)
 
     @property
     def title(self) -> str:
-        """What was planned, in a line.
+        """What was planned, as a title.
 
         >>> Plan(2, 9_000, Fraction(1), Fraction(1), True, Fraction(1, 2), 100, ()).title
         'The 2 largest of 9,000 items'
@@ -241,7 +184,7 @@ def _cells(lists: Lists, k: int) -> list[str]:
 
 
 def format_share(share: float) -> str:
-    """A share in percent, where only what is 0 or 1 looks like it.
+    """Format a share in percent; only 0 and 1 look like 0% and 100%.
 
     >>> [format_share(share) for share in (0.5, 0.99999, 1.0, 0.0004, 0.0)]
     ['50.0%', '>99.9%', '100%', '<0.1%', '0%']

@@ -1,4 +1,4 @@
-"""Many releases of the same counts, with the noise that a release has."""
+"""Simulation of many releases of the same counts, with the noise of a real release."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap.parameters import TopK
-from topgap.planning.counts import Counts, Whole, Winners
-from topgap.planning.errors import Errors
-from topgap.planning.figures import Mean, chance, root
-from topgap.planning.result import Lists, Row
+from topgap.planning.count_errors import CountErrors
+from topgap.planning.public_counts import PublicCounts, Whole, Winners
+from topgap.planning.rows import Lists, Row
+from topgap.planning.statistics import Mean, estimate_probability, root_mean_square
 from topgap.selection.measurement import Shares
+from topgap.selection.mechanism import select
 
-Told = Callable[[int], None]
-"""Is told how many releases have been simulated since it was told last."""
+Report = Callable[[int], None]
+"""Called with the number of releases that have been simulated since the last call."""
 
 _MOST_AT_ONCE = 1_000
 _MOST_WINNERS_AT_ONCE = 2**19
@@ -26,80 +27,86 @@ class Released(NamedTuple):
     gaps: Whole
 
 
-def simulate(counts: Counts, shares: Shares, parameters: TopK, releases: int, told: Told) -> Row:
-    """Simulate so many releases with all of ε for the names, and as many with these shares."""
-    names, named = _Judge(counts), _Judge(counts)
-    for drawn in _drawn(counts, parameters, releases, told):
+def simulate(
+    counts: PublicCounts, shares: Shares, parameters: TopK, releases: int, report: Report
+) -> Row:
+    """Simulate releases with all of ε for the names, and as many with these shares of ε."""
+    names, named = _Accuracy(counts), _Accuracy(counts)
+    for drawn in _simulate_releases(counts, parameters, releases, report):
         names.add(drawn.winners)
-    errors, alone, combined = Errors(shares), Mean(), Mean()
-    for drawn in _drawn(counts, shares.selection, releases, told):
+    errors, alone, combined = CountErrors(shares), Mean(), Mean()
+    for drawn in _simulate_releases(counts, shares.selection, releases, report):
         named.add(drawn.winners)
         steps = counts.steps(drawn.winners, parameters, drawn.gaps.dtype)
-        for mean, squared in zip((alone, combined), errors.squared(steps, drawn.gaps), strict=True):
+        for mean, squared in zip(
+            (alone, combined), errors.simulate_squared(steps, drawn.gaps), strict=True
+        ):
             mean.add(squared)
     return Row(
         epsilon=parameters.epsilon,
         names=names.lists(),
         estimates=named.lists(),
-        measured_error=root(alone, errors.unit),
-        combined_error=root(combined, errors.unit),
+        measured_error=root_mean_square(alone, errors.unit),
+        combined_error=root_mean_square(combined, errors.unit),
         measured_formula=errors.expected[0],
         combined_formula=errors.expected[1],
     )
 
 
-class _Judge:
-    """Judges lists that come in parts."""
+class _Accuracy:
+    """The mean accuracy of lists that come in parts."""
 
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, counts: PublicCounts) -> None:
         self._counts = counts
         self._means = Mean(), Mean(), Mean()
 
     def add(self, winners: Winners) -> None:
-        for mean, values in zip(self._means, self._counts.judge(winners), strict=True):
+        for mean, values in zip(self._means, self._counts.compare(winners), strict=True):
             mean.add(values)
 
     def lists(self) -> Lists:
         overlap, right, in_order = self._means
-        return Lists(chance(right), chance(in_order), overlap.figure())
+        return Lists(estimate_probability(right), estimate_probability(in_order), overlap.figure())
 
 
-def _drawn(counts: Counts, parameters: TopK, releases: int, told: Told) -> Iterator[Released]:
-    """So many releases, in parts that take little memory."""
+def _simulate_releases(
+    counts: PublicCounts, parameters: TopK, releases: int, report: Report
+) -> Iterator[Released]:
+    """Simulate releases in parts that take little memory."""
     at_once = max(1, min(_MOST_AT_ONCE, _MOST_WINNERS_AT_ONCE // parameters.k))
     for start in range(0, releases, at_once):
         number = min(at_once, releases - start)
-        yield _released(counts, parameters, number)
-        told(number)
+        yield _simulate_batch(counts, parameters, number)
+        report(number)
 
 
-def _released(counts: Counts, parameters: TopK, number: int) -> Released:
-    kernel, counted, in_steps = parameters.kernel, counts.counted, counts.in_steps
+def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Released:
+    kernel, kernel_counts, in_steps = parameters.kernel, counts.kernel_counts, counts.in_steps
     drawn: list[tuple[bytes, Any]]
-    if kernel is not None and counted is not None:
-        drawn = [kernel.release(counted, in_steps, 0) for _ in range(number)]
-    else:  # too large for the kernel: it takes its time
-        made = [parameters.release(counts.numbers) for _ in range(number)]
-        drawn = [(each.indices.tobytes(), _listed(each.gap_units)) for each in made]
+    if kernel is not None and kernel_counts is not None:
+        drawn = [kernel.release(kernel_counts, in_steps, 0) for _ in range(number)]
+    else:  # too large for the kernel: slow
+        made = [select(parameters, counts.numbers) for _ in range(number)]
+        drawn = [(each.indices.tobytes(), _to_list(each.gap_units)) for each in made]
     winners = np.frombuffer(b"".join(each for each, _ in drawn), dtype=np.int64)
     if _is_narrow(counts, parameters) and kernel is not None:
         gaps = np.frombuffer(b"".join(each for _, each in drawn), dtype=np.int64)
     else:
-        gaps = np.array([_listed(each) for _, each in drawn], dtype=object)
+        gaps = np.array([_to_list(each) for _, each in drawn], dtype=object)
     shape = number, parameters.k
     return Released(winners.reshape(shape), gaps.reshape(shape))
 
 
-def _is_narrow(counts: Counts, parameters: TopK) -> bool:
-    """Whether gaps, and how far they are off, have less than 63 bits.
+def _is_narrow(counts: PublicCounts, parameters: TopK) -> bool:
+    """Whether gaps and their errors have less than 63 bits.
 
     A gap is larger than the span of the counts by no more than one item's noise, and that is 2^11
-    times its mean with a chance of e^−2048.
+    times its mean with probability e^−2048.
     """
-    return counts.counted is not None and counts.span < 2**61 and 1 / parameters.rate < 2**50
+    return counts.kernel_counts is not None and counts.span < 2**61 and 1 / parameters.rate < 2**50
 
 
-def _listed(gaps: Any) -> list[int]:
+def _to_list(gaps: Any) -> list[int]:
     if isinstance(gaps, bytes):
         gaps = np.frombuffer(gaps, dtype=np.int64)
     return list(gaps.tolist()) if isinstance(gaps, np.ndarray) else list(gaps)

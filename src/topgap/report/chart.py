@@ -32,7 +32,7 @@ def bars(release: Release) -> tuple[str, str]:
     (2, 1)
     """
     parameters = release.parameters
-    ahead = leads(release)
+    ahead = leads(release.gaps or ())
     yardstick = least_certain_gap(parameters)
     full = max(yardstick, *ahead)
     rows = []

@@ -2,14 +2,14 @@
 
 from fractions import Fraction
 
-from topgap.display.chart_scale import ChartScale, Span, near_ties, scale_intervals
+from topgap.display.chart_scale import ChartScale, Span
 from topgap.display.rounding import format_aligned, format_estimate
 from topgap.estimates import Estimates
 from topgap.numbers.parse import Number
 from topgap.report.chart import name, percent, row
 
 
-def error_bars(estimates: Estimates, level: Number) -> str:
+def error_bars(estimates: Estimates, level: "Number") -> str:
     """A row per winner: its bar, the estimate, the interval, and what was measured.
 
     A bar reaches from 0 to the estimate, and its error bar from one end of the interval to the
@@ -22,10 +22,10 @@ def error_bars(estimates: Estimates, level: Number) -> str:
     (True, True)
     """
     release = estimates.release
-    scale = scale_intervals(estimates, level)
+    scale = estimates.chart_scale(level)
     columns = zip(
         release.items,
-        near_ties(estimates),
+        estimates.near_ties,
         scale.of,
         estimates.estimates,
         estimates.standard_errors,

@@ -10,13 +10,13 @@ from topgap.display.rounding import (
     surest_belief,
 )
 from topgap.estimates import Estimates
-from topgap.estimates.result import format_level, read_level
+from topgap.estimates.level import format_level, read_level
 from topgap.margins import NEAR_TIES
 from topgap.numbers.parse import Number
 from topgap.report.words import words
 
 
-def estimate_words(estimates: Estimates, level: Number) -> dict[str, str]:
+def estimate_words(estimates: Estimates, level: "Number") -> dict[str, str]:
     """Text for each name that stands in a template, those of the release included.
 
     >>> from topgap import Release, TopK, estimate

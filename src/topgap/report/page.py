@@ -11,8 +11,7 @@ from typing import NamedTuple
 from topgap.display.text import to_line
 from topgap.errors import ParameterTypeError
 from topgap.estimates import Estimates
-from topgap.estimates.result import LEVEL
-from topgap.margins import is_anywhere_uncertain
+from topgap.estimates.level import LEVEL
 from topgap.numbers.parse import Number
 from topgap.release import Release
 from topgap.report.chart import bars, names
@@ -28,7 +27,7 @@ def to_html(
     title: str = "The largest items",
     counted: str | None = None,
     caveat: str | None = None,
-    level: Number = LEVEL,
+    level: "Number" = LEVEL,
 ) -> str:
     """A release or estimates as one HTML file, with charts and words for every number.
 
@@ -100,9 +99,9 @@ def _release(release: Release) -> _Content:
     return _Content(text, markup, release.to_json(indent=2), RELEASE, release.caveats)
 
 
-def _estimates(made: Estimates, level: Number) -> _Content:
+def _estimates(made: Estimates, level: "Number") -> _Content:
     text = estimate_words(made, level)
-    ties = _filled("near_ties.html", text) if is_anywhere_uncertain(made.release) else ""
+    ties = _filled("near_ties.html", text) if made.has_near_ties else ""
     rows = error_bars(made, level)
     estimates = _filled("estimates.html", text, rows=rows, near_ties=ties)
     elsewhere = made.epsilon is None

@@ -1,1 +1,1 @@
-"""Exact samplers in integers and fractions of any size, and the bits they draw."""
+"""Exact samplers in integers and fractions of any size, and the bits they draw. Internal."""

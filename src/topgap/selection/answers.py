@@ -1,7 +1,7 @@
 """From the answers as a user holds them to whole steps of the resolution, rounded down exactly."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, ValuesView
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -189,25 +189,38 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
     return floor_answers(numbers, parameters.resolution.denominator)
 
 
+class KernelArray(NamedTuple):
+    """Answers as the kernel takes them.
+
+    Attributes:
+        numbers: An array of int64.
+        in_steps: Whether it counts steps of the resolution; if not, units.
+        shift: So much is to be added to each number, which changes no gap and no order.
+    """
+
+    numbers: Steps
+    in_steps: bool = False
+    shift: int = 0
+
+
 @seal_errors
-def to_kernel_array(
-    numbers: "Array | list[Any]", steps_per_unit: int
-) -> tuple[Steps, bool, int] | None:
-    """The numbers as the kernel takes them: an array of int64, whether it counts steps, a shift.
+def to_kernel_array(numbers: "Array | list[Any]", steps_per_unit: int) -> KernelArray | None:
+    """The numbers as the kernel takes them; None if int64 is too short for them.
 
     Integers are left as they are, and what is int64 already is not copied; others are rounded down
-    to steps. All may be shifted alike, and so much is to be added to each, which changes no gap and
-    no order within them. None if int64 is too short for them.
+    to steps.
 
-    >>> to_kernel_array(np.array([7, 5]), 10), to_kernel_array([0.25, 0.5], 10)
-    ((array([7, 5]), False, 0), (array([2, 5]), True, 0))
+    >>> to_kernel_array(np.array([7, 5]), 10)
+    KernelArray(numbers=array([7, 5]), in_steps=False, shift=0)
+    >>> to_kernel_array([0.25, 0.5], 10)
+    KernelArray(numbers=array([2, 5]), in_steps=True, shift=0)
     >>> to_kernel_array([0, 2**64], 10)
     """
     if isinstance(numbers, list):
         kinds = {*map(type, numbers)}
         if kinds == {int}:
             try:
-                return np.array(numbers, dtype=np.int64), False, 0
+                return KernelArray(np.array(numbers, dtype=np.int64))
             except OverflowError:
                 pass
         if kinds == {float}:
@@ -215,14 +228,15 @@ def to_kernel_array(
     if isinstance(numbers, np.ndarray):
         kind, size = numbers.dtype.kind, numbers.dtype.itemsize
         if kind == "i" or (kind == "u" and size < 8):
-            return _lying_plainly(numbers, _INT64), False, 0
+            return KernelArray(_to_contiguous(numbers, _INT64))
         if kind == "u":
-            return (numbers.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64), False, 2**63
+            shifted = (numbers.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64)
+            return KernelArray(shifted, shift=2**63)
         if kind == "f" and size <= 8:
             try:
                 # Exact: a double holds every shorter float.
-                doubles = _lying_plainly(numbers, _FLOAT64)
-                return floor_to_steps(doubles, steps_per_unit), True, 0
+                doubles = _to_contiguous(numbers, _FLOAT64)
+                return KernelArray(floor_to_steps(doubles, steps_per_unit), in_steps=True)
             except ValueError:
                 raise AnswersError(
                     "Every answer must be a finite number; give each item one, "
@@ -234,7 +248,8 @@ def to_kernel_array(
     least = min(steps, default=0)
     if max(steps, default=0) - least >= 2**63:
         return None
-    return np.array([step - least for step in steps], dtype=np.int64), True, least
+    shifted = np.array([step - least for step in steps], dtype=np.int64)
+    return KernelArray(shifted, in_steps=True, shift=least)
 
 
 def check_finite(numbers: "Array | list[Any]") -> None:
@@ -247,7 +262,7 @@ def check_finite(numbers: "Array | list[Any]") -> None:
         floor_answers(numbers, 1)
 
 
-def _lying_plainly(numbers: Array, dtype: "np.dtype[Any]") -> Array:
+def _to_contiguous(numbers: Array, dtype: "np.dtype[Any]") -> Array:
     """The same numbers of this type, one after the other; what is so already is not copied."""
     flags = numbers.flags
     if numbers.dtype is dtype and flags.c_contiguous and flags.aligned:

@@ -1,55 +1,280 @@
-"""The items that can still win, with their noisy answers: how pools are cut, and how one is ranked.
+"""The items that can still win, with their noisy answers: `CandidatePool`.
 
-A *value* is a noisy answer rounded down to the grid on which noise is drawn: 2^refinement of its
-units make a step of the resolution. A *pool* of some items holds their values but for those that
-have k + 1 larger ones above them, which can neither win nor come next.
-
-So pools of disjoint items, put together, are a pool of all of these, in whatever order that is
-done; and a pool stays one if all below its (k+1)-th largest value are cut off.
+Noise is drawn on *ticks*: 2^refinement of them make a step of the resolution. A pool of some items
+holds their noisy answers, rounded down to a tick, but for those that have k + 1 larger ones above
+them, which can neither win nor come next. So pools of disjoint items, put together in any order,
+are a pool of all of these; and a pool stays one if all below its (k+1)-th largest are cut off.
 """
 
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
+from zlib import crc32
 
+import numpy as np
+
+from topgap._core import Stream
+from topgap.errors import ItemsError
+from topgap.parameters import TopK
+from topgap.release import Release
 from topgap.sampling.sampler import Sampler
+from topgap.selection.answers import check_enough, floor_answers, to_kernel_array
+from topgap.selection.item_names import TWICE, SeenNames, look_up
 
 
-class Noisy(NamedTuple):
-    """An item and its value."""
+class Candidate(NamedTuple):
+    """An item and its noisy answer, rounded down to a tick."""
 
-    value: int
+    ticks: int
     item: Any
 
 
-Pool: TypeAlias = "list[Noisy]"
+Candidates: TypeAlias = "list[Candidate]"
 
 
-def cut(pool: Pool, needed: int) -> Pool:
-    """Every value that is at least the `needed`-th largest: that many, and what ties with it.
+class Part(NamedTuple):
+    """The candidates of some more items, drawn and not yet in a pool.
 
-    >>> cut([Noisy(5, "ash"), Noisy(9, "elm"), Noisy(2, "fir"), Noisy(5, "oak")], 2)
-    [Noisy(value=5, item='ash'), Noisy(value=9, item='elm'), Noisy(value=5, item='oak')]
+    Attributes:
+        candidates: Those that can still win.
+        answers: Their plain answers, if the pool keeps them.
+        names: The names of all items of the part that are to be remembered.
+        size: How many items the part has.
+        named: Whether they have names.
     """
-    if len(pool) <= needed:
-        return pool
-    least = sorted(noisy.value for noisy in pool)[-needed]
-    return [noisy for noisy in pool if noisy.value >= least]
+
+    candidates: Candidates
+    answers: list[Any] | None
+    names: Any
+    size: int
+    named: bool
 
 
-def rank(pool: Pool, k: int, refinement: int, sampler: Sampler) -> tuple[list[Any], list[int]]:
-    """The k items with the largest noisy answers, and the lead of each over the next, in steps.
+class Ranking(NamedTuple):
+    """The winners from the largest down, and the gap from each to the next in steps."""
 
-    The real noisy answers are the values plus remainders below one. These are independent of the
-    values and all alike, so their order is a uniform one, and nothing else of them matters: the
+    parameters: TopK
+    items: list[Any]
+    gap_units: list[int]
+    named: bool
+
+    def release(self, *, gaps: bool = True) -> Release:
+        """The release of these winners."""
+        units = self.gap_units if gaps else None
+        if self.named:
+            return Release(self.parameters, None, units, self.items)
+        return Release(self.parameters, self.items, units)
+
+
+class CandidatePool:
+    """Takes answers part by part, draws their noise, and keeps only what can still win.
+
+    It has no lock and no guard: `topgap.Selector` is the same for users. Whoever has it must rank
+    it once, and never a copy, for each ranking of the same noise would tell more of it.
+
+    Args:
+        parameters: What is released and how private it is.
+        stream: Where all noise comes from; a fresh key for each part unless given.
+        remember_names: Whether names of earlier parts are remembered, to find an item that is given
+            twice. If not, the caller knows that none is.
+        keep_answers: Whether the plain answers of the candidates are kept, so that the winners can
+            be measured. They go nowhere else.
+
+    Attributes:
+        candidates: The items that can still win, and sometimes a few more.
+        count: How many items were added.
+        named: Whether items have names; None before the first.
+        seen: The names that are remembered.
+
+    >>> pool = CandidatePool(TopK(k=1, epsilon=1))
+    >>> pool.add([10**9, 0], ["ash", "elm"])
+    >>> pool.add([5], ["oak"])
+    >>> pool.rank().release().items
+    ('ash',)
+    """
+
+    __slots__ = (
+        "_answers",
+        "_floor",
+        "_keeps_answers",
+        "_stream",
+        "candidates",
+        "count",
+        "named",
+        "parameters",
+        "seen",
+    )
+
+    def __init__(
+        self,
+        parameters: TopK,
+        *,
+        stream: Stream | None = None,
+        remember_names: bool = True,
+        keep_answers: bool = False,
+    ) -> None:
+        self.parameters = parameters
+        self.candidates: Candidates = []
+        self.count = 0
+        self.named: bool | None = None
+        self.seen = SeenNames() if remember_names else SeenNames(None)
+        self._stream = stream
+        self._keeps_answers = keep_answers
+        # The items of the candidates, each with its answer if these are kept, and else with None.
+        self._answers: dict[Any, Any] = {}
+        self._floor: int | None = None  # ticks that k + 1 items have or exceed
+
+    @property
+    def refinement(self) -> int:
+        """A step of the resolution has 2^refinement ticks."""
+        kernel = self.parameters.kernel
+        return 0 if kernel is None else kernel.refinement
+
+    @property
+    def tag(self) -> int:
+        """A checksum of 32 bits that differs where ticks cannot be compared."""
+        return crc32(f"{self.parameters}, refinement {self.refinement}".encode())
+
+    def add(self, numbers: Any, names: Any, *, threads: int = 0) -> None:
+        """Draw the noise of some more items, and keep those that can still win.
+
+        Raises:
+            AnswersError, AnswersTypeError, ItemsError, KernelError: As of `draw`.
+        """
+        if len(numbers) > 0:
+            self.keep(self.draw(numbers, names, threads=threads))
+
+    def draw(self, numbers: Any, names: Any, *, threads: int = 0) -> Part:
+        """Draw the noise of at least one more item; the pool does not change.
+
+        Args:
+            numbers: The answers, as `topgap.selection.answers.read` gives them.
+            names: Their names, checked by `choose_names`; None if items go by their position.
+            threads: How many threads look at the answers; 0 for as many as fit.
+
+        Raises:
+            AnswersError, AnswersTypeError: The answers cannot be used.
+            ItemsError: An item was given twice, or some parts have names and others do not.
+            KernelError: The system gave no randomness.
+        """
+        named = names is not None
+        if self.named not in (None, named):
+            raise ItemsError("Some parts name their items and others do not; name all or none.")
+        unseen = self.seen.check(names) if named else None
+        places, ticks = self._draw_ticks(numbers, threads)
+        items = look_up(names, places) if named else [self.count + place for place in places]
+        if not self._answers.keys().isdisjoint(items):
+            raise ItemsError(TWICE)
+        answers = [numbers[place] for place in places] if self._keeps_answers else None
+        return Part([*map(Candidate, ticks, items)], answers, unseen, len(numbers), named)
+
+    def keep(self, part: Part) -> None:
+        """Put the candidates of a part into the pool, and its names to those remembered."""
+        self.seen.add(part.names)
+        items = [candidate.item for candidate in part.candidates]
+        self._answers.update(zip(items, part.answers or [None] * len(items), strict=True))
+        self.candidates += part.candidates
+        self.named = part.named
+        self.count += part.size
+        needed = self.parameters.k + 1
+        # Rarely, for a cut takes a look at all of it.
+        if len(self.candidates) >= needed * (1 if self._floor is None else 2):
+            self.candidates = cut(self.candidates, needed)
+            self._floor = min(candidate.ticks for candidate in self.candidates)
+            kept = [candidate.item for candidate in self.candidates]
+            self._answers = {item: self._answers[item] for item in kept}
+
+    def as_part(self) -> Part:
+        """All that the pool holds, for another pool with equal parameters and other items."""
+        candidates = cut(self.candidates, self.parameters.k + 1)
+        names = None if self.seen.names is None else {*self.seen.names}
+        return Part([*candidates], None, names, self.count, bool(self.named))
+
+    def shares_items_with(self, other: "CandidatePool") -> bool:
+        """Whether an item is known to be in both."""
+        ours, theirs = (
+            pool._answers.keys() if pool.seen.names is None else pool.seen.names
+            for pool in (self, other)
+        )
+        return not ours.isdisjoint(theirs)
+
+    def check_enough(self) -> None:
+        """See whether there are more candidates than winners.
+
+        Raises:
+            AnswersError: There are not.
+        """
+        check_enough(len(self.candidates), self.parameters.k)
+
+    def rank(self) -> Ranking:
+        """Rank the candidates; they are used up then, and their noise forgotten.
+
+        Raises:
+            AnswersError: There are not more items than winners.
+            KernelError: The system gave no randomness; nothing is used up.
+        """
+        self.check_enough()
+        k = self.parameters.k
+        candidates = cut(self.candidates, k + 1)
+        items, gap_units = rank(candidates, k, self.refinement, Sampler())
+        self.candidates, self._floor, self.seen = [], None, SeenNames(None)
+        return Ranking(self.parameters, items, gap_units, bool(self.named))
+
+    def take_answers(self, items: list[Any]) -> list[Any]:
+        """The plain answers of these items, which were kept; all are forgotten then."""
+        answers, self._answers = self._answers, {}
+        return [answers[item] for item in items]
+
+    def _draw_ticks(self, numbers: Any, threads: int) -> tuple[list[int], list[int]]:
+        """Places among the numbers of those that can still win, and their noisy answers."""
+        parameters, refinement = self.parameters, self.refinement
+        kernel = parameters.kernel
+        steps_per_unit = parameters.resolution.denominator
+        taken = to_kernel_array(numbers, steps_per_unit)
+        if kernel is not None and taken is not None:
+            shift = taken.shift * (1 if taken.in_steps else steps_per_unit) << refinement
+            floor = None if self._floor is None else self._floor - shift
+            places, ticks = kernel.candidates(
+                taken.numbers, taken.in_steps, floor, self._stream, threads
+            )
+            return np.frombuffer(places, dtype=np.int64).tolist(), [t + shift for t in ticks]
+        # Numbers too large for the kernel: Python has the same law, and takes its time.
+        sampler = Sampler(self._stream)
+        rate = parameters.rate / 2**refinement
+        steps = floor_answers(numbers, steps_per_unit)
+        noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]
+        return [*range(len(noisy))], noisy
+
+
+def cut(candidates: Candidates, needed: int) -> Candidates:
+    """All that are at least the `needed`-th largest: that many, and what ties with it.
+
+    >>> cut([Candidate(5, "ash"), Candidate(9, "elm"), Candidate(2, "fir"), Candidate(5, "oak")], 2)
+    [Candidate(ticks=5, item='ash'), Candidate(ticks=9, item='elm'), Candidate(ticks=5, item='oak')]
+    """
+    if len(candidates) <= needed:
+        return candidates
+    least = sorted(candidate.ticks for candidate in candidates)[-needed]
+    return [candidate for candidate in candidates if candidate.ticks >= least]
+
+
+def rank(
+    candidates: Candidates, k: int, refinement: int, sampler: Sampler
+) -> tuple[list[Any], list[int]]:
+    """The k items with the largest noisy answers, and the gap from each to the next, in steps.
+
+    The real noisy answers are the ticks plus remainders below one. These are independent of the
+    ticks and all alike, so their order is a uniform one, and nothing else of them matters: the
     same order breaks ties and corrects the gaps (docs/paper.md, "One order is enough").
 
-    >>> rank([Noisy(2**32, "ash"), Noisy(2**30, "oak")], 1, 20, Sampler())[0]
+    >>> rank([Candidate(2**32, "ash"), Candidate(2**30, "oak")], 1, 20, Sampler())[0]
     ['ash']
     """
-    order = sampler.shuffle(len(pool))
-    by_size = sorted(range(len(pool)), key=lambda i: (pool[i].value, order[i]), reverse=True)
+    order = sampler.shuffle(len(candidates))
+    by_size = sorted(
+        range(len(candidates)), key=lambda i: (candidates[i].ticks, order[i]), reverse=True
+    )
     gaps = [
-        (pool[a].value - pool[b].value - (order[a] < order[b])) >> refinement
+        (candidates[a].ticks - candidates[b].ticks - (order[a] < order[b])) >> refinement
         for a, b in pairwise(by_size[: k + 1])
     ]
-    return [pool[i].item for i in by_size[:k]], gaps
+    return [candidates[i].item for i in by_size[:k]], gaps

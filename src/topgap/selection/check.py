@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topgap.display.text import to_line
-from topgap.ledger.charging import Charged, Payment, cost_in_words
+from topgap.ledger.charging import LedgerCharge, PendingCharge, describe_cost
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
 from topgap.release import NOT_PROTECTED
@@ -63,7 +63,7 @@ class Check:
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
                 f"Would be charged to {to_line(self.dataset)}: "
-                f"{cost_in_words(self.cost, parameters.epsilon)}, which leaves "
+                f"{describe_cost(self.cost, parameters.epsilon)}, which leaves "
                 f"{format_exact(self.left)}."
             )
         said.append(
@@ -83,7 +83,7 @@ class Check:
 
 def describe_check(
     parameters: TopK,
-    payment: Payment,
+    pending: PendingCharge,
     items: int,
     occurring: int,
     *,
@@ -92,9 +92,9 @@ def describe_check(
 ) -> Check:
     """The check of a release from so many items, of which so many have an answer other than 0."""
     check = Check(parameters, measured, items, occurring, domain_from_data=domain_from_data)
-    if not isinstance(payment, Charged):
+    if not isinstance(pending, LedgerCharge):
         return check
-    return replace(check, dataset=payment.dataset, cost=payment.cost, left=payment.left)
+    return replace(check, dataset=pending.dataset, cost=pending.cost, left=pending.left)
 
 
 def count_occurring(numbers: Any) -> int:

@@ -8,6 +8,14 @@ import numpy as np
 from topgap.errors import ItemsError
 from topgap.sealing import seal_errors
 
+MOST_REMEMBERED = 2**18
+"""So many names are remembered, to find an item that is given twice."""
+
+MOST_TEXT = 2**24
+"""And so many characters of them."""
+
+TWICE = "An item was given twice; its noise is drawn once, so give each item once."
+
 _PLAIN = "biufUV"
 _ARROW_TYPES = {
     "string", "large_string", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
@@ -96,6 +104,65 @@ def to_list(names: Any) -> Any:
     if type(names) is np.ndarray and names.dtype.kind in _PLAIN:
         return names.tolist()
     return names if type(names) in (list, tuple, range) else [_plain(name) for name in names]
+
+
+class SeenNames:
+    """The names of earlier parts, remembered to find an item that is given twice.
+
+    Beyond `MOST_REMEMBERED` names, or `MOST_TEXT` characters of them, none is remembered any more.
+
+    Attributes:
+        names: The names that are remembered; None if there are too many, or they are not known.
+
+    >>> seen = SeenNames()
+    >>> seen.add(seen.check(["ash", "oak"]))
+    >>> seen.check(["elm", "oak"])
+    Traceback (most recent call last):
+    topgap.errors.ItemsError: An item was given twice; its noise is drawn once, so give each item \
+once.
+    """
+
+    __slots__ = ("_characters", "names")
+
+    def __init__(self, names: "Iterable[Any] | None" = ()) -> None:
+        self.names: set[Any] | None = None if names is None else {*names}
+        self._characters = _count_characters(self.names or ())
+
+    def check(self, names: Any) -> Any:
+        """The names as they are remembered, if none of them was given before.
+
+        Raises:
+            ItemsError: One was, or is not equal to itself.
+        """
+        if self.names is None or (not self.names and len(names) > MOST_REMEMBERED):
+            return None  # there is nothing to compare with, or nothing will be remembered
+        new = to_list(names)
+        try:
+            is_odd = any(name != name for name in new)
+        except Exception:  # of a name of somebody's own
+            is_odd = True
+        if is_odd:
+            raise ItemsError("A name is not equal to itself, as NaN is not; give it another.")
+        if not self.names.isdisjoint(new):
+            raise ItemsError(TWICE)
+        return new
+
+    def add(self, names: Any) -> None:
+        """Remember these names, too; if they are None or too many, remember none any more."""
+        if names is None or self.names is None:
+            self.names = None
+            return
+        characters = self._characters + _count_characters(names)
+        if len(self.names) + len(names) > MOST_REMEMBERED or characters > MOST_TEXT:
+            self.names = None
+        else:
+            self.names.update(names)
+            self._characters = characters
+
+
+def _count_characters(names: Any) -> int:
+    """How many characters names of text have."""
+    return sum(len(name) for name in names if isinstance(name, str | bytes))
 
 
 def _check_order(names: Any) -> None:

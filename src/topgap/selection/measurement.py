@@ -14,7 +14,7 @@ from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sampling.sampler import Sampler
 from topgap.selection.answers import floor_answers
-from topgap.selection.mechanism import Prepared, select
+from topgap.selection.mechanism import Prepared, select_prepared
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Shares:
     measurement_epsilon: Fraction
 
     @classmethod
-    def of(cls, parameters: TopK, selection_share: Number) -> "Shares":
+    def of(cls, parameters: TopK, selection_share: "Number") -> "Shares":
         """Share out the ε of these parameters; the selection gets so much of it.
 
         Raises:
@@ -74,7 +74,7 @@ measure with.
 
     @property
     def rate(self) -> Fraction:
-        """A measurement is off by x steps with a chance that is proportional to e^−(rate·|x|)."""
+        """A measurement is off by x steps with a probability proportional to e^−(rate·|x|)."""
         parameters = self.selection
         return self.measurement_epsilon * parameters.resolution / parameters.sensitivity
 
@@ -91,8 +91,8 @@ measure with.
         Raises:
             KernelError: As of `topgap.top_k`.
         """
-        release = select(self.selection, data, gaps=True)
-        return release, self.measure(_taken(data.numbers, release.indices))
+        release = select_prepared(self.selection, data, gaps=True)
+        return release, self.measure(_at(data.numbers, release.indices))
 
     def measure(self, answers: Any) -> tuple[Fraction, ...]:
         """The answers of the k winners, rounded down, plus noise.
@@ -109,16 +109,16 @@ measure with.
         return tuple((a + x) * resolution for a, x in zip(steps, noise, strict=True))
 
 
-def _taken(numbers: Any, indices: Any) -> Any:
+def _at(numbers: Any, indices: Any) -> Any:
     return numbers[indices] if isinstance(numbers, np.ndarray) else [numbers[i] for i in indices]
 
 
 def laplace(rate: Fraction, count: int) -> list[int]:
-    """Independent x of a chance proportional to e^−(rate·|x|)."""
+    """Independent x with probability proportional to e^−(rate·|x|)."""
     kernel = _kernel(rate)
     if kernel is not None:
         return kernel.draw(count)
-    # Noise too large for the kernel: the reference has the same law, and takes its time.
+    # Noise too large for the kernel: Python has the same law, and takes its time.
     sampler = Sampler()
     return [sampler.discrete_laplace(rate) for _ in range(count)]
 

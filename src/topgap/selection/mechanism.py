@@ -7,16 +7,16 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
-from topgap.errors import AnswersTypeError, ParameterError
-from topgap.ledger.charging import LedgerLike, Payment, charge_for
+from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
+from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
-from topgap.reference.secure import gap_top_k_pruned
 from topgap.release import Release
-from topgap.selection.answers import floor_answers, to_kernel_array
+from topgap.selection.answers import KernelArray, floor_answers, to_kernel_array
+from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.item_names import look_up
-from topgap.selection.options import TopKOptions
+from topgap.selection.options import ReleaseOptions, TopKOptions
 from topgap.selection.participants import find_participants
 
 
@@ -24,7 +24,7 @@ from topgap.selection.participants import find_participants
 def top_k(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[False] = False,
     **options: Unpack[TopKOptions],
@@ -35,7 +35,7 @@ def top_k(
 def top_k(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[True],
     **options: Unpack[TopKOptions],
@@ -45,10 +45,10 @@ def top_k(
 def top_k(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     items: object = None,
     domain: object = None,
@@ -123,15 +123,16 @@ def top_k(
     ('ash',)
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
-    return release(
-        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset, check
-    )
+    return _select(
+        parameters, answers, items, domain=domain, gaps=gaps, threads=threads,
+        constant_work=constant_work, ledger=ledger, dataset=dataset, check=check,
+    )  # fmt: skip
 
 
 @overload
 def noisy_max(
     answers: object,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[False] = False,
     **options: Unpack[TopKOptions],
@@ -140,16 +141,16 @@ def noisy_max(
 
 @overload
 def noisy_max(
-    answers: object, epsilon: Number, *, check: Literal[True], **options: Unpack[TopKOptions]
+    answers: object, epsilon: "Number", *, check: Literal[True], **options: Unpack[TopKOptions]
 ) -> Check: ...
 
 
 def noisy_max(
     answers: object,
-    epsilon: Number,
+    epsilon: "Number",
     *,
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     items: object = None,
     domain: object = None,
@@ -166,39 +167,104 @@ def noisy_max(
     array([1])
     """
     parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
-    return release(
-        parameters, answers, items, domain, gaps, threads, constant_work, ledger, dataset, check
-    )
+    return _select(
+        parameters, answers, items, domain=domain, gaps=gaps, threads=threads,
+        constant_work=constant_work, ledger=ledger, dataset=dataset, check=check,
+    )  # fmt: skip
 
 
-def release(
+@overload
+def select(
     parameters: TopK,
     answers: object,
-    items: object,
-    domain: object,
-    gaps: bool,
-    threads: int | None,
+    items: object = None,
+    *,
+    check: Literal[False] = False,
+    **options: Unpack[ReleaseOptions],
+) -> Release: ...
+
+
+@overload
+def select(
+    parameters: TopK,
+    answers: object,
+    items: object = None,
+    *,
+    check: Literal[True],
+    **options: Unpack[ReleaseOptions],
+) -> Check: ...
+
+
+def select(
+    parameters: TopK,
+    answers: object,
+    items: object = None,
+    *,
+    domain: object = None,
+    gaps: bool = True,
+    threads: int | None = None,
     constant_work: bool = False,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
     check: bool = False,
 ) -> Release | Check:
-    """`top_k` with parameters that have been read."""
+    """Name the k largest answers, and the gap from each to the next: `top_k` with a `TopK`.
+
+    The parameters are read once and can be used often; all else is as for `topgap.top_k`.
+
+    Raises:
+        ParameterTypeError: `parameters` is no `TopK`.
+
+    >>> parameters = TopK(k=2, epsilon=1)
+    >>> select(parameters, {"ash": 10**9, "elm": 0, "oak": 10**6}).items
+    ('ash', 'oak')
+    """
+    if not isinstance(parameters, TopK):
+        raise ParameterTypeError(
+            f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
+            f"not {type(parameters).__name__}."
+        )
+    return _select(
+        parameters, answers, items, domain=domain, gaps=gaps, threads=threads,
+        constant_work=constant_work, ledger=ledger, dataset=dataset, check=check,
+    )  # fmt: skip
+
+
+def _select(
+    parameters: TopK,
+    answers: object,
+    items: object,
+    *,
+    domain: object,
+    gaps: bool,
+    threads: int | None,
+    constant_work: bool,
+    ledger: "LedgerLike | None",
+    dataset: str | None,
+    check: bool,
+) -> Release | Check:
     gaps, check = read_flag(gaps, "gaps"), read_flag(check, "check")
-    if ledger is None and dataset is None and not check:  # the usual way, and without a detour
-        data = prepare(parameters, answers, items, threads, constant_work, domain)
-        return select(parameters, data, gaps)
-    payment = charge_for(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
-    data = prepare(parameters, answers, items, threads, constant_work, domain)
+    # A refusal comes before any answer is looked at.
+    pending = prepare_charge(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+    data = prepare(
+        parameters,
+        answers,
+        items,
+        threads=threads,
+        constant_work=constant_work,
+        domain=domain,
+    )
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
-        return describe_check(parameters, payment, *found, domain_from_data=data.domain_from_data)
-    return charge_and_select(parameters, data, gaps, payment)
+        return describe_check(parameters, pending, *found, domain_from_data=data.domain_from_data)
+    return charge_and_select(parameters, data, pending, gaps=gaps)
 
 
-def charge_and_select(parameters: TopK, data: "Prepared", gaps: bool, payment: Payment) -> Release:
-    """The release of what was prepared, paid for in this way."""
-    return payment.charge_then_run(lambda: select(parameters, data, gaps))
+def charge_and_select(
+    parameters: TopK, data: "Prepared", pending: PendingCharge, *, gaps: bool
+) -> Release:
+    """The release of prepared answers, when it has been pending for."""
+    return pending.charge_then_run(lambda: select_prepared(parameters, data, gaps=gaps))
 
 
 class Prepared(NamedTuple):
@@ -206,7 +272,7 @@ class Prepared(NamedTuple):
 
     Attributes:
         numbers: The answers.
-        taken: The same as the kernel takes them; None if they are too large for it.
+        kernel_array: The same as the kernel takes them; None if they are too large for it.
         names: Their names, or None.
         threads: How many threads are to look at them.
         constant_work: Whether the work is to be the same whatever they are.
@@ -214,7 +280,7 @@ class Prepared(NamedTuple):
     """
 
     numbers: Any
-    taken: Any
+    kernel_array: KernelArray | None
     names: Any
     threads: int
     constant_work: bool
@@ -224,8 +290,9 @@ class Prepared(NamedTuple):
 def prepare(
     parameters: TopK,
     answers: object,
-    items: object,
-    threads: int | None,
+    items: object = None,
+    *,
+    threads: int | None = None,
     constant_work: bool = False,
     domain: object = None,
 ) -> Prepared:
@@ -241,10 +308,10 @@ def prepare(
     if constant_work:
         _check_constant_work(parameters, threads, numbers)
     steps_per_unit = parameters.resolution.denominator
-    taken = to_kernel_array(numbers, steps_per_unit)
-    if taken is None:
+    kernel_array = to_kernel_array(numbers, steps_per_unit)
+    if kernel_array is None:
         floor_answers(numbers, steps_per_unit)  # which sees whether all are finite numbers
-    return Prepared(numbers, taken, names, threads, constant_work, domain_from_data)
+    return Prepared(numbers, kernel_array, names, threads, constant_work, domain_from_data)
 
 
 def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> None:
@@ -263,9 +330,9 @@ def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> Non
         )
 
 
-def select(parameters: TopK, data: Prepared, gaps: bool) -> Release:
-    """The release of what was prepared."""
-    indices, gap_units = _select(data, parameters)
+def select_prepared(parameters: TopK, data: Prepared, *, gaps: bool) -> Release:
+    """The release of prepared answers."""
+    indices, gap_units = _draw(parameters, data)
     winners = None
     if data.names is not None:
         winners = look_up(data.names, np.frombuffer(indices, dtype=np.int64).tolist())
@@ -273,18 +340,18 @@ def select(parameters: TopK, data: Prepared, gaps: bool) -> Release:
     return Release._of(parameters, indices, units, winners, data.domain_from_data)
 
 
-def _select(data: Prepared, parameters: TopK) -> tuple[bytes, bytes | list[int]]:
+def _draw(parameters: TopK, data: Prepared) -> tuple[bytes, bytes | list[int]]:
     """The winners' indices and the gaps in steps, as the kernel gives them."""
-    kernel = parameters.kernel
-    if kernel is not None and data.taken is not None:
-        counted, in_steps, _ = data.taken
+    kernel, array = parameters.kernel, data.kernel_array
+    if kernel is not None and array is not None:
         if data.constant_work:
-            return kernel.release_evenly(counted, in_steps)
-        return kernel.release(counted, in_steps, data.threads)
-    # Numbers too large for the kernel: the reference has the same law, and takes its time.
-    winners = gap_top_k_pruned(data.numbers, parameters)
-    units = [int(gap / parameters.resolution) for _, gap in winners]
-    return np.array([index for index, _ in winners], dtype=np.int64).tobytes(), units
+            return kernel.release_evenly(array.numbers, array.in_steps)
+        return kernel.release(array.numbers, array.in_steps, data.threads)
+    # Numbers too large for the kernel: a pool has the same law, and takes its time.
+    pool = CandidatePool(parameters)
+    pool.add(data.numbers, None)
+    ranking = pool.rank()
+    return np.array(ranking.items, dtype=np.int64).tobytes(), ranking.gap_units
 
 
 _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.int64})
@@ -293,13 +360,13 @@ _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.
 
 @lru_cache(maxsize=256, typed=True)
 def _read_once(
-    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
 
 
 def _parameters(
-    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
 ) -> TopK:
     values = (k, epsilon, resolution, sensitivity, monotonic)
     if _COMPARED.issuperset(map(type, values)):

@@ -1,11 +1,9 @@
 """The keywords of the calls that release, for type checkers: what a call returns depends on one."""
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from topgap.ledger.charging import LedgerLike
 from topgap.numbers.parse import Number
-
-if TYPE_CHECKING:
-    from topgap.ledger.charging import LedgerLike
 
 
 class _Common(TypedDict, total=False):
@@ -17,7 +15,7 @@ class _Common(TypedDict, total=False):
 
 
 class ReleaseOptions(_Common, total=False):
-    """Those of `TopK.release`."""
+    """Those of `select`."""
 
     gaps: bool
 
@@ -25,8 +23,8 @@ class ReleaseOptions(_Common, total=False):
 class TopKOptions(ReleaseOptions, total=False):
     """Those of `top_k` and `noisy_max`."""
 
-    resolution: Number
-    sensitivity: Number
+    resolution: "Number"
+    sensitivity: "Number"
     monotonic: bool
     items: object
 
@@ -34,8 +32,8 @@ class TopKOptions(ReleaseOptions, total=False):
 class EstimatesOptions(_Common, total=False):
     """Those of `top_k_with_estimates`."""
 
-    selection_share: Number
-    resolution: Number
-    sensitivity: Number
+    selection_share: "Number"
+    resolution: "Number"
+    sensitivity: "Number"
     monotonic: bool
     items: object

@@ -2,16 +2,17 @@
 
 import warnings
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.domain import Counts, FromData, read_members
+from topgap.domain import MOST_ITEMS, Counts, FromData
 from topgap.errors import DomainError, DomainWarning, ItemsError
-from topgap.ledger.charging import level_of_the_user
 from topgap.sealing import seal_errors
 from topgap.selection.answers import Array, check_enough, is_of, read, read_chosen
 from topgap.selection.item_names import choose_names, to_list, usable_names
+from topgap.user_stacklevel import find_user_stacklevel
 
 _SEEMS_TAKEN = (
     "The items seem to be taken from the data, and then it is not protected that somebody has one. "
@@ -32,6 +33,19 @@ class Participants(NamedTuple):
     numbers: "Array | list[Any]"
     names: Any
     domain_from_data: bool
+
+
+def read_part(answers: object, items: object) -> "tuple[Array | list[Any], Any]":
+    """The answers of some items of a larger whole, with their names or None.
+
+    Raises:
+        AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used.
+
+    >>> read_part([3, 5], ["ash", "oak"])
+    ([3, 5], ['ash', 'oak'])
+    """
+    numbers, names = read(answers)
+    return numbers, choose_names(answers, names, items, len(numbers))
 
 
 @seal_errors
@@ -64,13 +78,13 @@ def find_participants(answers: object, items: object, domain: object, k: int) ->
     if isinstance(answers, Counts):
         return Participants(numbers, names, answers.domain_from_data)
     if names is not None and _seem_taken_from_data(answers):
-        warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=level_of_the_user())
+        warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=find_user_stacklevel())
     return Participants(numbers, names, False)
 
 
 def _of_domain(answers: object, items: object, domain: object, k: int) -> Participants:
     """As the domain has them: 0 for who has no answer, and without those that are not on it."""
-    members, places = read_members(domain)
+    members, places = _read_members(domain)
     if len(members) <= k:
         raise DomainError(
             f"With k = {k} the domain must have at least {k + 1} items; it has {len(members)}."
@@ -115,6 +129,47 @@ def _with_zeros(numbers: "Array | list[Any]", places: list[int], count: int) -> 
     for place, number in zip(places, numbers, strict=True):
         whole[place] = number
     return whole
+
+
+def _read_members(domain: Any) -> tuple[Any, dict[Any, int]]:
+    """The members of the list in its order, and the place of each.
+
+    Raises:
+        DomainError: It is no list of different items.
+    """
+    try:
+        members = _listed(domain)
+        if len(members) > MOST_ITEMS:
+            raise DomainError(
+                f"The domain has {len(members):,} items; at most {MOST_ITEMS:,} can take part."
+            )
+        places = dict(zip(members, range(len(members)), strict=True))
+        has_missing = any(member is None or member != member for member in members)
+    except DomainError:
+        raise
+    except Exception:  # whose text is not ours
+        raise DomainError(
+            "Each item of the domain must be of a type that cannot change, such as a string."
+        ) from None
+    if has_missing:
+        raise DomainError("The domain has an item that is missing, as None and NaN are.")
+    if len(places) < len(members):
+        raise DomainError("The domain has an item more than once; 1, 1.0 and True are the same.")
+    return members, places
+
+
+def _listed(domain: Any) -> Any:
+    no_list = isinstance(domain, str | bytes | Mapping) or hasattr(domain, "columns")
+    if no_list or not isinstance(domain, Iterable):
+        raise DomainError(
+            f"A {type(domain).__name__} is no list of items; give a list, a range or one column, "
+            f"or read a file by topgap.counting.read_domain."
+        )
+    if isinstance(domain, set | frozenset):
+        raise DomainError("The domain must have an order; make a sorted list of it.")
+    if getattr(domain, "ndim", 1) != 1:
+        raise DomainError("The domain must be one-dimensional: a list of items.")
+    return domain if type(domain) is range else [*to_list(domain)]
 
 
 def _seem_taken_from_data(answers: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Literal, Unpack, overload
 
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
-from topgap.ledger.charging import LedgerLike, Payment, charge_for
+from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
 from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
@@ -21,7 +21,7 @@ from topgap.selection.options import EstimatesOptions
 def top_k_with_estimates(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[False] = False,
     **options: Unpack[EstimatesOptions],
@@ -32,7 +32,7 @@ def top_k_with_estimates(
 def top_k_with_estimates(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     check: Literal[True],
     **options: Unpack[EstimatesOptions],
@@ -42,11 +42,11 @@ def top_k_with_estimates(
 def top_k_with_estimates(
     answers: object,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    selection_share: "Number" = "1/2",
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     items: object = None,
     domain: object = None,
@@ -97,16 +97,25 @@ def top_k_with_estimates(
     """
     whole = TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
     shares, check = Shares.of(whole, selection_share), read_flag(check, "check")
-    payment = charge_for_estimates(ledger, dataset, "topgap.top_k_with_estimates", whole, shares)
-    data = prepare(shares.selection, answers, items, threads, constant_work, domain)
+    pending = prepare_charge_for_estimates(
+        ledger, dataset, "topgap.top_k_with_estimates", whole, shares
+    )
+    data = prepare(
+        shares.selection,
+        answers,
+        items,
+        threads=threads,
+        constant_work=constant_work,
+        domain=domain,
+    )
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
         mark = data.domain_from_data
-        return describe_check(whole, payment, *found, measured=True, domain_from_data=mark)
-    return estimate_prepared(shares, data, payment)
+        return describe_check(whole, pending, *found, measured=True, domain_from_data=mark)
+    return estimate_prepared(shares, data, pending)
 
 
-def charge_for_estimates(
+def prepare_charge_for_estimates(
     ledger: "LedgerLike | None",
     dataset: str | None,
     mechanism: str,
@@ -114,7 +123,7 @@ def charge_for_estimates(
     shares: Shares,
     stated: Neighbours | None = None,
     **more: Any,
-) -> Payment:
+) -> PendingCharge:
     """How estimates with these shares of the whole are paid for.
 
     Raises:
@@ -124,22 +133,22 @@ def charge_for_estimates(
         "selection_epsilon": str(shares.selection.epsilon),
         "measurement_epsilon": str(shares.measurement_epsilon),
     }
-    return charge_for(ledger, dataset, mechanism, whole, stated, **parts, **more)
+    return prepare_charge(ledger, dataset, mechanism, whole, stated, **parts, **more)
 
 
-def estimate_prepared(shares: Shares, data: Prepared, payment: Payment) -> Estimates:
+def estimate_prepared(shares: Shares, data: Prepared, pending: PendingCharge) -> Estimates:
     """The estimates of what was given, with these shares of ε, paid for in this way."""
-    return estimate_from(shares, lambda: shares.select_and_measure(data), payment)
+    return estimate_from(shares, lambda: shares.select_and_measure(data), pending)
 
 
 def estimate_from(
     shares: Shares,
     select_and_measure: Callable[[], tuple[Release, tuple[Fraction, ...]]],
-    payment: Payment,
+    pending: PendingCharge,
 ) -> Estimates:
     """The estimates of what is selected and measured with these shares, in whatever way."""
     # Before, for nothing may go wrong after the winners have been drawn; and of one, for there may
     # be fewer answers than k.
     noise = Noise._of_one(shares.selection, shares.measurement_epsilon)
     k = shares.selection.k
-    return payment.charge_then_run(lambda: Estimates(*select_and_measure(), noise._repeated(k)))
+    return pending.charge_then_run(lambda: Estimates(*select_and_measure(), noise._repeated(k)))

@@ -19,8 +19,8 @@ from pyspark.sql.types import (
     StructField,
 )
 
-from topgap.counting.tables import no_such_column, quoted
 from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkError
+from topgap.sources.columns import missing_column, quote
 
 INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 _NAMES = (StringType, BooleanType, DateType, DecimalType, *INTEGERS)
@@ -62,9 +62,9 @@ def chosen(df: object, **wanted: object) -> Columns:
     names = [field.name for field in fields]
     for theirs in asked.values():
         if names.count(theirs) > 1:
-            raise SourceError(f"The data frame has more than one column {quoted(theirs)}.")
+            raise SourceError(f"The data frame has more than one column {quote(theirs)}.")
         if theirs not in names:
-            raise no_such_column("The data frame", theirs, names)
+            raise missing_column("The data frame", theirs, names)
     places = {ours: names.index(theirs) for ours, theirs in asked.items()}
     # By position, so that no name is parsed or looked up.
     positions = {place: ours for ours, place in places.items()}

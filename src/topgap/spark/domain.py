@@ -23,12 +23,12 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from topgap.counting.domain import Domain
-from topgap.counting.tables import quoted
+from topgap.counting import Domain
 from topgap.domain import FromData
 from topgap.errors import DomainError
+from topgap.selection.arrow_partition import ITEM
+from topgap.sources.columns import quote
 from topgap.spark.columns import INTEGERS, is_padded
-from topgap.spark.partitions import ITEM
 
 _ARROW: dict[type[DataType], tuple[Any, tuple[type, ...]]] = {
     StringType: (pa.string(), (str,)),
@@ -76,7 +76,7 @@ def items_of(domain: object, kind: DataType, spark: SparkSession, k: int) -> Dat
         raise _unfit(kind)
     if len({*values}) < len(values):
         [(repeated, _)] = Counter(values).most_common(1)
-        raise DomainError(f"The domain has {quoted(str(repeated))} more than once.")
+        raise DomainError(f"The domain has {quote(str(repeated))} more than once.")
     schema = StructType([StructField(ITEM, kind, nullable=False)])
     if int(spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") or 0) > 0:
         return spark.createDataFrame(pa.table({ITEM: array}), schema=schema)

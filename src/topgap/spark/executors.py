@@ -16,14 +16,19 @@ _ROWS = 1 << 16
 """More than a cluster has slots, so that no partition of the job is empty."""
 
 
-def prepare_check() -> Callable[[], str]:
+def prepare_check(work: str) -> Callable[[], str]:
     """The function that says, where it runs, what Python lacks there; nothing if it lacks nothing.
+
+    Args:
+        work: The module that does the work there, and must be importable.
 
     It takes nothing from this module with it, for topgap may be what is missing.
     """
     version = __version__
 
     def check() -> str:
+        from importlib import import_module
+
         remedy = (
             f"install topgap[spark]=={version} there, or set PYSPARK_PYTHON to a Python that has it"
         )
@@ -34,17 +39,17 @@ def prepare_check() -> Callable[[], str]:
         except Exception:
             return f"have no pyarrow that Spark can use: {remedy}"
         try:
-            from topgap import _core as core
+            from topgap._core import __version__ as installed
         except ImportError as error:
             if error.name == "topgap":
                 return f"have no topgap: {remedy}"
             return f"lack a library that topgap needs: {remedy}"
         except Exception as error:
             return f"cannot import topgap, which ends in a {type(error).__name__}: {remedy}"
-        if core.__version__ != version:
-            return f"have topgap {core.__version__}, and here is {version}: {remedy}"
+        if installed != version:
+            return f"have topgap {installed}, and here is {version}: {remedy}"
         try:
-            import topgap.spark.partitions  # noqa: F401
+            import_module(work)
         except Exception:
             return f"lack a library that topgap needs: {remedy}"
         return ""
@@ -52,7 +57,7 @@ def prepare_check() -> Callable[[], str]:
     return check
 
 
-def run_check(spark: SparkSession) -> str:
+def run_check(spark: SparkSession, work: str) -> str:
     """What keeps the executors from working, in a sentence; an empty one if nothing does.
 
     It runs as many tasks as Spark says that there are slots, or sets as default parallelism. Spark
@@ -61,9 +66,9 @@ def run_check(spark: SparkSession) -> str:
     Raises:
         Exception: Spark cannot run the job, and says nothing of Python.
     """
-    check = prepare_check()
+    check = prepare_check(work)
 
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for _ in batches:
@@ -71,7 +76,7 @@ def run_check(spark: SparkSession) -> str:
         yield pa.RecordBatch.from_arrays([pa.array([check()])], ["said"])
 
     try:
-        table = spark.range(_ROWS).mapInArrow(work, "said string").toArrow()
+        table = spark.range(_ROWS).mapInArrow(run, "said string").toArrow()
     except Exception as error:
         said = _read(str(error))
         if not said:

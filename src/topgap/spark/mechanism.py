@@ -18,16 +18,17 @@ from pyspark.sql.types import StringType, StructField, StructType
 from topgap import errors
 from topgap._core import Streams
 from topgap.errors import SparkError, TopgapError
-from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
+from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
-from topgap.selection.selector import Selector
+from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
+from topgap.selection.candidate_arrow import from_arrow
 from topgap.spark.columns import check_count, check_item, chosen
 from topgap.spark.domain import items_of
 from topgap.spark.executors import run_check
-from topgap.spark.partitions import ITEM, TIMES, VALUE, at_a_partition
+from topgap.spark.partitions import WORK, at_a_partition
 
 _Got = TypeVar("_Got")
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
@@ -36,12 +37,12 @@ _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 def top_k(
     df: DataFrame,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     item: str,
     count: str,
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     gaps: bool = True,
     check_items: bool = True,
@@ -88,7 +89,7 @@ def top_k(
         k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
     )
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
-    payment = charge_for(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
+    pending = prepare_charge(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
 
     def planned() -> DataFrame:
         rows, fields = chosen(df, item=item, value=count)
@@ -101,21 +102,21 @@ def top_k(
         return rows
 
     rows = _in_own_words(planned)
-    if payment is not FREE:
+    if pending is not NO_CHARGE:
         _check_executors(rows.sparkSession)
         _look(rows, parameters)
-    return _paid_release(rows, parameters, gaps, payment)
+    return _paid_release(rows, parameters, gaps, pending)
 
 
 def top_k_events(
     df: DataFrame,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     person: str,
     item: str,
     domain: object,
-    resolution: Number = "1/10",
+    resolution: "Number" = "1/10",
     monotonic: bool = False,
     gaps: bool = True,
     ledger: "LedgerLike | None" = None,
@@ -159,22 +160,22 @@ def top_k_events(
     """
     parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
     gaps = read_flag(gaps, "gaps")
-    payment = charge_for(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
+    pending = prepare_charge(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
     def planned() -> DataFrame:
         events, fields = chosen(df, item=item, person=person)
         kind = check_item(fields[ITEM])
         items = items_of(domain, kind, df.sparkSession, parameters.k)
-        if payment is not FREE and isinstance(domain, DataFrame):  # else it has been counted
+        if pending is not NO_CHARGE and isinstance(domain, DataFrame):  # else it has been counted
             check_enough(items.count(), parameters.k)
         counts = events.dropna().groupBy(ITEM).agg(sql.count_distinct("person").alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         return items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
 
     rows = _in_own_words(planned)
-    if payment is not FREE:
+    if pending is not NO_CHARGE:
         _check_executors(rows.sparkSession)
-    return _paid_release(rows, parameters, gaps, payment)
+    return _paid_release(rows, parameters, gaps, pending)
 
 
 def _check_executors(spark: SparkSession) -> None:
@@ -183,7 +184,7 @@ def _check_executors(spark: SparkSession) -> None:
     Raises:
         SparkError: They cannot.
     """
-    if said := _in_own_words(lambda: run_check(spark)):
+    if said := _in_own_words(lambda: run_check(spark, WORK)):
         raise SparkError(said)
 
 
@@ -193,7 +194,7 @@ def _look(rows: DataFrame, parameters: TopK) -> None:
     check_enough(sum(map(int, _without_complaint(seen)[VALUE].to_pylist())), parameters.k)
 
 
-def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, payment: Payment) -> Release:
+def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, pending: PendingCharge) -> Release:
     """The release of these rows, when it has been paid for."""
 
     def draw() -> Release:
@@ -201,12 +202,12 @@ def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, payment: Paymen
         found = _in_own_words(lambda: _collected(rows, parameters, Streams()), rows.sparkSession)
         return _released(found, parameters, gaps)
 
-    return payment.charge_then_run(draw)
+    return pending.charge_then_run(draw)
 
 
 def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
     found = _without_complaint(collected)
-    return Selector.from_arrow(parameters, found).release(gaps=gaps)
+    return from_arrow(parameters, found).rank().release(gaps=gaps)
 
 
 def _collected(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa.Table:
@@ -259,7 +260,7 @@ def _in_own_words(query: Callable[[], _Got], on: SparkSession | None = None) -> 
             )
     if on is not None and isinstance(failed, SparkError):
         with suppress(SparkError):
-            failed = SparkError(_in_own_words(lambda: run_check(on)) or str(failed))
+            failed = SparkError(_in_own_words(lambda: run_check(on, WORK)) or str(failed))
     raise failed
 
 

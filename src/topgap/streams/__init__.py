@@ -8,7 +8,7 @@ Arrow's batches. The rows' items are the public list. Who lists them from the pe
 protection for who is in it: an item that only one person has gives that person away, whatever ε is.
 """
 
-from topgap.counting import Progress
+from topgap.sources.progress import Progress
 from topgap.streams.selection import top_k, top_k_with_estimates
 
 __all__ = ["Progress", "top_k", "top_k_with_estimates"]

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from topgap.counting import Progress
 from topgap.errors import ItemsError, MissingExtraError, ParameterTypeError
 from topgap.numbers.parse import read_threads
 from topgap.selection.answers import check_enough, check_finite, read
+from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.check import count_occurring
-from topgap.selection.item_names import to_list
-from topgap.selection.selector import MOST_REMEMBERED, MOST_TEXT, TWICE, Selector, characters
+from topgap.selection.item_names import TWICE, SeenNames, to_list
+from topgap.selection.participants import read_part
+from topgap.sources.progress import Progress
 
 if TYPE_CHECKING:
     from topgap.streams.sources import Part
@@ -45,19 +46,18 @@ class Rows:
         *,
         is_count: bool = False,
     ) -> None:
-        read_threads(threads)
         if progress is not None and not callable(progress):
             raise ParameterTypeError(f"progress must be a function, not {type(progress).__name__}.")
         try:
             import pyarrow as _  # noqa: F401
         except ImportError:
             raise MissingExtraError("Reading streams needs pyarrow: pip install pyarrow.") from None
-        from topgap.streams.columns import ColumnPair
+        from topgap.selection.arrow_columns import ColumnPair
 
         self._source = source
         self._wanted = ColumnPair(item, count, is_count=is_count)
         self._progress = progress
-        self._threads = threads
+        self._threads = read_threads(threads)
         self._parts: list[Part] = []
 
     @contextmanager
@@ -74,10 +74,10 @@ class Rows:
             self._wanted.check(self._parts)
             yield
 
-    def feed(self, selector: Selector) -> None:
-        """Add all of them to a selector, which draws their noise."""
+    def feed(self, pool: CandidatePool) -> None:
+        """Add all of them to a pool, which draws their noise."""
         for counts, items in self._each("reading"):
-            selector.add(counts, items, threads=self._threads)
+            pool.add(*read_part(counts, items), threads=self._threads)
 
     @property
     def again(self) -> bool:
@@ -93,21 +93,17 @@ class Rows:
         Raises:
             AnswersError, ItemsError, SourceError: Something would be.
         """
-        found = occurring = text = 0
-        remembered: set[Any] = set()
+        found = occurring = 0
+        seen = SeenNames()
         for counts, items in self._each("looking at"):
             numbers, _ = read(counts)
             check_finite(numbers)
             occurring += count_occurring(numbers)
             names = to_list(items)
-            if len({*names}) < len(names) or not remembered.isdisjoint(names):
+            if len({*names}) < len(names):
                 raise ItemsError(TWICE)
+            seen.add(seen.check(names))
             found += len(names)
-            text += characters(names)
-            if found <= MOST_REMEMBERED and text <= MOST_TEXT:
-                remembered.update(names)
-            else:
-                remembered.clear()
         check_enough(found, k)
         return found, occurring
 

@@ -3,28 +3,31 @@
 from fractions import Fraction
 from typing import Any
 
-from topgap.counting import Progress
 from topgap.estimates import Estimates
-from topgap.ledger.charging import FREE, LedgerLike, Payment, charge_for
+from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sealing import seal_errors
+from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.measurement import Shares
-from topgap.selection.selector import Selector
-from topgap.selection.top_k_with_estimates import charge_for_estimates, estimate_from
+from topgap.selection.top_k_with_estimates import (
+    estimate_from,
+    prepare_charge_for_estimates,
+)
+from topgap.sources.progress import Progress
 from topgap.streams.rows import Rows
 
 
 def top_k(
     source: Any,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     item: str,
     count: str,
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     gaps: bool = True,
     progress: Progress | None = None,
@@ -98,21 +101,21 @@ def top_k(
     """
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     gaps = read_flag(gaps, "gaps")
-    payment = charge_for(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
+    pending = prepare_charge(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
     rows = Rows(source, item, count, progress, threads)
-    return release_rows(parameters, rows, gaps, payment)
+    return release_rows(parameters, rows, pending, gaps=gaps)
 
 
 def top_k_with_estimates(
     source: Any,
     k: int,
-    epsilon: Number,
+    epsilon: "Number",
     *,
     item: str,
     count: str,
-    selection_share: Number = "1/2",
-    resolution: Number = "1/10",
-    sensitivity: Number = 1,
+    selection_share: "Number" = "1/2",
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
     monotonic: bool = False,
     progress: Progress | None = None,
     threads: int | None = None,
@@ -157,42 +160,43 @@ def top_k_with_estimates(
     parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
     shares = Shares.of(parameters, selection_share)
     mechanism = "topgap.streams.top_k_with_estimates"
-    payment = charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
+    pending = prepare_charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
     rows = Rows(source, item, count, progress, threads)
-    return release_rows_with_estimates(shares, rows, payment)
+    return release_rows_with_estimates(shares, rows, pending)
 
 
 @seal_errors
-def release_rows(parameters: TopK, rows: Rows, gaps: bool, payment: Payment) -> Release:
+def release_rows(parameters: TopK, rows: Rows, pending: PendingCharge, *, gaps: bool) -> Release:
     """`top_k` with parameters that have been read, paid for in this way."""
 
     def draw() -> Release:
-        selector = Selector(parameters)
-        rows.feed(selector)
-        return selector.release(gaps=gaps)
+        pool = CandidatePool(parameters)
+        rows.feed(pool)
+        return pool.rank().release(gaps=gaps)
 
     with rows.opened():
-        if payment is not FREE and rows.again:
+        if pending is not NO_CHARGE and rows.again:
             rows.dry_run(parameters.k)
-        return payment.charge_then_run(draw)
+        return pending.charge_then_run(draw)
 
 
 @seal_errors
-def release_rows_with_estimates(shares: Shares, rows: Rows, payment: Payment) -> Estimates:
+def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingCharge) -> Estimates:
     """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
 
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
-        selector = Selector._remembering(shares.selection)
-        rows.feed(selector)
-        return selector._release_and_measure(shares.measure)
+        pool = CandidatePool(shares.selection, keep_answers=True)
+        rows.feed(pool)
+        release = pool.rank().release()
+        return release, shares.measure(pool.take_answers([*release.items]))
 
     with rows.opened():
-        if payment is not FREE and rows.again:
+        if pending is not NO_CHARGE and rows.again:
             rows.dry_run(shares.selection.k)
-        return estimate_from(shares, select_and_measure, payment)
+        return estimate_from(shares, select_and_measure, pending)
 
 
 def _parameters(
-    k: int, epsilon: Number, resolution: Number, sensitivity: Number, monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

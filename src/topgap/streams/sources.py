@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from topgap.counting.files import is_path, label_of, label_of_open, matching, status_of
 from topgap.errors import SourceError, TopgapError
-from topgap.streams.columns import ROWS, ColumnPair
+from topgap.selection.arrow_columns import ROWS, ColumnPair
+from topgap.sources.paths import check_readable, expand_paths, is_path, label_open_file, label_path
 
 Batches = Generator[tuple[Any, float], None, None]
 """Batches, each with how much of the part's size it is."""
@@ -114,18 +114,18 @@ def _each(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batch
 
 def _open_files(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part]:
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
-    for given in matching(source):
+    for given in expand_paths(source):
         for path in _in_directory(given) if os.path.isdir(given) else [given]:
-            status = status_of(path)
+            status = check_readable(path)
             if stat.S_ISREG(status.st_mode) and status.st_size == 0:
-                raise SourceError(f"{label_of(path)} is empty.")
+                raise SourceError(f"{label_path(path)} is empty.")
             found.setdefault((status.st_dev, status.st_ino), path)
     return [_open_path(path, wanted, at_end) for path in found.values()]
 
 
 def _in_directory(path: str) -> list[str]:
     """The files of a directory but those that Spark and others hide, whatever the rest is."""
-    label = label_of(path)
+    label = label_path(path)
     try:
         inside = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
@@ -141,7 +141,7 @@ def _in_directory(path: str) -> list[str]:
 
 
 def _open_path(path: str, wanted: ColumnPair, at_end: ExitStack) -> Part:
-    label = label_of(path)
+    label = label_path(path)
     with _told(label):
         if not os.path.isfile(path):  # a pipe, which can be read only once
             return _open_pipe(at_end.enter_context(open(path, "rb")), label)
@@ -156,7 +156,7 @@ def _open_path(path: str, wanted: ColumnPair, at_end: ExitStack) -> Part:
 
 def _open_file(source: Any, wanted: ColumnPair) -> Part:
     """An open binary file: from its start, if one can go back to it, and otherwise a stream."""
-    label = label_of_open(source)
+    label = label_open_file(source)
     if isinstance(source, io.TextIOBase):
         raise SourceError(f"{label} must be open for reading bytes.")
     with _told(label):

@@ -2,6 +2,15 @@
 
 from topgap.auditing.attacks.game import FLOATS, ROUNDED, TARGETS, TOPGAP, AttackResult
 from topgap.auditing.attacks.last_bits import ATTACKS
-from topgap.auditing.attacks.series import attack, least
+from topgap.auditing.attacks.series import attack, least_releases
 
-__all__ = ["ATTACKS", "FLOATS", "ROUNDED", "TARGETS", "TOPGAP", "AttackResult", "attack", "least"]
+__all__ = [
+    "ATTACKS",
+    "FLOATS",
+    "ROUNDED",
+    "TARGETS",
+    "TOPGAP",
+    "AttackResult",
+    "attack",
+    "least_releases",
+]

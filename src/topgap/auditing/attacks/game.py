@@ -1,8 +1,8 @@
 """An attack as a guessing game, and how well it guesses.
 
-A fair coin picks one of two data sets that differ by one person; something is released of it, once;
-an observer who knows both data sets looks at the release and says which it was, or passes. Where ε
-holds, a guess is right with a chance of at most e^ε/(1 + e^ε), whatever the rule: given that the
+A fair coin picks one of two neighbouring data sets, and a mechanism makes one release from it. An
+observer who knows both data sets sees the release and guesses which one it was, or passes. If ε
+holds, a guess is right with probability at most e^ε/(1 + e^ε), whatever the rule: given that the
 rule says D, the odds of D are P[says D | D]/P[says D | D′] ≤ e^ε.
 """
 
@@ -16,10 +16,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from topgap.auditing.binomial import is_more_than, lower, upper
-from topgap.auditing.broken import floats, rounded_floats
-from topgap.auditing.rounding import not_above, not_below
+from topgap.auditing.mechanisms.broken_mechanisms import floats, rounded_floats
+from topgap.auditing.probability.binomial import exceeds, lower_bound, upper_bound
+from topgap.auditing.probability.directed_rounding import round_down, round_up
 from topgap.parameters import TopK
+from topgap.selection.mechanism import select
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Released = list[tuple[int, Any]]
@@ -32,8 +33,8 @@ _AT_ONCE = 200
 
 
 def topgap(answers: Numbers, parameters: TopK) -> Released:
-    """What users call."""
-    release = parameters.release(answers)
+    """Release with topgap, as users do."""
+    release = select(parameters, answers)
     return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
 
 
@@ -43,20 +44,20 @@ TARGETS: dict[str, Player] = {FLOATS: floats, ROUNDED: rounded_floats, TOPGAP: t
 
 
 class Attack(NamedTuple):
-    """Two data sets that differ by one person, and a rule to tell which one was released of.
+    """Two neighbouring data sets, and a rule to guess which one a release was made from.
 
     Attributes:
-        name: In a few words.
-        what: Why it works, in a sentence.
+        name: The name, in a few words.
+        what: Why the attack works, in a sentence.
         looks_at: The gaps that the observer counts.
         answers: The data set D.
         neighbour: The data set D′.
-        parameters: Of the release.
+        parameters: The parameters of the release.
         unit: The place value of the last bit that floats have here.
-        tells: How many gaps of a release are as one of both data sets would not make them.
-        guess: The data set that any such gap speaks for.
-        otherwise: What is said if there is none; None to pass.
-        breaks: Which of `TARGETS` it gets the better of.
+        count_gaps: Counts the gaps of a release that one of the data sets would not produce.
+        guess: The data set that such a gap is evidence for.
+        otherwise: The guess if there is none; None to pass.
+        breaks: The `TARGETS` that it is expected to break.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Attack(NamedTuple):
     neighbour: Numbers
     parameters: TopK
     unit: Fraction
-    tells: Callable[["Attack", str, Released], int]
+    count_gaps: Callable[["Attack", str, Released], int]
     guess: Side
     otherwise: Side | None
     breaks: tuple[str, ...]
@@ -81,16 +82,16 @@ class AttackResult:
         what: Why it works.
         looks_at: The gaps that the observer counts.
         target: What is attacked, one of `TARGETS`.
-        epsilon: What was promised.
-        releases: How many there were.
-        guesses: For how many of them the observer did not pass.
-        guesses_right: How many of these were right.
-        lower: The chance that a guess is right is at least this, rounded down.
-        upper: It is at most this, rounded up.
-        allowed: What ε allows: e^ε/(1 + e^ε), rounded.
-        exceeded: Whether it is more than ε allows beyond doubt, decided exactly.
-        should_exceed: Whether the attack is said to break this target.
-        seen: For D and for D′, how many releases had 0, 1, 2, … of the gaps that are looked at.
+        epsilon: The promised ε.
+        releases: The number of releases.
+        guesses: The number of releases for which the observer did not pass.
+        guesses_right: The number of right guesses.
+        lower: A lower bound of the probability that a guess is right, rounded down.
+        upper: An upper bound of it, rounded up.
+        allowed: The probability that ε allows, e^ε/(1 + e^ε), rounded.
+        exceeded: Whether the lower bound exceeds what ε allows, decided exactly.
+        should_exceed: Whether the attack is expected to break this target.
+        seen: For D and for D′, how many releases had 0, 1, 2, … of the gaps that are counted.
     """
 
     name: str
@@ -115,7 +116,7 @@ class AttackResult:
 
     @property
     def as_expected(self) -> bool:
-        """Whether what is said to break broke, and nothing else."""
+        """Whether ε was exceeded if and only if that was expected."""
         return self.exceeded == self.should_exceed
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,30 +147,30 @@ def play(
     level: Fraction,
     *,
     player: Player | None = None,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
 ) -> AttackResult:
     """Play one game.
 
     Args:
         attack: The data sets and the rule.
         target: What is attacked, by its name in `TARGETS`.
-        releases: How many releases there are.
-        level: Each of the two bounds is wrong with at most this probability.
-        player: What releases, if it is not the one of that name.
-        tell: Is told from time to time which share is done.
+        releases: The number of releases.
+        level: The largest probability that one of the two bounds is wrong.
+        player: The mechanism. Default: that of the target.
+        report: Called now and then with the share that is done.
     """
     release = player or TARGETS[target]
     sides = attack.answers, attack.neighbour
     seen = np.zeros((2, attack.parameters.k + 1), dtype=np.int64)
     for number in range(releases):
-        if tell is not None and number % _AT_ONCE == 0:
-            tell(number / releases)
+        if report is not None and number % _AT_ONCE == 0:
+            report(number / releases)
         side = secrets.randbits(1)
-        seen[side, attack.tells(attack, target, release(sides[side], attack.parameters))] += 1
-    guesses, right = _guessed(attack, seen)
+        seen[side, attack.count_gaps(attack, target, release(sides[side], attack.parameters))] += 1
+    guesses, right = _count_guesses(attack, seen)
     low, high = Fraction(0), Fraction(1)
     if guesses:
-        low, high = lower(guesses, right, level), upper(guesses, right, level)
+        low, high = lower_bound(guesses, right, level), upper_bound(guesses, right, level)
     epsilon = attack.parameters.epsilon
     return AttackResult(
         attack.name,
@@ -180,19 +181,20 @@ def play(
         releases,
         guesses,
         right,
-        not_above(low),
-        not_below(high),
+        round_down(low),
+        round_up(high),
         1 / (1 + exp(-float(epsilon))),
-        is_more_than(low, 1 - low, epsilon),
+        exceeds(low, 1 - low, epsilon),
         target in attack.breaks,
         (tuple(seen[D].tolist()), tuple(seen[NEIGHBOUR].tolist())),
     )
 
 
-def _guessed(attack: Attack, seen: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """How many guesses there are, and how many are right.
+def _count_guesses(attack: Attack, seen: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """Count the guesses and the right guesses.
 
-    Given their number, each is right with the same chance, independently: so the bounds hold.
+    Given their number, guesses are right independently with the same probability, so the binomial
+    bounds hold.
     """
     guesses, right = int(seen[:, 1:].sum()), int(seen[attack.guess, 1:].sum())
     if attack.otherwise is not None:

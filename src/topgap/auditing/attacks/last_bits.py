@@ -16,11 +16,11 @@ from topgap.auditing.attacks.game import (
 from topgap.parameters import TopK
 
 
-def not_as_on_d(attack: Attack, target: str, released: Released) -> int:
-    """How many gaps between winners are odd where D's answers differ by even, or the reverse.
+def count_gaps_not_of_d(attack: Attack, target: str, released: Released) -> int:
+    """Count the gaps between winners whose parity differs from that of D's answers.
 
-    Odd and even are meant in the last place. Who the runner-up is remains untold, so the last gap
-    is not looked at.
+    The parity is that of the last place. The runner-up is not released, so the last gap does not
+    count.
     """
     units = _units(attack, target)
     winners = [int(attack.answers[index] * units) for index, _ in released]
@@ -30,18 +30,18 @@ def not_as_on_d(attack: Attack, target: str, released: Released) -> int:
     )
 
 
-def odd_in_the_last_place(attack: Attack, target: str, released: Released) -> int:
-    """How many gaps are odd in the last place that the target writes."""
+def count_odd_gaps(attack: Attack, target: str, released: Released) -> int:
+    """Count the gaps that are odd in the last place that the target writes."""
     units = _units(attack, target)
     return sum(int(gap * units) % 2 for _, gap in released)
 
 
 def _units(attack: Attack, target: str) -> int:
-    """How many of the last place make 1: what is rounded has no bits below the resolution."""
+    """How many units of the last place make 1; rounded gaps have no bits below the resolution."""
     return (attack.unit if target == FLOATS else attack.parameters.resolution).denominator
 
 
-def _even_numbers() -> Attack:
+def _make_even_numbers() -> Attack:
     """The mean of the noise is 2^53/3.
 
     Of 1,000 noises about 50 reach 2^53; the attack is wrong only if fewer than 20 do, or if all
@@ -58,14 +58,14 @@ def _even_numbers() -> Attack:
         neighbour,
         TopK(20, Fraction(60, 2**53), resolution=1, monotonic=True),
         Fraction(1),
-        not_as_on_d,
+        count_gaps_not_of_d,
         NEIGHBOUR,
         D,
         (FLOATS, ROUNDED),
     )
 
 
-def _balances() -> Attack:
+def _make_balances() -> Attack:
     """The mean of the noise is 20,000: of 1,200 noises about 45 reach 2^16."""
     answers: Numbers = np.array([-64_000.0 - number % 100 for number in range(1_200)])
     golden = 0.6180339887498949  # whose multiples make fractions of all sizes
@@ -77,14 +77,14 @@ def _balances() -> Attack:
         answers - np.arange(1_200) * golden % 1,
         TopK(20, "1/1000", resolution="1/1024", monotonic=True),
         Fraction(1, 2**37),
-        not_as_on_d,
+        count_gaps_not_of_d,
         NEIGHBOUR,
         D,
         (FLOATS,),
     )
 
 
-def _counts() -> Attack:
+def _make_counts() -> Attack:
     """The fourth count is 1,024 or one less; if its noise is below 1, it stays the fourth."""
     answers: Numbers = np.array([1090, 1062, 1031, 1023, 640, 512, 377, 64], dtype=np.int64)
     neighbour = answers.copy()
@@ -97,14 +97,14 @@ def _counts() -> Attack:
         neighbour,
         TopK(3, 1, monotonic=True),
         Fraction(1, 2**43),
-        odd_in_the_last_place,
+        count_odd_gaps,
         D,
         None,
         (FLOATS,),
     )
 
 
-PASSING = _counts()
+PASSING = _make_counts()
 """The one whose observer passes most often."""
-ATTACKS: tuple[Attack, ...] = (_even_numbers(), _balances(), PASSING)
+ATTACKS: tuple[Attack, ...] = (_make_even_numbers(), _make_balances(), PASSING)
 """All of them."""

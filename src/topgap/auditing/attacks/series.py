@@ -1,4 +1,4 @@
-"""Every attack on everything: `attack`."""
+"""The series of all attacks on all targets: `attack`."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -11,16 +11,16 @@ from topgap.numbers.parse import Number, read_parameter, read_whole
 Progress = Callable[[str, float | None], None]
 
 
-def least(failure: Fraction) -> int:
-    """So many releases are enough for each attack to show what it is said to show.
+def least_releases(failure: Fraction) -> int:
+    """The number of releases that is enough for each attack to show what it is expected to show.
 
-    The one that needs most is the one that passes most often: "counts around 1,024" guesses with
-    chance (1 − e^(−ε/3))/4, and g guesses, all of them right, show that e^ε is exceeded if
-    e^ε/(1 + e^ε) to the power g is below the level. On average there are 2g of them; fewer than g
-    come with a chance of at most e^(−2g/8), by Chernoff, which is below 1e-8 for a failure of 1e-9
-    and less for a smaller one.
+    The attack that passes most often needs most: "counts around 1,024" guesses with probability
+    (1 − e^(−ε/3))/4, and g guesses, all of them right, show that e^ε is exceeded if e^ε/(1 + e^ε)
+    to the power g is below the level. The mean number of guesses is 2g; fewer than g come with
+    probability at most e^(−2g/8), by Chernoff, which is below 1e-8 for a failure of 1e-9 and less
+    for a smaller one.
 
-    >>> least(Fraction(1, 10**9))
+    >>> least_releases(Fraction(1, 10**9))
     2200
     """
     epsilon = float(PASSING.parameters.epsilon)
@@ -31,14 +31,14 @@ def least(failure: Fraction) -> int:
 
 
 def attack(
-    releases: int, failure: Number, progress: Progress | None = None
+    releases: int, failure: "Number", progress: Progress | None = None
 ) -> tuple[AttackResult, ...]:
     """Play every attack on floats, on floats with rounded gaps, and on topgap.
 
     Args:
-        releases: How many releases there are in each game.
-        failure: All bounds hold at once but for this probability.
-        progress: Is told from time to time what is being done, and which share of it is done.
+        releases: The number of releases in each game.
+        failure: The largest probability that any of the bounds is wrong.
+        progress: Called now and then with what is being done and the share of it that is done.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
@@ -52,9 +52,9 @@ def attack(
     results = []
     for number, (each, target) in enumerate(games):
 
-        def tell(share: float, before: int = number) -> None:
+        def report(share: float, before: int = number) -> None:
             if progress is not None:
                 progress("attacking", (before + share) / len(games))
 
-        results.append(play(each, target, releases, level, tell=tell))
+        results.append(play(each, target, releases, level, report=report))
     return tuple(results)

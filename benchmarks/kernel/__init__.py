@@ -1,0 +1,1 @@
+"""The kernel's speed, and what its running time reveals."""

@@ -1,0 +1,1 @@
+"""The paper's three tables, measured again: `python -m benchmarks.paper`."""

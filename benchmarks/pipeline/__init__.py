@@ -1,0 +1,1 @@
+"""What surrounds a release: counting, streams, Spark and the ledger."""

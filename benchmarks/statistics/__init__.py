@@ -1,0 +1,1 @@
+"""The accuracy of estimates, intervals and generated baskets, and the speed of plans."""

@@ -1,0 +1,1 @@
+"""The accuracy of lists and counts at equal ε, beside other libraries."""

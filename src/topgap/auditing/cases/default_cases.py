@@ -1,0 +1,53 @@
+"""The default cases: a grid of neighbours and parameters, small enough for the exact law."""
+
+from itertools import cycle, product
+
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.parameters import TopK
+
+_SHAPES = ((1, 2), (2, 3), (1, 5), (3, 4), (2, 4), (1, 3), (3, 5))
+"""k and n."""
+_EPSILONS = ("1/10", "1", "3")
+_RESOLUTIONS = ("1", "1/2", "1/10")
+_SENSITIVITIES = (1, 1, 2, 1, 2)
+
+
+def _make_case(k: int, n: int, parameters: TopK, *, tight: bool) -> Neighbours:
+    """Make neighbours with n answers.
+
+    In a tight case all answers are equal. A person moves the first k up, and the others down unless
+    the answers are monotonic. That those k win by enough is then e^ε times as likely. In other
+    cases the answers differ, and a person moves every second one.
+    """
+    most = int(parameters.sensitivity)
+    others = 0 if parameters.monotonic else -most
+    if tight:
+        return Neighbours((0,) * n, (most,) * k + (others,) * (n - k), parameters)
+    answers = tuple((n - i) // 2 for i in range(n))
+    moved = [answer + (others if i % 2 else most) for i, answer in enumerate(answers)]
+    return Neighbours(answers, tuple(moved), parameters)
+
+
+def _make_cases() -> tuple[Neighbours, ...]:
+    """Every shape with every ε, monotonic and not; the rest alternates with periods 3, 5 and 4."""
+    turns = zip(cycle(_RESOLUTIONS), cycle(_SENSITIVITIES), cycle((True, True, False, True)))
+    made = []
+    for ((k, n), epsilon, monotonic), (resolution, sensitivity, tight) in zip(
+        product(_SHAPES, _EPSILONS, (True, False)), turns, strict=False
+    ):
+        parameters = TopK(
+            k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
+        )
+        made.append(_make_case(k, n, parameters, tight=tight))
+    return tuple(made)
+
+
+FULL_CASES = (
+    *_make_cases(),
+    _make_case(2, 12, TopK(2, 1, resolution=1, monotonic=True), tight=True),
+    _make_case(5, 9, TopK(5, 2, resolution="1/2"), tight=True),
+)
+"""The cases of a full audit; the last two are too large for the exact law."""
+
+QUICK_CASES = FULL_CASES[1:-2:7]
+"""The cases of a quick audit: every ε, monotonic and not."""

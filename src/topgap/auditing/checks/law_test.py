@@ -1,0 +1,277 @@
+"""A test of the exact law: frequencies of outcomes against their probabilities, by binomial tails.
+
+Three partitions of the outcomes into cells are tested: by the winners; by the winners and the size
+of one gap; by the winners and the sizes of all gaps. Where there are too many winners, only the
+first of them are distinguished.
+
+The fourth test is of the last bits of large gaps. For t ≥ max − min of the answers, in steps,
+P[gap i ≥ t] = C·x^(it) with x = e^−ρ: if winners 1 to i are lowered by t, they lie below all other
+answers, where the probability to exceed something has a factor x for each step. So a gap i that is
+at least t, a multiple of 8, has remainder r by 8 with the probability
+P[gap i ≥ t]·x^(ir)/(1 + x^i + … + x^(7i)).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import permutations, product
+from math import perm, sqrt
+from typing import NamedTuple
+
+from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.observing.event_text import describe_items, format_range, format_steps
+from topgap.auditing.observing.gap_bins import (
+    Edges,
+    GapBins,
+    bin_end,
+    bin_start,
+    make_gap_bins,
+    prefix_length,
+)
+from topgap.auditing.observing.observables import (
+    ITEMS,
+    ITEMS_AND_GAPS,
+    MODULUS,
+    Tally,
+    list_observables,
+)
+from topgap.auditing.probability.binomial import tail_bound
+from topgap.auditing.probability.directed_rounding import round_down, round_up
+from topgap.auditing.probability.event_probability import (
+    Range,
+    Winners,
+    bound_probability,
+    is_computable,
+    power_bounds,
+)
+from topgap.auditing.results.findings import LawCheck, Misfit
+from topgap.law import Bounds
+
+MOST_ORDERS = 20_000
+_MOST_WORK = 4_000
+_FROM_0: Range = (0, None)
+
+Key = tuple[Winners, tuple[int, ...]]
+"""The first winners and the first steps of the gaps' bins; or no winners and a remainder."""
+
+
+class Cell(NamedTuple):
+    """Some labels of an observable, their description, and bounds of their probability."""
+
+    feature: str
+    key: Key
+    said: str
+    bounds: Bounds
+
+
+def count_tails(case: Neighbours, *, gaps: bool) -> int:
+    """The number of tails in the test of both data sets: two for each cell.
+
+    The law is not computed for this, so that early failures do not wait for it.
+
+    >>> from topgap.parameters import TopK
+    >>> count_tails(Neighbours((1, 0), (0, 0), TopK(k=1, epsilon=1)), gaps=False)
+    8
+    """
+    k, n, bins = case.parameters.k, len(case.answers), make_gap_bins(case)
+    number = perm(n, prefix_length(n, k, 1))
+    if gaps:
+        number += perm(n, bins.prefix) * sum(map(len, bins.law)) + MODULUS * k
+        number += perm(n, bins.joint_prefix) * len(_joint_starts(case))
+    return sum(2 * number for side in case.sides if _law(case, side, gaps=gaps) is not None)
+
+
+@lru_cache(maxsize=1024)
+def make_cells(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> tuple[Cell, ...]:
+    """The cells of this side of a case; none where the law would take too long to compute."""
+    law = _law(case, answers, gaps=gaps)
+    if law is None:
+        return ()
+    k, n, bins = case.parameters.k, len(answers), make_gap_bins(case)
+    everything = [_FROM_0] * k
+    made = list(law.make_cells(ITEMS, prefix_length(n, k, 1), [((), "", everything)]))
+    if not gaps:
+        return tuple(made)
+    for i, edges in enumerate(bins.law):
+        name = f"gap {i + 1}" if k > 1 else "gap"
+        ranges = [
+            (
+                (first,),
+                f"{name} of {format_steps(first, end)}",
+                _replace_range(everything, i, (first, end)),
+            )
+            for first, end in _ranges(edges)
+        ]
+        made += law.make_cells(_size_of_gap(i), bins.prefix, ranges)
+        made += law.last_bits(i, _first_large_gap(case))
+    boxes = [_box(firsts, bins) for firsts in _joint_starts(case)]
+    made += law.make_cells(ITEMS_AND_GAPS, bins.joint_prefix, boxes)
+    return tuple(made)
+
+
+def _joint_starts(case: Neighbours) -> list[tuple[int, ...]]:
+    """The first steps of the joint bins of all gaps; none if there is a single gap."""
+    return [*product(*make_gap_bins(case).joint)] if case.parameters.k > 1 else []
+
+
+def _law(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> "_Law | None":
+    """The law of this side; None if it would take too long to compute."""
+    k, bins = case.parameters.k, make_gap_bins(case)
+    steps = tuple(int(each / case.parameters.resolution) for each in answers)
+    if perm(len(steps), k) > MOST_ORDERS or not is_computable(steps):
+        return None
+    law = _Law(steps, k, case.parameters.rate)
+    for_each = 1 + gaps * (sum(map(len, bins.law)) + len(_joint_starts(case)) + k)
+    return law if law.patterns * for_each <= _MOST_WORK else None
+
+
+class _Law:
+    """The law of one data set, in steps.
+
+    The probability of winners depends only on their answers, so orders with the same answers are
+    computed once.
+    """
+
+    def __init__(self, steps: tuple[int, ...], k: int, rate: Fraction) -> None:
+        self.steps, self.k, self.rate = steps, k, rate
+        self.orders = [
+            (order, tuple(steps[i] for i in order)) for order in permutations(range(len(steps)), k)
+        ]
+        self.patterns = len({winners for _, winners in self.orders})
+
+    def make_cells(
+        self,
+        feature: str,
+        prefix: int,
+        boxes: Sequence[tuple[tuple[int, ...], str, Sequence[Range]]],
+    ) -> Iterator[Cell]:
+        """Make a cell for each prefix of the winners and each box of gaps."""
+        groups: dict[Winners, Counter[Winners]] = {}
+        for order, winners in self.orders:
+            groups.setdefault(order[:prefix], Counter())[winners] += 1
+        for first, patterns in groups.items():
+            who = describe_items(first, more=self.k > prefix)
+            for key, said, box in boxes:
+                words = f"{who} with {said}" if said else who
+                yield Cell(feature, (first, key), words, self._sum(patterns, box))
+
+    def last_bits(self, i: int, far: int) -> Iterator[Cell]:
+        """Make the cells of the remainders of gap i by 8, where it is large."""
+        box = _replace_range([_FROM_0] * self.k, i, (far, None))
+        large = self._sum(Counter(winners for _, winners in self.orders), box)
+        powers = [power_bounds(self.rate, (i + 1) * r) for r in range(MODULUS)]
+        least, most = (sum(side, Fraction(0)) for side in zip(*powers, strict=True))
+        for r, power in enumerate(powers):
+            bounds = Bounds(large.low * power.low / most, large.high * power.high / least)
+            said = f"gap {i + 1} of {far} or more steps that leave {r} when divided by {MODULUS}"
+            yield Cell(_last_bits_of_gap(i), ((), (r,)), said, bounds)
+
+    def _sum(self, patterns: Counter[Winners], box: Sequence[Range]) -> Bounds:
+        low = high = Fraction(0)
+        for winners, times in patterns.items():
+            one = bound_probability(winners, self._losers(winners), box, self.rate)
+            low, high = low + times * one.low, high + times * one.high
+        return Bounds(low, min(high, Fraction(1)))
+
+    def _losers(self, winners: Winners) -> Winners:
+        return tuple((Counter(self.steps) - Counter(winners)).elements())
+
+
+def _box(firsts: tuple[int, ...], bins: GapBins) -> tuple[tuple[int, ...], str, list[Range]]:
+    box = [(a, bin_end(a, edges)) for a, edges in zip(firsts, bins.joint, strict=True)]
+    return firsts, f"gaps of {', '.join(format_range(*each) for each in box)} steps", box
+
+
+def _ranges(edges: Edges) -> list[Range]:
+    return [(first, bin_end(first, edges)) for first in edges]
+
+
+def _replace_range(box: Sequence[Range], i: int, one: Range) -> list[Range]:
+    return [one if place == i else each for place, each in enumerate(box)]
+
+
+def _size_of_gap(i: int) -> str:
+    return f"items and size of gap {i + 1}"
+
+
+def _last_bits_of_gap(i: int) -> str:
+    return f"last bits of gap {i + 1}"
+
+
+def _first_large_gap(case: Neighbours) -> int:
+    """A power of two, at least 8, that exceeds all distances of answers, in steps."""
+    apart = max(max(side) - min(side) for side in case.sides) / case.parameters.resolution
+    return max(MODULUS, 1 << (int(apart) - 1).bit_length() if apart >= 1 else 0)
+
+
+def check_law(
+    case: Neighbours, tallies: Sequence[Tally], level: Fraction, *, gaps: bool
+) -> tuple[LawCheck, ...]:
+    """Test the law on both data sets.
+
+    If the law holds, each tail is rejected with probability at most `level`, and nothing impossible
+    comes.
+
+    Args:
+        case: The data sets and parameters.
+        tallies: What came on each data set.
+        level: The false-positive probability of one tail.
+        gaps: Whether there are gaps.
+    """
+    return tuple(
+        _check_side(case, side, one, level, gaps=gaps)
+        for side, one in zip(case.sides, tallies, strict=True)
+    )
+
+
+def _check_side(
+    case: Neighbours, answers: tuple[int, ...], one: Tally, level: Fraction, *, gaps: bool
+) -> LawCheck:
+    compared = make_cells(case, answers, gaps=gaps)
+    never = [Misfit(why, times, 0.0, 0.0) for why, times in one.impossible.most_common()]
+    counts = _count_cells(case, one, gaps=gaps) if compared else {}
+    found = []
+    for cell in compared:
+        count = counts[cell.feature][cell.key]
+        if _is_misfit(count, one.releases, cell.bounds, level):
+            low, high = round_down(cell.bounds.low), round_up(cell.bounds.high)
+            found.append(Misfit(cell.said, count, low, high))
+    found.sort(key=lambda each: _surprise(each, one.releases), reverse=True)
+    return LawCheck(answers, case, one.releases, len(compared), (*never, *found))
+
+
+def _count_cells(case: Neighbours, one: Tally, *, gaps: bool) -> dict[str, Counter[Key]]:
+    """Count the outcomes in each cell, from the finer labels of the tally."""
+    k, bins = case.parameters.k, make_gap_bins(case)
+    winners = prefix_length(len(case.answers), k, 1)
+    keys: dict[str, Callable[..., Key]] = {ITEMS: lambda *order: (order[:winners], ())}
+    far = _first_large_gap(case).bit_length()
+    for i in range(k * gaps):
+        edges = bins.law[i]
+        keys[_size_of_gap(i)] = lambda order, first, edges=edges: (
+            order[: bins.prefix],
+            (bin_start(first, edges),),
+        )
+        keys[_last_bits_of_gap(i)] = lambda digits, r: ((), (r if digits >= far else -1,))
+    keys[ITEMS_AND_GAPS] = lambda order, firsts: (order[: bins.joint_prefix], firsts)
+    found: dict[str, Counter[Key]] = {}
+    for feature, labels in zip(list_observables(k, gaps=gaps), one.counts, strict=True):
+        if feature in keys:
+            count = found[feature] = Counter()
+            for label, times in labels.items():
+                count[keys[feature](*label)] += times  # type: ignore[misc]
+    return found
+
+
+def _is_misfit(count: int, releases: int, bounds: Bounds, level: Fraction) -> bool:
+    """Whether a count is too large for the upper bound, or too small for the lower bound."""
+    too_often = tail_bound(releases, count, bounds.high)
+    too_rare = tail_bound(releases, releases - count, 1 - bounds.low)
+    return min(too_often, too_rare) < level
+
+
+def _surprise(misfit: Misfit, releases: int) -> float:
+    """About how many standard deviations it is off, to sort the worst first."""
+    expected = max(misfit.low * releases, 1e-9)
+    return abs(misfit.count - expected) / sqrt(expected)

@@ -1,0 +1,1 @@
+"""What an audit runs: mechanisms of this package, and mechanisms that are broken on purpose."""

@@ -1,0 +1,1 @@
+"""From calls of an audited function to counts of what an observer can see."""

@@ -1,0 +1,165 @@
+"""Descriptions of events, which are sets of labels of an observable."""
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from topgap.auditing.observing.gap_bins import Edges, GapBins, bin_end
+from topgap.auditing.observing.observables import (
+    ALL_LAST_BITS,
+    ITEMS,
+    ITEMS_AND_GAPS,
+    JOINT_MODULUS,
+    MODULUS,
+    MOST_DIGITS,
+)
+
+_LISTED = 3  # alternatives that are spelled out
+_READABLE = 10**15
+
+
+def describe_event(feature: str, event: Iterable[Hashable], bins: GapBins) -> str:
+    """Describe an event, which is a set of labels of this observable.
+
+    >>> bins = GapBins(*[((0, 1, 2, 5),)] * 3, 1, 1)
+    >>> describe_event("items and size of gap 1", [((2, 0), 1), ((2, 0), 2)], bins)
+    'items 2, 0 with gap 1 of 1 to 4 steps'
+    """
+    labels = list(event)
+    if feature == ITEMS:
+        said = sorted(_items(each) for each in labels)
+    elif feature == ITEMS_AND_GAPS:
+        said = [describe_items_and_gaps(each, bins.joint) for each in sorted(labels)]  # type: ignore[type-var]
+    elif feature.startswith("low bits"):
+        said = sorted(_describe_low_bits(each) for each in labels)
+        said[0] = f"{feature.removeprefix('low bits of ')} being {said[0]}"
+    elif feature == ALL_LAST_BITS:
+        said = [_describe_all_last_bits(each) for each in sorted(labels)]  # type: ignore[type-var]
+    elif feature.startswith("last bits"):
+        said = _describe_last_bits(feature.removeprefix("last bits of "), labels)
+    else:
+        gap = feature.rpartition("of ")[2]
+        said = _describe_sizes(gap, labels, bins.fine[int(gap.split()[1]) - 1])
+    more = len(said) - _LISTED
+    return " or ".join(said[:_LISTED]) + (f" or {more} more" if more > 0 else "")
+
+
+def describe_items(first: tuple[int, ...], *, more: bool) -> str:
+    """Describe the winners, or the first of them.
+
+    >>> describe_items((3, 1), more=False), describe_items((3, 1), more=True)
+    ('items 3, 1', 'items 3, 1, …')
+    >>> describe_items((), more=True)
+    'any items'
+    """
+    return f"{_items(first)}{', …' * more}" if first else "any items"
+
+
+def _items(indices: object) -> str:
+    assert isinstance(indices, tuple)  # noqa: S101 - as `_labels` makes them
+    return f"item{'s' * (len(indices) > 1)} {', '.join(map(_number, indices))}"
+
+
+def _number(index: int) -> str:
+    """An index in few characters; a broken function may return any."""
+    if abs(index) < _READABLE:
+        return str(index)
+    return f"{'-' * (index < 0)}2^{abs(index).bit_length() - 1} or more"
+
+
+def describe_items_and_gaps(label: object, joint: tuple[Edges, ...]) -> str:
+    """Describe the winners and the bin of each gap."""
+    assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
+    indices, firsts = label
+    ranges = [format_range(a, bin_end(a, edges)) for a, edges in zip(firsts, joint, strict=True)]
+    steps = ", ".join(ranges)
+    return f"{_items(indices)} with gap{'s' * (len(ranges) > 1)} of {steps} {_unit(steps)}"
+
+
+def format_range(first: int, end: int | None) -> str:
+    """Format a range by its first and its last number.
+
+    >>> format_range(3, 4), format_range(3, 9), format_range(3, None), format_range(-1, 0)
+    ('3', '3 to 8', '3 or more', 'less than 0')
+    """
+    if first < 0:
+        return "less than 0"
+    if end is None:
+        return f"{first} or more"
+    return str(first) if end == first + 1 else f"{first} to {end - 1}"
+
+
+def format_steps(first: int, end: int | None) -> str:
+    """Format a range with its unit.
+
+    >>> format_steps(1, 2), format_steps(3, 9)
+    ('1 step', '3 to 8 steps')
+    """
+    said = format_range(first, end)
+    return f"{said} {_unit(said)}"
+
+
+def _describe_all_last_bits(label: object) -> str:
+    assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
+    return f"gaps that leave {', '.join(map(str, label))} when divided by {JOINT_MODULUS} steps"
+
+
+def _describe_last_bits(gap: str, labels: list[Hashable]) -> list[str]:
+    by_size: dict[int, list[int]] = {}
+    for label in labels:
+        assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
+        by_size.setdefault(label[0], []).append(label[1])
+    return [
+        f"{gap} of {_describe_digits(digits)} steps that leave "
+        f"{', '.join(map(str, sorted(left)))} when divided by {MODULUS}"
+        for digits, left in sorted(by_size.items())
+    ]
+
+
+def _describe_digits(digits: int) -> str:
+    if digits <= 0:
+        return "less than 0" if digits else "0"
+    return format_range(1 << (digits - 1), None if digits == MOST_DIGITS else 1 << digits)
+
+
+def _describe_low_bits(label: object) -> str:
+    match label:
+        case ("zero",):
+            return "0"
+        case ("minus zero",):
+            return "-0.0"
+        case ("on", power):
+            return f"an odd multiple of 2^{power} steps"
+        case ("off", None):
+            return "no binary fraction"
+        case _:
+            assert isinstance(label, tuple)  # noqa: S101 - as `_low_bits` makes them
+            return f"an odd multiple of 2^{label[1]}"
+
+
+def _describe_sizes(gap: str, labels: list[Hashable], edges: Edges) -> list[str]:
+    """Describe sizes of a gap, with adjacent bins as one range."""
+    by_items: dict[object, list[int]] = {}
+    for label in labels:
+        assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
+        by_items.setdefault(label[0], []).append(label[1])
+    said = []
+    for indices, sizes in sorted(by_items.items(), key=_by_items):
+        ranges: list[tuple[int, int | None]] = []
+        for size in sorted(sizes):
+            end = 0 if size < 0 else bin_end(size, edges)
+            if ranges and ranges[-1][1] == size:
+                ranges[-1] = ranges[-1][0], end
+            else:
+                ranges.append((size, end))
+        each = ", ".join(format_range(*one) for one in ranges[:_LISTED])
+        others = f" and {len(ranges) - _LISTED} ranges more" * (len(ranges) > _LISTED)
+        said.append(f"{_items(indices)} with {gap} of {each}{others} {_unit(each)}")
+    return said
+
+
+def _by_items(each: tuple[object, list[int]]) -> Any:
+    return each[0]
+
+
+def _unit(steps: str) -> str:
+    return "step" if steps == "1" else "steps"

@@ -1,0 +1,1 @@
+"""Probabilities with safe bounds: binomial tails, exact event probabilities, rounding."""

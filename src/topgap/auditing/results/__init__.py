@@ -1,0 +1,1 @@
+"""What an audit found: values, verdicts in words, tables and plots."""

@@ -1,0 +1,158 @@
+"""What `topgap budget` writes: tables, JSON and CSV, in a file or on standard output."""
+
+import glob
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import typer
+
+from topgap.cli import files
+from topgap.cli.budget.request import ExportRequest, ListRequest
+from topgap.cli.csv_text import format_csv
+from topgap.display.text import to_line
+from topgap.display.text_table import format_text
+from topgap.ledger import Budget, Charge
+from topgap.numbers.format import format_exact
+
+_BAR = 20
+_MOST_SHOWN = 10  # charges without a result
+_LONGEST = 12  # characters of an exact number in a table; files have all of them
+_WITHOUT_RESULT = (
+    "Without a result: what they were charged for has crashed, is still at work, or recorded "
+    "nothing. Nobody knows whether something was released, so they are spent and cannot be given "
+    "back; a result that is known can be kept with topgap budget record."
+)
+_UNSTATED = (
+    "No neighbours were stated when {} got its total. All that topgap releases is true for one "
+    "person added or removed (add-remove), so its sum is, if the sensitivities that were given and "
+    "what was charged by hand are true for that too."
+)
+
+
+def check_output(request: ListRequest | ExportRequest) -> str:
+    """The format of the output, if it can be written.
+
+    Raises:
+        OutputError: The file cannot be written, or is the ledger.
+        typer.BadParameter: Neither option nor name tells the format.
+    """
+    if request.output is None:
+        return request.output_format or request.formats[0]
+    output_format = request.output_format or files.format_by_name(request.output)
+    if output_format not in request.formats:
+        raise typer.BadParameter(
+            f"the name of --output tells no format; give --format {' or '.join(request.formats)}."
+        )
+    files.check_beside_ledger([request.output], request.file)
+    inputs = [glob.escape(str(request.file))]
+    files.check([request.output], inputs, overwrite=request.overwrite, or_else=", or --overwrite")
+    return output_format
+
+
+def write_text(request: ListRequest | ExportRequest, text: str) -> None:
+    """Write the text to the file, or to standard output if there is none.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    content = text.encode(errors="backslashreplace")
+    if request.output is None:
+        files.write_standard_output(content)
+    else:
+        files.write({request.output: content}, overwrite=request.overwrite)
+        print(files.describe_written(request.output))
+
+
+def format_budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
+    """Format the budgets as a table, with those of the charges below that have no result."""
+    head = ["data set", "neighbours", "total", "spent", "left", "charges", "spent of the total"]
+    rows = [
+        [
+            to_line(each.dataset), each.neighbours, _shorten(each.total), _shorten(each.spent),
+            _shorten(each.left), str(each.charges), _format_bar(each),
+        ]
+        for each in budgets
+    ]  # fmt: skip
+    parts = [format_text(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
+    unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
+    parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
+    orphans = [each for each in charges if each.result is None]
+    if orphans:
+        parts += [f"\n{_WITHOUT_RESULT}", format_charges(orphans[-_MOST_SHOWN:]).rstrip("\n")]
+    if len(orphans) > _MOST_SHOWN:
+        parts.append(
+            f"… and {len(orphans) - _MOST_SHOWN:,} before them; topgap budget history lists all."
+        )
+    return "\n".join(parts) + "\n"
+
+
+def _format_bar(budget: Budget) -> str:
+    """Full only if nothing is left, and empty only if nothing is spent."""
+    share = budget.spent / budget.total
+    filled = int(share * _BAR) or int(share > 0)
+    label = "<1%" if 0 < share < Fraction(1, 100) else f"{int(share * 100)}%"
+    return f"{'█' * filled}{'░' * (_BAR - filled)} {label:>4}"
+
+
+def format_charges(charges: Sequence[Charge]) -> str:
+    """Format the charges as a table."""
+    if not charges:
+        return "Nothing was charged yet.\n"
+    head = [
+        "entry", "when (UTC)", "data set", "ε", "neighbours", "left", "for", "who", "result",
+        "note",
+    ]  # fmt: skip
+    rows = [
+        [
+            str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", to_line(each.dataset),
+            _shorten(each.epsilon), _describe_neighbours(each), _shorten(each.left),
+            _describe_mechanism(each), to_line(each.who),
+            "none" if each.result is None else "recorded", to_line(each.note or ""),
+        ]
+        for each in charges
+    ]  # fmt: skip
+    return format_text(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
+
+
+def _describe_neighbours(charge: Charge) -> str:
+    """What ε is true for, and what it was made of if another was stated."""
+    if charge.stated_epsilon is None or not charge.is_converted:
+        return charge.neighbours
+    return f"{charge.neighbours} ({_shorten(charge.stated_epsilon)} {charge.stated_neighbours})"
+
+
+def _describe_mechanism(charge: Charge) -> str:
+    """The mechanism, with k and the column of the items if it has them."""
+    noted = {name: charge.parameters.get(name) for name in ("k", "item")}
+    more = [f", {name} = {to_line(value)}" for name, value in noted.items() if value is not None]
+    return to_line(charge.mechanism) + "".join(more)
+
+
+def _shorten(number: Fraction) -> str:
+    """A decimal: exact, or if that is too long for a table, about."""
+    exact = format_exact(number)
+    if len(exact) <= _LONGEST and "/" not in exact:
+        return exact
+    return f"≈{Decimal(number.numerator) / Decimal(number.denominator):.5g}"
+
+
+def format_json(value: object) -> str:
+    """Format it as JSON."""
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _to_cell(value: object) -> object:
+    return (
+        value
+        if value is None or type(value) in (str, int)
+        else json.dumps(value, ensure_ascii=False)
+    )
+
+
+def format_rows(rows: Sequence[dict[str, Any]]) -> str:
+    """Format the rows as CSV; what is neither text nor a whole number becomes JSON."""
+    head = [[*rows[0]]] if rows else []
+    return format_csv([*head, *(map(_to_cell, row.values()) for row in rows)])

@@ -1,0 +1,132 @@
+"""Commands whose options are the fields of a dataclass: `Command`, `CommandGroup`, `make_app`.
+
+So an option is written once: its name, type, help and default are those of a field.
+"""
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from inspect import Parameter, Signature
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+
+import typer
+
+from topgap._core import __version__
+from topgap.cli.errors import one_sentence
+
+Request = TypeVar("Request")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(Generic[Request]):
+    """A command that makes a request from its options and runs it.
+
+    Attributes:
+        name: What the user types.
+        request_type: A dataclass. Each field is an option or argument, in this order; its type is
+            `Annotated` with a `typer.Option` or `typer.Argument`.
+        run: What is done with the request. An exception ends the command as `one_sentence` says.
+        description: What help says about the command.
+        epilog: What help says below the options.
+
+    >>> from typer.testing import CliRunner
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Greeting:
+    ...     name: Annotated[str, typer.Argument()]
+    ...     times: Annotated[int, typer.Option("--times", "-n")] = 1
+    >>> app = typer.Typer()
+    >>> Command(name="greet", request_type=Greeting, run=print, description="Greet.").add_to(app)
+    >>> print(CliRunner().invoke(app, ["Ada", "-n", "2"]).output, end="")
+    Greeting(name='Ada', times=2)
+    """
+
+    name: str
+    request_type: type[Request]
+    run: Callable[[Request], None]
+    description: str
+    epilog: str | None = None
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add the command to a Typer application."""
+
+        def run(**options: Any) -> None:
+            with one_sentence():
+                self.run(self.request_type(**options))
+
+        parameters = _parameters(self.request_type)
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        app.command(self.name, help=self.description, epilog=self.epilog)(run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandGroup:
+    """Commands that begin with the same word.
+
+    Attributes:
+        name: That word.
+        commands: The commands.
+        description: What help says about them.
+        epilog: What help says below their names.
+    """
+
+    name: str
+    commands: tuple[Command[Any], ...]
+    description: str
+    epilog: str | None = None
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add the commands to a Typer application."""
+        group = typer.Typer(
+            name=self.name, no_args_is_help=True, help=self.description, epilog=self.epilog
+        )
+        for command in self.commands:
+            command.add_to(group)
+        app.add_typer(group)
+
+
+def make_app(*commands: Command[Any] | CommandGroup) -> typer.Typer:
+    """The Typer application of these commands."""
+    app = typer.Typer(
+        name="topgap",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_topgap)
+    for command in commands:
+        command.add_to(app)
+    return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"topgap {__version__}")
+        raise typer.Exit
+
+
+def _topgap(
+    _: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Publish which k items are the largest, and by how much, without giving anyone away.
+
+    Start with [bold]topgap demo[/bold]; then see [bold]topgap release --help[/bold].
+    """
+
+
+def _parameters(request_type: type[Any]) -> list[Parameter]:
+    """The fields of a dataclass as the keyword parameters of a function, which Typer reads."""
+    hints = get_type_hints(request_type, include_extras=True)
+    return [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(request_type)
+    ]

@@ -1,0 +1,53 @@
+"""The command `topgap plan`: its help and its examples."""
+
+from topgap.cli.command import Command
+from topgap.cli.plan.request import PlanRequest
+from topgap.cli.plan.run import run_plan
+
+DESCRIPTION = """Tell what k and ε would give, before any ε is spent.
+
+Releases of public or made-up counts are simulated and held against the
+truth: how often the list is right, and how far off the counts are. What a
+plan tells is not private: never make it from data to be protected.
+"""
+
+# Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
+EXAMPLES = r"""
+[bold]Examples[/bold]
+
+Last year's published counts, and what ten names would be worth this year:
+
+topgap plan published.csv --item diagnosis --count patients -k 10
+
+Three values of ε, with a plot:
+
+topgap plan published.csv --item diagnosis --count patients -k 10 \
+  --epsilon 0.1 --epsilon 1/2 --epsilon 1 --plot plan.png
+
+No public counts: a thousand made-up ones, of which the largest is 50,000:
+
+topgap plan --zipf 1000 --largest 50000 -k 25 --format csv -o plan.csv
+
+Most of ε for the names, and a person may be replaced by another:
+
+topgap plan published.csv --item diagnosis --count patients -k 10 \
+  --selection-share 3/4 --neighbours replace
+
+How to read it: "names, gaps" is what topgap release gives, "counts too" what
+it gives with --estimate. "list right" is the chance that all k named are the
+k largest, "order too" that they are in the right order, "of k right" how
+many of them are, on average. "error measured" is how far off a count is when
+it is measured alone, "with gaps" when the gaps have made it better: roots of
+mean squares. Where the list is often wrong, the gaps can make it worse.
+
+Exit codes: 0 planned; 1 counts or parameters that cannot be used;
+2 a command that cannot be understood; 130 interrupted.
+"""
+
+PLAN = Command(
+    name="plan",
+    request_type=PlanRequest,
+    run=run_plan,
+    description=DESCRIPTION,
+    epilog=EXAMPLES,
+)

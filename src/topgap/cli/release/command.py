@@ -1,0 +1,79 @@
+"""The command `topgap release`: its help and its examples."""
+
+from topgap.cli.command import Command
+from topgap.cli.release.request import ReleaseRequest
+from topgap.cli.release.run import run_release
+
+DESCRIPTION = """Count, and release the k largest items with the gap from each to the next.
+
+SOURCE says who had what. Each item of a public list is counted: its persons,
+each once. The k largest are named, with the gap from each to the next and,
+by --estimate, how many they are, under ε-differential privacy. Nothing else
+about the data leaves this command.
+"""
+
+# Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
+EXAMPLES = r"""
+[bold]Examples[/bold]
+
+The ten most common diagnoses, from a table of visits, with a page to publish:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --report diagnoses.html
+
+A CSV file from a pipe, products numbered 1 to 942, the release as JSON:
+
+zcat baskets.csv.gz | topgap release - --person basket --item product \
+  --domain-range 1:942 -k 25 --epsilon 1/2 --format json
+
+A table of a database; a person may be replaced by another (twice the noise):
+
+topgap release clinic.sqlite --table visits --person patient --item code \
+  --domain codes.csv --domain-column code -k 5 --epsilon 1 \
+  --neighbours replace
+
+Baskets in the FIMI format, one person a line:
+
+topgap release baskets.dat --domain-range 0:999 -k 25 --epsilon 1
+
+Precomputed counts:
+
+topgap release counts.csv --item page --count people --domain pages.txt \
+  -k 3 --epsilon 0.1
+
+A hundred million of them, each row an item of the public list:
+
+topgap release counts.parquet --item page --count people --all-rows \
+  -k 10 --epsilon 1
+
+How many, too: estimates with their standard errors and 99% intervals:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --estimate --level 0.99
+
+Charged to a ledger, which adds up the ε of all releases of the same data:
+
+topgap budget init budget.db --dataset visits --epsilon 3
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits
+
+The same without drawing or charging anything, to see that all of it fits:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits \
+  --check
+
+Each run on the same data adds its ε to what was spent before; without a
+ledger nobody counts.
+
+Exit codes: 0 released, or checked; 1 data or parameters that cannot be used,
+or not confirmed; 2 a command that cannot be understood; 130 interrupted.
+"""
+
+RELEASE = Command(
+    name="release",
+    request_type=ReleaseRequest,
+    run=run_release,
+    description=DESCRIPTION,
+    epilog=EXAMPLES,
+)

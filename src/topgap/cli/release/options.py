@@ -1,0 +1,260 @@
+"""What a user types after `topgap release`: each option with its help, once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from topgap import counting
+from topgap.cli import options
+from topgap.cli.files import OutputFormat
+from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
+from topgap.counting import MEMORY
+from topgap.neighbours import Neighbours
+
+SourceFormat = Literal[counting.Format, "arrow"]
+_DOMAIN = "The public list of items"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """The options of `topgap release`, in the order of its help."""
+
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE",
+            help="CSV, TSV, JSON lines, Parquet or FIMI files (.gz too), or patterns of them; one "
+            "DuckDB or SQLite file; or - for standard input. With --all-rows, Arrow files too.",
+            show_default=False,
+        ),
+    ]
+    k: options.K
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="The privacy loss, exactly: 1, 0.1 or 1/3. The smaller, the more private and the "
+            "noisier.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ]
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="The column that says who. Each person counts once for each item.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    item: options.Item = None
+    count: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Column with precomputed counts; in place of --person.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    source_format: Annotated[
+        SourceFormat | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="Format of SOURCE, if its name does not tell: csv, tsv, jsonl, parquet, fimi, "
+            "duckdb, sqlite, or with --all-rows arrow. Default for -: csv.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    table: options.Table = None
+    query: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="Instead of a table: one SELECT, which can read no other file. Each of its rows "
+            "must depend on one person alone: limits, windows, joins, subqueries, random functions "
+            "and aggregates over more than one person are refused. With --ledger it is charged "
+            "before it runs; try it with --check.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    rows_are_per_person: Annotated[
+        bool,
+        typer.Option(
+            "--rows-are-per-person",
+            help="Skip this check, also for views: you vouch that each row depends on one person "
+            "alone.",
+            rich_help_panel=DATA,
+        ),
+    ] = False
+    header: options.Header = True
+    delimiter: options.Delimiter = None
+    memory: Annotated[
+        str,
+        typer.Option(
+            help="What counting may use of it; more goes to a temporary directory on disk.",
+            rich_help_panel=DATA,
+        ),
+    ] = MEMORY
+    domain: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A text file with an item in each line; or a table, with --domain-column. All of "
+            "them take part, with 0 if nobody has them; other items are left out.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = None
+    domain_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="The column of the CSV, TSV, JSON lines or Parquet file that --domain names.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = None
+    domain_range: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIRST:LAST",
+            help="The items are these integers, both ends included.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = None
+    domain_from_data: Annotated[
+        bool,
+        typer.Option(
+            "--domain-from-data",
+            help="Take the items from the data. That somebody has an item is then not protected.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = False
+    all_rows: Annotated[
+        bool,
+        typer.Option(
+            "--all-rows",
+            help="Every row is an item of the public list, and none has two rows, by your word: "
+            "for precomputed counts (--count) of any number, which are read once, or with --ledger "
+            "looked at before, and take little memory. Parquet files, Arrow files, or an Arrow "
+            "stream from standard input.",
+            rich_help_panel=_DOMAIN,
+        ),
+    ] = False
+    resolution: options.Resolution = "1/10"
+    neighbours: Annotated[
+        Neighbours | None,
+        typer.Option(
+            metavar="RELATION",
+            help="add-remove: data sets are neighbours if one person is added or removed. replace: "
+            "if one is replaced by another, which takes twice the noise. Default: that of the "
+            "ledger's data set, else add-remove.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None
+    monotonic: Annotated[
+        bool | None,
+        typer.Option(
+            "--monotonic/--no-monotonic",
+            help="With --count: whether one person more moves all numbers the same way. Default: "
+            "yes for add-remove neighbours, as for counts of people. There is no default for "
+            "fractions and negative numbers (--all-rows).",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(
+            help="How far one person can move a precomputed count; with --count only. Persons that "
+            "are counted here move it by 1.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="How many, too: each of the k is measured, and the gaps make the measurements "
+            "better. ε is then that of the whole.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = False
+    selection_share: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The part of ε that selects, between 0 and 1; 1/2 unless given. The rest "
+            "measures. With --estimate only.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help="How often the interval of an estimate is to hold the true number; 0.95 unless "
+            "given. With --estimate only.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The budget ledger to charge, which adds up ε and refuses what is over the total. "
+            "It gets the result, too. See topgap budget.",
+            rich_help_panel=BUDGET,
+        ),
+    ] = None
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The data set in the ledger that SOURCE is.",
+            rich_help_panel=BUDGET,
+        ),
+    ] = None
+    who: options.Who = None
+    note: options.Note = None
+    ignore_clock: options.IgnoreClock = False
+    output_format: Annotated[
+        OutputFormat | None,
+        typer.Option(
+            "--format",
+            help="How the release is written; a table, unless the name of --output says otherwise. "
+            "In CSV an apostrophe is put before text that a spreadsheet would take for a formula.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    output: options.Output = None
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html",
+            help="A page for readers too: chart, parameters in plain words, how to cite.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    title: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="The heading of the report.", rich_help_panel=OUTPUT),
+    ] = None
+    overwrite: options.Overwrite = False
+    quiet: options.Quiet = False
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Read everything as the release would, report what would be released and how much "
+            "ε would remain, and stop: nothing is drawn, charged or written. What it says of the "
+            "data is for the holder of the data alone.",
+        ),
+    ] = False
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="Charge without asking. In a terminal the command asks once before it charges.",
+            rich_help_panel=BUDGET,
+        ),
+    ] = False

@@ -1,0 +1,127 @@
+"""Where a publication goes: files, standard output, and remarks on standard error."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from topgap.cli import files
+from topgap.cli.charges import describe_charge
+from topgap.cli.release.publication import Publication
+from topgap.cli.release.request import ReleaseRequest
+from topgap.display.text import format_path
+from topgap.ledger.charging import LedgerCharge, PendingCharge
+from topgap.margins import is_uncertain
+from topgap.numbers.format import format_exact
+from topgap.parameters import TopK
+from topgap.selection.check import Check
+
+_REMARKS: Mapping[str, str] = {
+    "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
+    "move the same way (monotonic), and half the noise is enough.",
+    "replace": "Data sets are neighbours if one person is replaced by another.",
+}
+_BOTH_WAYS = (
+    "Data sets are neighbours if one person is added or removed, which may move some numbers up "
+    "and others down (--no-monotonic)."
+)
+_ALL_ROWS = (
+    "Every row took part as an item of the public list: that this list may be known, and that no "
+    "item has two rows, is your word (--all-rows)."
+)
+_NOTHING_STANDS_OUT = (
+    "No gap is larger than noise alone often makes: if that surprises you, see whether the columns "
+    "and the list of items are those of the data."
+)
+
+
+def write_publication(
+    request: ReleaseRequest, publication: Publication, pending: PendingCharge
+) -> None:
+    """Write the files that were asked for, and show the rest.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    output_format = request.resolved_format or "table"
+    contents: dict[Path, bytes] = {}
+    if request.output is not None:
+        contents[request.output] = publication.to_format(output_format)
+    if request.report is not None:
+        contents[request.report] = publication.to_html(**_report_texts(request)).encode()
+    files.write(contents, overwrite=request.overwrite)
+
+    remarks = [] if request.quiet else _list_remarks(request, publication, pending, [*contents])
+    if request.output is not None or output_format != "table":  # else they stand below the table
+        remarks += publication.release.caveats
+    if sys.stderr is not None:
+        for remark in remarks:
+            print(remark, file=sys.stderr)
+    if request.output is not None:
+        return
+    if output_format == "table" and request.goes_to_terminal:
+        from topgap.cli.release.terminal import show  # Rich takes its time to load
+
+        show(publication)
+    else:
+        files.write_standard_output(publication.to_format(output_format))
+
+
+def write_check(request: ReleaseRequest, check: Check) -> None:
+    """Print what a release would do.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    marked = replace(check, domain_from_data=request.domain_from_data)
+    lines = [*marked.lines(), *_list_assumptions(request, check.parameters)]
+    if request.targets:
+        lines.append(f"Would be written: {', '.join(map(format_path, request.targets))}.")
+    text = "".join(f"{line}\n" for line in lines)
+    files.write_standard_output(text.encode(errors="backslashreplace"))
+
+
+def _list_remarks(
+    request: ReleaseRequest, publication: Publication, pending: PendingCharge, targets: list[Path]
+) -> list[str]:
+    """What is printed besides, unless the user asked for quiet."""
+    parameters = publication.release.parameters
+    remarks = _list_assumptions(request, parameters)
+    if isinstance(pending, LedgerCharge) and pending.charge is not None:
+        remarks.append(describe_charge(pending.charge))
+    remarks += [*map(files.describe_written, targets)]
+    if request.resolved_format != "table" or request.output is not None:  # else they stand below it
+        remarks += publication.cautions
+    if all(is_uncertain(gap, parameters) for gap in publication.release.gaps or ()):
+        remarks.append(_NOTHING_STANDS_OUT)
+    return remarks
+
+
+def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
+    """What the guarantee rests on: which neighbours, and what only the user knows."""
+    neighbours = request.neighbours or "add-remove"
+    is_plain = neighbours == "replace" or parameters.monotonic
+    sentences = [_REMARKS[neighbours] if is_plain else _BOTH_WAYS]
+    if request.count is not None:
+        same_way = " and all the same way" if parameters.monotonic else ""
+        sentences.append(
+            f"That one person moves each count by at most {format_exact(parameters.sensitivity)} "
+            f"(--sensitivity){same_way} is your word."
+        )
+    if request.all_rows:
+        sentences.append(_ALL_ROWS)
+    return sentences
+
+
+def _report_texts(request: ReleaseRequest) -> dict[str, str]:
+    """The texts of the HTML page that depend on the request."""
+    texts = {"title": request.title, "counted": _describe_counted(request)}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _describe_counted(request: ReleaseRequest) -> str:
+    if request.resolved_source_format == "fimi":
+        return "Counted for each item: the people who have it."
+    if request.count is not None:
+        return f"Counted for each {request.item}: {request.count}."
+    return f"Counted for each {request.item}: every {request.person} who has it, once."

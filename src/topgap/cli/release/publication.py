@@ -1,0 +1,169 @@
+"""What is published in every format: a release, alone or with estimates and their intervals."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from topgap.cli.csv_text import format_csv
+from topgap.cli.files import OutputFormat
+from topgap.display.rounding import format_about, format_share
+from topgap.display.text_table import format_text
+from topgap.errors import MissingExtraError
+from topgap.estimates import Estimates
+from topgap.estimates.level import LEVEL
+from topgap.margins import NEAR_TIES, least_certain_gap
+from topgap.numbers.format import format_exact
+from topgap.release import Release
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Grid = tuple[list[str], list[list[str]], str]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A release, alone or with estimates.
+
+    Attributes:
+        result: The release; or the estimates, which hold it.
+        level: The level of the estimates' intervals.
+
+    >>> from topgap import TopK, estimate
+    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+    >>> Publication(release).cells()
+    [['rank', 'item', 'gap'], [1, 'flu', '12.5']]
+    >>> estimates = estimate(release, [60], variance=8, noise="laplace")
+    >>> publication = Publication(estimates, Fraction(9, 10))
+    >>> [row[:5] for row in publication.cells()]
+    [['rank', 'item', 'gap', 'measurement', 'estimate'], [1, 'flu', '12.5', '60', 60.0]]
+    >>> print(*publication.explanations)  # doctest: +NORMALIZE_WHITESPACE
+    ± is the standard error; in 90 of 100 such publications an item's interval holds its true
+    number, rounded down to the resolution.
+    """
+
+    result: Release | Estimates
+    level: Fraction = LEVEL
+
+    @property
+    def release(self) -> Release:
+        """The winners and the gaps between them."""
+        return self.result.release if isinstance(self.result, Estimates) else self.result
+
+    @property
+    def explanations(self) -> Sequence[str]:
+        """Sentences that explain the columns of the table."""
+        if not isinstance(self.result, Estimates):
+            return []
+        return [
+            f"± is the standard error; in {format_share(self.level)} such publications an item's "
+            f"interval holds its true number, rounded down to the resolution."
+        ]
+
+    @property
+    def cautions(self) -> Sequence[str]:
+        """Sentences about what must not be read into it: what ties do to estimates."""
+        if not isinstance(self.result, Estimates) or not self.result.has_near_ties:
+            return []
+        return [NEAR_TIES]
+
+    def rows(self) -> Grid:
+        """The table for people: its head, a row for each winner, and a note to put below."""
+        if isinstance(self.result, Estimates):
+            return self.result.rows(self.level, len(self.result))
+        return self.result.rows(len(self.result))
+
+    def cells(self) -> list[list[Any]]:
+        """The table for programs: its head, and a row for each winner, with every digit."""
+        head, *rows = _list_winners(self.release)
+        if isinstance(self.result, Estimates):
+            more_head, *more_rows = _list_estimates(self.result, self.level)
+            head = [*head, *more_head]
+            rows = [[*row, *more] for row, more in zip(rows, more_rows, strict=True)]
+        if self.release.domain_from_data:
+            head = [*head, *self.release.mark]
+            rows = [[*row, "true"] for row in rows]
+        return [head, *rows]
+
+    def to_format(self, output_format: OutputFormat) -> bytes:
+        """The content of a file in this format.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed, for Parquet.
+        """
+        if output_format == "csv":
+            return format_csv(self.cells()).encode()
+        if output_format == "json":
+            return f"{self._to_json(indent=2)}\n".encode()
+        return self._to_parquet() if output_format == "parquet" else self._to_text().encode()
+
+    def to_html(self, **texts: str) -> str:
+        """The HTML page, with texts that `topgap.report.to_html` takes."""
+        from topgap.report import to_html
+
+        return to_html(self.result, level=self.level, **texts)
+
+    def _to_json(self, *, indent: int | None = None) -> str:
+        if isinstance(self.result, Estimates):
+            return self.result.to_json(self.level, indent=indent)
+        return self.result.to_json(indent=indent)
+
+    def _to_text(self) -> str:
+        head, rows, note = self.rows()
+        lines = [format_text(head, rows), note]
+        if self.release.gaps is not None:
+            least = format_about(least_certain_gap(self.release.parameters))
+            lines.append(f"A gap below {least} leaves the order of the two uncertain.")
+        lines += [*self.explanations, *self.cautions, *self.release.caveats]
+        return "\n".join(lines) + "\n"
+
+    def _to_parquet(self) -> bytes:
+        try:
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise MissingExtraError("Parquet files need pyarrow: pip install pyarrow.") from None
+        sink = io.BytesIO()
+        pq.write_table(self._to_arrow(), sink)
+        return sink.getvalue()
+
+    def _to_arrow(self) -> "pa.Table":
+        """A table of columns, with the JSON and the caveats in its metadata."""
+        if isinstance(self.result, Estimates):
+            table, key = self.result.to_arrow(self.level), "topgap.estimates"
+        else:
+            table, key = self.result.to_arrow(), "topgap.release"
+        metadata = {key: self._to_json()}
+        if self.release.caveats:
+            metadata["topgap.caveat"] = " ".join(self.release.caveats)
+        return table.replace_schema_metadata(metadata)
+
+
+def _list_winners(release: Release) -> list[list[Any]]:
+    """Rank, item and exact gap of each winner, below the names of these columns."""
+    rows = [[rank, item] for rank, item in enumerate(release.items, 1)]
+    if release.gaps is None:
+        return [["rank", "item"], *rows]
+    exact = [[*row, format_exact(gap)] for row, gap in zip(rows, release.gaps, strict=True)]
+    return [["rank", "item", "gap"], *exact]
+
+
+def _list_estimates(estimates: Estimates, level: Fraction) -> list[list[Any]]:
+    """Exact measurement, estimate, standard error and both intervals of each winner, likewise."""
+    head = ["measurement", "estimate", "standard_error", "low", "high"]
+    head += ["simultaneous_low", "simultaneous_high", "in_doubt"]
+    columns = zip(
+        estimates.measurements,
+        estimates.estimates,
+        estimates.standard_errors,
+        estimates.intervals(level),
+        estimates.intervals(level, simultaneous=True),
+        estimates.in_doubt(level),
+        strict=True,
+    )
+    rows = [
+        [format_exact(measured), estimate, error, *alone, *at_once, str(in_doubt).lower()]
+        for measured, estimate, error, alone, at_once, in_doubt in columns
+    ]
+    return [head, *rows]

@@ -1,0 +1,198 @@
+"""A request for a release: its options, what follows from them, and their validation."""
+
+import glob
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from topgap import counting
+from topgap.cli import files
+from topgap.cli.files import OutputFormat
+from topgap.cli.release.options import ReleaseOptions, SourceFormat
+from topgap.counting import MEMORY
+from topgap.display.text import format_path
+
+_ARROW = (".arrow", ".arrows", ".feather", ".ipc")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRequest(ReleaseOptions):
+    """A request for a release."""
+
+    @property
+    def formats_by_name(self) -> set[SourceFormat | None]:
+        """The formats that the names of the sources tell; None for a name that tells none."""
+        return {
+            "arrow" if each.lower().endswith(_ARROW) else counting.format_by_name(each)
+            for each in self.sources
+        }
+
+    @property
+    def resolved_source_format(self) -> SourceFormat | None:
+        """The format of the source, by option or by name; FIMI, if one of several is that."""
+        if self.source_format is not None or self.sources == ["-"]:
+            return self.source_format or ("arrow" if self.all_rows else "csv")
+        by_name = self.formats_by_name
+        return "fimi" if "fimi" in by_name else by_name.pop()
+
+    @property
+    def resolved_format(self) -> OutputFormat | None:
+        """The format of the output, by option or by name; None if neither tells."""
+        return self.output_format or files.format_by_name(self.output)
+
+    @property
+    def targets(self) -> list[Path]:
+        """The files to be written."""
+        return [each for each in (self.output, self.report) if each is not None]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files that are read, or patterns of them: they must not be overwritten."""
+        others = [str(each) for each in (self.domain, self.ledger) if each is not None]
+        inside = [os.path.join(glob.escape(each), "*") for each in self.sources]
+        return [*self.sources, *inside, *others]
+
+    @property
+    def goes_to_terminal(self) -> bool:
+        """Whether the release goes to a terminal."""
+        return self.output is None and sys.stdout is not None and sys.stdout.isatty()
+
+    def describe_source(self) -> dict[str, Any]:
+        """What the ledger notes about the source: the options, but no passwords in paths."""
+        options = {
+            "sources": [*map(format_path, self.sources)],
+            "table": self.table,
+            "query": self.query,
+            "rows_are_per_person": self.rows_are_per_person or None,
+            "person": self.person,
+            "item": self.item,
+            "count": self.count,
+            "neighbours": self.neighbours,
+            "domain": None if self.domain is None else format_path(self.domain),
+            "domain_column": self.domain_column,
+            "domain_range": self.domain_range,
+            "domain_from_data": self.domain_from_data or None,
+            "all_rows": self.all_rows or None,
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+
+def validate(request: ReleaseRequest) -> None:
+    """Refuse options that contradict each other, before anything is read.
+
+    Raises:
+        typer.BadParameter: Some do.
+    """
+    _check_domain(request)
+    _check_source(request)
+    _check_estimate(request)
+    _check_ledger(request)
+    _check_output(request)
+
+
+def _check_domain(request: ReleaseRequest) -> None:
+    by_option = [request.domain is not None, request.domain_range is not None]
+    if sum([*by_option, request.domain_from_data, request.all_rows]) != 1:
+        raise typer.BadParameter(
+            "give the public list of items by just one of --domain, --domain-range, "
+            "--domain-from-data and --all-rows."
+        )
+    if str(request.domain) == "-":
+        raise typer.BadParameter("--domain names a file; standard input is for SOURCE alone.")
+    if request.domain_column is not None and request.domain is None:
+        raise typer.BadParameter("--domain-column needs --domain.")
+
+
+def _check_source(request: ReleaseRequest) -> None:
+    if "-" in request.sources and len(request.sources) > 1:
+        raise typer.BadParameter("standard input cannot be read together with files.")
+    if "-" in request.sources and request.query is not None:
+        raise typer.BadParameter("a query is asked of a file, not of standard input.")
+    if request.person is not None and request.count is not None:
+        raise typer.BadParameter(
+            "give --person for events or --count for precomputed counts, not both."
+        )
+    if request.all_rows:
+        _check_all_rows(request)
+    elif request.resolved_source_format == "fimi":
+        _check_fimi(request)
+    elif not (request.person or request.count) or request.item is None:
+        raise typer.BadParameter(
+            "say with --person and --item, or --item and --count, what to count."
+        )
+    elif "arrow" in {request.source_format, *request.formats_by_name}:
+        raise typer.BadParameter("Arrow files are read for --all-rows alone.")
+    if request.sensitivity is not None and request.count is None:
+        raise typer.BadParameter("--sensitivity is for precomputed counts, with --count.")
+    if request.monotonic is not None and request.count is None:
+        raise typer.BadParameter("--monotonic is for precomputed counts, with --count.")
+    if request.monotonic and request.neighbours == "replace":
+        raise typer.BadParameter(
+            "a replaced person moves numbers both ways; give --monotonic or --neighbours replace."
+        )
+    has_sql = request.query is not None or request.table is not None
+    if request.rows_are_per_person and not (has_sql and request.person is not None):
+        raise typer.BadParameter("--rows-are-per-person is for --query or --table, with --person.")
+
+
+def _check_all_rows(request: ReleaseRequest) -> None:
+    if request.item is None or request.count is None:
+        raise typer.BadParameter("--all-rows is for precomputed counts, with --item and --count.")
+    formats = {request.source_format} if request.source_format else request.formats_by_name
+    if formats - {"parquet", "arrow", None}:
+        raise typer.BadParameter(
+            "--all-rows is for Parquet and Arrow files (say so with --source-format if a name does "
+            "not tell); give the items of others with --domain."
+        )
+    other_options = [request.table, request.query, request.delimiter]
+    changed = not request.header or request.memory != MEMORY
+    if changed or any(each is not None for each in other_options):
+        raise typer.BadParameter(
+            "with --all-rows give no --table, --query, --delimiter, --no-header or --memory."
+        )
+
+
+def _check_fimi(request: ReleaseRequest) -> None:
+    if request.formats_by_name - {"fimi", None} and request.source_format is None:
+        raise typer.BadParameter("FIMI files cannot be read together with others.")
+    options = [request.person, request.item, request.count, request.table, request.query]
+    if any(each is not None for each in [*options, request.delimiter]) or not request.header:
+        raise typer.BadParameter(
+            "a FIMI file is no table; give no --person, --item, --count, --table, --query, "
+            "--delimiter or --no-header."
+        )
+
+
+def _check_estimate(request: ReleaseRequest) -> None:
+    if not request.estimate and (request.selection_share, request.level) != (None, None):
+        raise typer.BadParameter("--selection-share and --level are for --estimate.")
+
+
+def _check_ledger(request: ReleaseRequest) -> None:
+    if (request.ledger is None) != (request.dataset is None):
+        raise typer.BadParameter("--ledger and --dataset go together; give both, or none.")
+    noted = request.who is not None or request.note is not None or request.ignore_clock
+    if request.ledger is None and noted:
+        raise typer.BadParameter("--who, --note and --ignore-clock are for --ledger.")
+    if request.yes and request.ledger is None:
+        raise typer.BadParameter("--yes is for --ledger; without one nothing is asked.")
+
+
+def _check_output(request: ReleaseRequest) -> None:
+    if request.title is not None and request.report is None:
+        raise typer.BadParameter("--title is for the report, with --report.")
+    if not files.are_distinct(request.targets):
+        raise typer.BadParameter("--output and --report name the same file.")
+    if request.report is not None and request.report.suffix.lower() not in {".html", ".htm"}:
+        raise typer.BadParameter("the report is an HTML page; its name must end in .html.")
+    if request.resolved_format is None:
+        raise typer.BadParameter(
+            "the name of --output tells no format; let it end in .csv, .json, .parquet or .txt, or "
+            "give --format; --report writes a page."
+        )
+    if request.resolved_format == "parquet" and request.goes_to_terminal:
+        raise typer.BadParameter("a Parquet file is not for a terminal; give --output.")

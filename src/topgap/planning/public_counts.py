@@ -1,0 +1,114 @@
+"""Public counts: the k largest, and how accurate lists of winners are."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topgap.numbers.parse import ratio
+from topgap.parameters import TopK
+from topgap.selection.answers import Array, floor_answers, to_kernel_array
+
+Steps = np.ndarray[tuple[int], np.dtype[np.int64]]
+Winners = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+Whole = np.ndarray[Any, np.dtype[Any]]
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+class ListAccuracy(NamedTuple):
+    """The accuracy of many lists.
+
+    Attributes:
+        overlap: How many of the named are among the k largest.
+        right: Whether all of them are.
+        in_order: Whether they are also in the right order.
+    """
+
+    overlap: Steps
+    right: Flags
+    in_order: Flags
+
+
+@dataclass(frozen=True)
+class PublicCounts:
+    """Public or made-up counts, as the kernel takes them and as lists are compared with them.
+
+    Attributes:
+        numbers: The counts, as `topgap.top_k` takes them.
+        kernel_counts: The same as the kernel takes them; None if they are too large for it.
+        in_steps: Whether those are steps of the resolution, and not units.
+        span: How many steps the largest is above the smallest.
+        ranks: A number per item, larger for a larger count and equal for equal ones.
+        top_ranks: The ranks of the k largest, from the largest down.
+    """
+
+    numbers: Any
+    kernel_counts: Steps | None
+    in_steps: bool
+    span: int
+    ranks: Steps
+    top_ranks: Steps
+
+    @classmethod
+    def of(cls, numbers: "Array | list[Any]", parameters: TopK) -> "PublicCounts":
+        """Prepare numbers that `answers.read` has read.
+
+        Raises:
+            AnswersError, AnswersTypeError: They are not finite numbers.
+        """
+        steps_per_unit = parameters.resolution.denominator
+        taken = to_kernel_array(numbers, steps_per_unit)
+        kernel_counts, in_steps = (None, True) if taken is None else taken[:2]
+        if kernel_counts is None:
+            steps = floor_answers(numbers, steps_per_unit)
+            span = max(steps) - min(steps)
+        else:
+            span = int(kernel_counts.max()) - int(kernel_counts.min())
+            span *= 1 if in_steps else steps_per_unit
+        ranks = _rank(numbers, kernel_counts, in_steps)
+        top_ranks = np.sort(ranks)[: -parameters.k - 1 : -1]
+        return cls(numbers, kernel_counts, in_steps, span, ranks, top_ranks)
+
+    def compare(self, winners: Winners) -> ListAccuracy:
+        """Compare lists, one in each row, with the truth; ties are decided in their favour.
+
+        >>> counts = PublicCounts.of([5, 4, 4, 4, 3], TopK(k=2, epsilon=1))
+        >>> counts.compare(np.array([[0, 3], [2, 0], [1, 2]]))   # not all of the fours can belong
+        ListAccuracy(overlap=array([2, 2, 1]), right=array([ True,  True, False]), \
+in_order=array([ True, False, False]))
+        """
+        named, last = self.ranks[winners], self.top_ranks[-1]
+        above = int(np.count_nonzero(self.top_ranks > last))
+        tied = np.minimum((named == last).sum(axis=1), len(self.top_ranks) - above)
+        overlap = (named > last).sum(axis=1) + tied
+        return ListAccuracy(
+            overlap, overlap == len(self.top_ranks), (named == self.top_ranks).all(axis=1)
+        )
+
+    def steps(self, winners: Winners, parameters: TopK, kind: Any) -> Whole:
+        """The winners' counts, rounded down to steps of the resolution, up to a common shift.
+
+        Args:
+            winners: A list in each row.
+            parameters: Those with the resolution.
+            kind: The type of the integers: that of int64, or object for those of any size.
+        """
+        steps_per_unit = parameters.resolution.denominator
+        if self.kernel_counts is None:
+            indices = np.ravel(winners).tolist()
+            steps = floor_answers([self.numbers[i] for i in indices], steps_per_unit)
+            return np.array(steps, dtype=kind).reshape(winners.shape)
+        taken = self.kernel_counts[winners].astype(kind)
+        return taken if self.in_steps else taken * steps_per_unit
+
+
+def _rank(numbers: Any, kernel_counts: Steps | None, in_steps: bool) -> Steps:
+    """Rank the numbers without rounding, so that the effect of a resolution shows."""
+    if kernel_counts is not None and not in_steps:
+        return np.unique(kernel_counts, return_inverse=True)[1].reshape(-1)
+    if isinstance(numbers, np.ndarray):
+        return np.unique(numbers, return_inverse=True)[1].reshape(-1)
+    exact = [Fraction(*ratio(number)) for number in numbers]
+    places = {number: place for place, number in enumerate(sorted({*exact}))}
+    return np.array([places[number] for number in exact])

@@ -1,0 +1,1 @@
+"""What all readers of data share: paths, names of columns, progress. Internal."""

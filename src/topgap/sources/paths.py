@@ -1,0 +1,81 @@
+"""Paths that a user names: which files they mean, and how an error shows them."""
+
+import glob
+import os
+import re
+import stat
+import sys
+from typing import IO, Any
+
+from topgap.display.text import format_path
+from topgap.errors import SourceError
+
+
+def is_path(source: object) -> bool:
+    """Whether the source names a file."""
+    return isinstance(source, str | os.PathLike)
+
+
+def expand_paths(source: Any) -> list[str]:
+    """The names of the files that a path, a pattern, or several of them mean.
+
+    Raises:
+        SourceError: There is none.
+    """
+    given = [source] if is_path(source) else [*source]
+    if not given:
+        raise SourceError("There is no file to read.")
+    return [path for each in given for path in _expand(os.fspath(each))]
+
+
+def label_path(path: str) -> str:
+    """A path as an error shows it: on one line, and if it is long, the end that tells the file.
+
+    >>> label_path("postgresql://ann:secret@host/db")
+    'postgresql://…@host/db'
+    """
+    shown = format_path(path)
+    return shown if len(shown) <= 80 else f"…{shown[-79:]}"
+
+
+def _expand(path: str) -> list[str]:
+    refuse_address(path)
+    if os.path.lexists(path) or not glob.has_magic(path):
+        return [path]
+    paths = [each for each in sorted(glob.glob(path, recursive=True)) if not os.path.isdir(each)]
+    if not paths:
+        raise SourceError(f"No file matches {label_path(path)}.")
+    return paths
+
+
+def refuse_address(path: str) -> None:
+    """Refuse what names no file; of an address its scheme alone is said, the rest may be secret.
+
+    Raises:
+        SourceError: It is the address of a server.
+    """
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]+):/", path)
+    if scheme and ("://" in path or not os.path.lexists(path)):
+        raise SourceError(f"Only files are read, and this is a network address ({scheme[1][:20]}).")
+
+
+def check_readable(path: str) -> os.stat_result:
+    """What the system says of a file that can be read.
+
+    Raises:
+        SourceError: It cannot.
+    """
+    label = label_path(path)
+    try:
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            open(path, "rb").close()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name is not that of a file"
+        raise SourceError(f"{label} cannot be read: {why}.") from None
+    return status
+
+
+def label_open_file(source: IO[bytes]) -> str:
+    """What to call an open file in an error."""
+    return "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"

@@ -1,0 +1,1 @@
+"""Scripts of the build, run by `make check`, `make docs` and `make package`."""

@@ -1,0 +1,8 @@
+"""Run the command."""
+
+import sys
+
+from tools.proofs.command import main
+
+if __name__ == "__main__":
+    sys.exit(main())
