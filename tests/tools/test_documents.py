@@ -59,7 +59,10 @@ def run(commands: str, folder: Path) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_COMMANDS)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(e, marks=() if e == "README.md" else pytest.mark.deep) for e in WITH_COMMANDS],
+)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     write_examples(tmp_path)
     done = run(WITH_COMMANDS[page], tmp_path)
