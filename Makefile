@@ -1,15 +1,20 @@
-# Two commands for a newcomer: `make demo` and `make test`. Both make their own environment, .venv.
+# Three commands for a newcomer: `make demo`, `make quick` and `make test`. Each makes its own
+# environment, .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock \
 	$(wildcard rust/kernel/Cargo.toml rust/kernel/src/*.rs rust/python/Cargo.toml rust/python/src/*.rs)
 
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+# What `make test` leaves to `make verify`, by its markers; pyproject.toml says what they mean.
+LONGER := deep or crash or mutant or spark
+
 NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs package bench paper peers audit timing coverage soak fuzz clean
+.PHONY: help demo quick test verify check docs package bench paper peers audit timing coverage soak fuzz clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,10 +24,24 @@ demo: .venv/installed ## show the mechanism at work on made-up data
 	@$(BIN)/topgap demo || { echo "make demo: FAILED"; exit 1; }
 	@echo "make demo: done"
 
-test: .venv/installed-dev ## run the tests (a quarter of an hour)
-	@echo "== test: pytest, on all cores (a quarter of an hour)"
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder || { echo "make test: FAILED"; exit 1; }
+quick: .venv/installed-dev ## run the tests that take a moment, after each change (a minute)
+	@echo "== quick: pytest, on all cores (a minute)"
+	@$(PYTEST) -m "not ($(LONGER) or slow or browser)" || { echo "make quick: FAILED"; exit 1; }
+	@echo "make quick: passed"
+
+# Each line runs even if one before it failed, so that one run shows everything.
+test: .venv/installed-dev ## run the tests: all behaviour, and the law to a moderate depth (four minutes)
+	@failed=0; \
+	step() { echo "== test: $$1"; shift; "$$@" || failed=1; }; \
+	step "cargo test" cargo test --quiet --locked --manifest-path rust/Cargo.toml; \
+	step "pytest, on all cores (four minutes)" $(PYTEST) -m "not ($(LONGER)) or smoke"; \
+	if [ $$failed = 1 ]; then echo "make test: FAILED"; exit 1; fi
 	@echo "make test: passed"
+
+verify: .venv/installed-dev ## run all other tests: mutants, deep walks, crashes, Spark (ten minutes)
+	@echo "== verify: pytest, on all cores (ten minutes)"
+	@$(PYTEST) -m "($(LONGER)) and not smoke" || { echo "make verify: FAILED"; exit 1; }
+	@echo "make verify: passed"
 
 # Each line runs even if one before it failed, so that one run shows everything.
 check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and whether proofs fit their code
@@ -135,6 +154,8 @@ clean: ## remove the environment and all that was built
 	@$(NEED_CARGO)
 	@echo "== set-up: building topgap and installing it and its tools into .venv (the first time takes a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
+		|| { echo "set-up: FAILED, see above"; exit 1; }
+	@cargo build --quiet --locked --release --manifest-path rust/Cargo.toml --package topgap-probe \
 		|| { echo "set-up: FAILED, see above"; exit 1; }
 	@.ci/install-debian chromium || echo "set-up: going on without Chromium; its tests are skipped"
 	@.ci/install-debian java || echo "set-up: going on without Java; the tests on Spark are skipped"

@@ -1,40 +1,28 @@
 """What the suite leaves open: the tapes not walked, and the false alarms that chance may cause.
 
 Both are declared test by test, bounded here or there, and printed at the end of each run; before
-them, what the ledger went through.
+them, what the ledger went through, and what this system cannot run. The markers that choose what
+is run are declared in pyproject.toml, and the Makefile says what chooses which.
 """
 
-import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from statistics import median
 
 import pytest
 from hypothesis import settings
 
-sys.path.append(str(Path(__file__).parent))  # for the scripts that stand in tests/
-
 SUITE_FALSE_ALARM = 1e-6
 README_FALSE_ALARM = 1e-10  # derived in a comment there
 
 pytest_plugins = ["pytester"]
 
-# These are begun first, the longest before all, so that none is left to one core at the end.
-LONGEST = [
-    "ledger/test_faults.py",
-    "cli/test_terminal.py",
-    "reference/test_law.py",
-    "spark/test_cluster.py",
-    "spark/test_law.py",
-    "cli/test_command.py",
-    "ledger/test_kills.py",
-    "estimates/test_coverage.py",
-    "report/test_in_chromium.py",
-    "kernel/test_law.py",
-    "ledger/test_writers.py",
-    "tools/test_documents.py",
-    "selection/test_measurement.py",
-]
+# Who takes one of these, as a fixture or a parameter, is marked so.
+MARKED_BY_ARGUMENT = {"driver": "browser", "mutant": "mutant", "spark": "spark"}
+# These are begun first: what needs Java, then Chromium, then what is long, so that none is left to
+# one core at the end. Those that share a cluster or a browser stay together.
+BEGUN_FIRST = ("spark", "browser", "crash", "deep", "slow")
 
 # A slow machine is no failure.
 settings.register_profile("topgap", deadline=None)
@@ -42,19 +30,28 @@ settings.load_profile("topgap")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out what this system cannot run; the summary names it."""
-    return _name(collection_path) in _left_out() or None
+    """Leave out modules that this system cannot run; the summary names them."""
+    return any(collection_path.match(f"tests/{name}") for name in _left_out()) or None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a suite whose statistical tests together fail by chance too often; put it in order."""
-    items.sort(key=lambda item: (*LONGEST, _name(item.path)).index(_name(item.path)))
+    """Mark, refuse a suite that fails by chance too often, and put it in order.
+
+    This comes before tests are left out by `-m`, so the bound is one for the whole suite.
+    """
     for item in items:
+        for argument, marker in MARKED_BY_ARGUMENT.items():
+            if argument in getattr(item, "fixturenames", []):
+                item.add_marker(marker)
+        for system, reason in _missing().items():
+            if item.get_closest_marker(system):
+                item.add_marker(pytest.mark.skip(reason=reason))
         if item.path.name == "README.md":
             item.add_marker(pytest.mark.statistical(false_alarm=README_FALSE_ALARM))
         if item.get_closest_marker("statistical"):
             item.user_properties.append(("false_alarm", _declared(item)))
-        if "mutant" in getattr(item, "fixturenames", []):
+        if item.get_closest_marker("mutant"):
             item.user_properties.append(("mutant", 1))
     total = sum(float(str(v)) for i in items for n, v in i.user_properties if n == "false_alarm")
     if total > SUITE_FALSE_ALARM:
@@ -62,6 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             f"The statistical tests may fail by chance with probability {total}; "
             f"the suite allows {SUITE_FALSE_ALARM}."
         )
+    items.sort(key=lambda item: [not item.get_closest_marker(each) for each in BEGUN_FIRST])
 
 
 @pytest.fixture
@@ -95,10 +93,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("what the ledger went through")
     for figure in sorted(figures):
         terminalreporter.write_line(figure)
-    if elsewhere := _left_out():
+    if elsewhere := {**_left_out(), **_missing()}:
         terminalreporter.section("what is not run on this system")
-    for module, why in elsewhere.items():
-        terminalreporter.write_line(f"{module}: {why}")
+    for tests, why in elsewhere.items():
+        terminalreporter.write_line(f"{tests}: {why}")
     mutants, alarms = recorded.pop("mutant", []), recorded.pop("false_alarm", [])
     terminalreporter.section("what is left open")
     for walks, rests in recorded.items():
@@ -109,20 +107,28 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"broken on purpose: {len(mutants)} times, each found")
     terminalreporter.write_line(
         f"statistical tests: {len(alarms)}; probability that any of them fails by chance: "
-        f"at most {sum(alarms):.2g}"
+        f"at most {sum(alarms):.2g} (of the whole suite: at most {SUITE_FALSE_ALARM:.2g})"
     )
 
 
-def _name(path: Path) -> str:
-    return "/".join(path.parts[-2:])
-
-
+@cache
 def _left_out() -> dict[str, str]:
+    """The modules that are not run on this system, and why."""
     try:
         from tests.checking.systems import left_out
     except ModuleNotFoundError:  # as in the suites that tests make
         return {}
-    return left_out()
+    return left_out(_missing())
+
+
+@cache
+def _missing() -> dict[str, str]:
+    """The marks of what cannot be run on this system, and why."""
+    try:
+        from tests.checking.systems import REASONS, missing_systems
+    except ModuleNotFoundError:
+        return {}
+    return {name: REASONS[name] for name in sorted(missing_systems())}
 
 
 def _declared(item: pytest.Item) -> float:

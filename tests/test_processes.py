@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import topgap
-from tests.checking.systems import linux_only, posix_only
 from topgap import TopK
 
 RELEASES = """
@@ -32,7 +31,8 @@ for _ in range(4):
 """
 
 
-@posix_only
+@pytest.mark.slow
+@pytest.mark.posix
 @pytest.mark.statistical(false_alarm=1e-20)
 def test_forked_processes_share_no_noise() -> None:
     """Of 64 equal answers, the 20 first in their order agree with probability 64^−20 or so."""
@@ -88,6 +88,7 @@ print("during" in seen)
 """
 
 
+@pytest.mark.slow
 def test_other_threads_run_during_long_work() -> None:
     assert _run(UNLOCKED).split() == ["True"]
 
@@ -109,6 +110,7 @@ print(topgap.noisy_max([10**9, 0], 1).items)
 """
 
 
+@pytest.mark.slow
 def test_a_subinterpreter_is_refused_and_the_main_one_goes_on() -> None:
     assert _run(SUBINTERPRETER).split("\n")[:2] == ["excepted", "(0,)"]
 
@@ -131,7 +133,8 @@ print(peak() - before)
 """
 
 
-@linux_only
+@pytest.mark.deep
+@pytest.mark.linux
 def test_ten_million_answers_need_little_more_memory() -> None:
     assert int(_run(MEMORY.format(answers="answers"))) < 16 * 1024  # KiB
     copied = int(_run(MEMORY.format(answers="answers.astype('u8')")))

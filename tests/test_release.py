@@ -133,6 +133,7 @@ def test_json_is_plain_and_exact() -> None:
 ITEMS = st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 6).flatmap(
         lambda k: st.tuples(

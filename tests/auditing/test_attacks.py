@@ -45,6 +45,7 @@ def _pairs(each: Attack) -> list[tuple[Any, Any]]:
     return list(zip(each.answers.tolist(), each.neighbour.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("each", "target"),
     [(EVEN, FLOATS), (EVEN, ROUNDED), (BALANCES, FLOATS)],
@@ -107,6 +108,7 @@ def test_topgap_gives_no_more_than_epsilon_allows(each: Attack) -> None:
     assert result.as_expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [BALANCES, COUNTS], ids=[BALANCES.name, COUNTS.name])
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_rounding_hides_the_bits_below_the_resolution(each: Attack) -> None:
@@ -190,6 +192,7 @@ def test_the_chart_is_drawn_in_every_form(form: str) -> None:
     assert plot.render([result_of()], form).startswith(beginnings[form])
 
 
+@pytest.mark.slow
 def test_the_chart_says_what_happened() -> None:
     broken = result_of(exceeded=True, guesses=200, guesses_right=200, target=FLOATS)
     passed = result_of(guesses=0, guesses_right=0, seen=((0,) * 4, (7, 0, 0, 0)))

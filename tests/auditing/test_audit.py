@@ -80,6 +80,7 @@ def with_epsilon_times(factor: Fraction) -> Any:
 # --- What is right is clean, and what is broken is found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [True, False])
 @pytest.mark.statistical(false_alarm=CLEAN)
 def test_ours_is_clean(gaps: bool, false_alarm: float) -> None:
@@ -92,6 +93,7 @@ def test_ours_is_clean(gaps: bool, false_alarm: float) -> None:
     assert made.failure == Fraction(1, 10**11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "private"), [("5/4", None), ("4/5", True), (2, False)])
 @pytest.mark.statistical(false_alarm=CLEAN)
 def test_less_and_more_noise_are_found(factor: Any, private: bool | None) -> None:
@@ -105,6 +107,7 @@ def test_less_and_more_noise_are_found(factor: Any, private: bool | None) -> Non
     assert not found.law_violated
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=FOUND)
 def test_most_of_what_is_promised_is_shown() -> None:
     """That item 0 leads by 1 and more is e^ε times as likely, and that item 1 wins as rare."""
@@ -175,6 +178,7 @@ def test_an_audit_with_a_wrong_law_is_found(
 BOUNDED = "lower_bound(n, count, level), upper_bound(other_n, other, level)"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("mutant", [
     Mutant("exchanged", BOUNDED,
            "upper_bound(n, count, level), lower_bound(other_n, other, level)"),
@@ -206,6 +210,7 @@ def alarms(number: int, failure: str) -> int:
 
 # Each audit errs with probability at most 1/2, so that 50 of 50 do with at most 2^−50; or with at
 # most 1/100, so that 8 of 20 do with at most C(20, 8)/100^8 < 1.3e-11.
+@pytest.mark.deep
 @pytest.mark.parametrize(("failure", "number", "too_many"), [("1/2", 50, 50), ("1/100", 20, 8)])
 @pytest.mark.statistical(false_alarm=1.3e-11)
 def test_false_alarms_are_no_more_frequent_than_promised(
@@ -253,6 +258,7 @@ def test_the_failure_is_divided_by_all_that_is_looked_at(monkeypatch: pytest.Mon
 # --- The suite: ours and the broken ones
 
 
+@pytest.mark.slow
 def test_the_grid_is_what_it_says() -> None:
     parameters = [case.parameters for case in FULL_CASES]
     assert {each.k for each in parameters} >= {1, 2, 3}
@@ -293,6 +299,7 @@ def test_all_own_mechanisms_get_their_part() -> None:
         assert max(case.parameters.epsilon for case in own.cases) >= 1  # or nothing would show
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=2e-9)
 def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """In small: all of ours, on few releases, and two of the broken ones."""
@@ -318,6 +325,7 @@ def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(0 <= (share or 0) <= 1 for _, share in reported)
 
 
+@pytest.mark.slow
 def test_a_broken_one_that_is_not_found_is_looked_at_again_and_told() -> None:
     harmless = suite.Mechanism(
         "not broken", "", ours, True, (PAIR,), 1_000, should_be="not private"
@@ -447,6 +455,7 @@ def is_from_here(made: Audit) -> bool:
     return said == {"item 0"}
 
 
+@pytest.mark.slow
 def test_releases_are_made_by_other_processes_where_they_can_be() -> None:
     def here(answers: Sequence[int], parameters: TopK) -> list[tuple[int, int]]:
         return audited_functions.from_a_process(answers, parameters)
@@ -506,6 +515,7 @@ def test_what_repeats_itself_in_another_process_runs_in_this_one(
     assert max(reported) == 1 > min(reported) >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "said"), [
     (audited_functions.ending, "A process ended in the midst of the audited function."),
     (audited_functions.failing,
@@ -518,6 +528,7 @@ def test_a_process_that_fails_ends_the_audit(function: Any, said: str) -> None:
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_it() -> None:
     def interrupted(_: Sequence[int], __: TopK) -> Any:
         raise KeyboardInterrupt
@@ -603,6 +614,7 @@ def test_json_holds_everything(both: Audit) -> None:
     assert broken["laws"][0]["misfits"][0]["count"] == 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_a_plot_is_drawn_in_each_form(both: Audit, form: str, tmp_path: Path) -> None:
     content = render(both.mechanisms, form)

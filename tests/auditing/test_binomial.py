@@ -124,6 +124,7 @@ def test_extremes_have_bounds() -> None:
     assert binomial.tail_bound(10**9, 999, Fraction(1, 10**400)) < 1e-300
 
 
+@pytest.mark.slow
 @given(
     st.fractions(0, 1, max_denominator=10**6),
     st.fractions(0, 1, max_denominator=10**6),

@@ -122,6 +122,7 @@ def largest_excess(
     return worst
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("x", [Fraction(1, 10), HALF, Fraction(9, 10)], ids=str)
 @pytest.mark.parametrize("monotonic", [True, False])
 @pytest.mark.parametrize(("items", "k"), [(2, 1), (3, 1), (3, 2)])
@@ -132,6 +133,7 @@ def test_no_neighbours_were_found_on_which_option_1_breaks_epsilon(
     assert largest_excess(OPTION_1, items, k, x, monotonic=monotonic, largest=2) <= 1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("items", "k"), [(2, 1), (3, 1), (3, 2)])
 def test_nor_any_on_which_a_new_order_does(items: int, k: int) -> None:
     """Exactly, for all monotonic neighbours of answers of 0 and 1, and all gaps up to 2."""
@@ -142,6 +144,7 @@ def test_the_search_finds_what_is_there() -> None:
     assert largest_excess(BY_INDEX, 3, 1, HALF, monotonic=True) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "k"), [(2, 1), (3, 1), (4, 1), (3, 2)])
 def test_names_alone_with_ties_by_index_keep_epsilon(items: int, k: int) -> None:
     orders = list(permutations(range(items), k))
@@ -258,6 +261,7 @@ def nearest(answers: Answers, outcome: Outcome) -> Fraction:
     return sum((bounds.low for bounds in each), Fraction(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "answers", "parameters", "probability"), EXACT, ids=[name for name, *_ in EXACT]
 )
@@ -276,6 +280,7 @@ def _pairs(released: Any) -> Outcome:
     return tuple((index, int(gap)) for index, gap in released)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "answers", "ordered"),
     [
@@ -315,6 +320,7 @@ def odd(run: Callable[..., Any], answers: Answers, parameters: TopK, runs: int) 
     return sum(int(run(answers, parameters)[0][1]) % 2 for _ in range(runs))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_even_noise_shows_in_two_answers_and_rounded_gaps() -> None:
     # With mean 2^54, noise is below 2^53 with probability 1 − e^(−1/2) = 0.393, and then as often

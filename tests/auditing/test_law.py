@@ -88,6 +88,7 @@ def test_distances_and_gaps_may_be_of_any_size() -> None:
     assert far.low == 0 < far.high < Fraction(1, 2**90)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FULL_CASES[::6], ids=lambda case: f"{case.parameters.to_dict()}")
 def test_the_cells_cover_everything_and_none_has_much(case: Neighbours) -> None:
     bins = make_gap_bins(case)
@@ -162,6 +163,7 @@ def with_a_parity(answers: Sequence[int], parameters: TopK) -> list[tuple[int, F
 
 # Half of the gaps below are of 12 steps and more, and a third of 64 and more: each is found by a
 # count that is a hundred standard deviations off, or by an event that never comes on one side.
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-15)
 def test_what_is_wrong_with_large_gaps_is_found() -> None:
     far = Neighbours((1000, 0), (999, 0), ONE)
@@ -176,6 +178,7 @@ def test_what_is_wrong_with_large_gaps_is_found() -> None:
     assert found.strongest_bound.feature == "last bits of gap 1"
 
 
+@pytest.mark.deep
 @pytest.mark.statistical(false_alarm=1e-11)
 def test_what_is_right_is_clean_far_apart_and_with_many_items() -> None:
     far = Neighbours((1000, 0, 5), (999, 0, 5), TopK(2, "1/100", monotonic=True))
@@ -186,6 +189,7 @@ def test_what_is_right_is_clean_far_apart_and_with_many_items() -> None:
     assert made.mechanisms[0].law_status == "kept"
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-15)  # every gap of 1,000 is even on one side
 def test_rounded_floats_do_not_have_the_law() -> None:
     from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS

@@ -1,4 +1,4 @@
-"""How much of crashes and signals is tried: a little in `make test`, much more in `make soak`."""
+"""How much of crashes and signals is tried: a little in `make verify`, much more in `make soak`."""
 
 import os
 

@@ -1,52 +1,69 @@
-"""Which tests need which system. On Linux all of them run; elsewhere these are left out, and named.
+"""Which tests need which system: those marked `posix` or `linux`. On Linux all of them run.
 
-A module that holds many such tests, or cannot even be imported elsewhere, stands here with its
-reason; a single test is marked `posix_only` or `linux_only`.
+A module may need a system to be imported at all. Its mark is therefore read from its source:
+
+    pytestmark = pytest.mark.linux(reason="reads from /proc how much memory is in use")
 """
 
+import ast
 import os
 import sys
-from collections.abc import Mapping
-
-import pytest
-
-_ON_A_TERMINAL = "runs the command on a terminal of its own, and sends it signals"
-_PRELOADS = "lets a library of ours stand between SQLite and the disk, which Linux loads"
-_READS_MEMORY = "reads from /proc how much memory is in use"
-
-NEED_POSIX: Mapping[str, str] = {
-    "kernel/fuzz_kernel.py": "builds broken kernels with a lock that only POSIX has",
-    "cli/test_all_rows.py": _ON_A_TERMINAL,
-    "cli/test_estimate.py": _ON_A_TERMINAL,
-    "tools/test_documents.py": "runs the pages' lines of shell",
-    "fuzz/test_fuzz.py": "stops a call that hangs by an alarm",
-    "ledger/test_interrupts.py": "sends itself signals, and looks at a lock that only POSIX has",
-    "ledger/test_kills.py": "forks, and kills",
-}
-NEED_LINUX: Mapping[str, str] = {
-    "cli/test_terminal.py": f"{_ON_A_TERMINAL}, and fills /dev/full",
-    "cli/test_hostile_files.py": "limits files and rights as Linux does, and has odd names",
-    "ledger/test_faults.py": _PRELOADS,
-    "ledger/test_files.py": "becomes another user, and has names that are bytes",
-    "ledger/test_power_cuts.py": _PRELOADS,
-    "soak/test_soak.py": _READS_MEMORY,
-    "spark/test_cluster.py": "finds the processes of a cluster in /proc, and kills them",
-    "streams/test_memory.py": _READS_MEMORY,
-}
+from collections.abc import Iterable
+from pathlib import Path
 
 IS_POSIX, IS_LINUX = os.name == "posix", sys.platform == "linux"
-posix_only = pytest.mark.skipif(
-    not IS_POSIX, reason="needs POSIX: its forks, signals, links, or pipes that have names"
-)
-linux_only = pytest.mark.skipif(not IS_LINUX, reason="needs Linux: its /dev/full, or odd names")
+TESTS = Path(__file__).parents[1]
+REASONS = {
+    "posix": "needs POSIX: its forks, signals, links, or pipes that have names",
+    "linux": "needs Linux: its /proc, /dev/full, or odd names",
+}
 
 
-def left_out(*, posix: bool = IS_POSIX, linux: bool = IS_LINUX) -> dict[str, str]:
-    """The modules that are not run on such a system, and why.
+def missing_systems(*, posix: bool = IS_POSIX, linux: bool = IS_LINUX) -> set[str]:
+    """The marks of tests that cannot run here.
 
-    >>> left_out(posix=True, linux=True)
+    >>> missing_systems(posix=True, linux=False)
+    {'linux'}
+    """
+    return {name for name, is_there in (("posix", posix), ("linux", linux)) if not is_there}
+
+
+def needs_of(path: Path) -> dict[str, str]:
+    """The systems that a module needs, each with its reason, as its source says.
+
+    >>> needs_of(TESTS / "soak" / "test_soak.py")
+    {'linux': 'reads from /proc how much memory is in use'}
+    """
+    found: dict[str, str] = {}
+    source = path.read_text(encoding="utf-8")
+    if "pytestmark = " not in source:
+        return found
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "pytestmark":
+            for each in ast.walk(statement.value):
+                if isinstance(each, ast.Attribute) and each.attr in REASONS:
+                    found.setdefault(each.attr, REASONS[each.attr])
+                if isinstance(each, ast.Call) and ast.unparse(each.func) in _MARKS:
+                    (reason,) = each.keywords
+                    found[_MARKS[ast.unparse(each.func)]] = ast.literal_eval(reason.value)
+    return found
+
+
+def left_out(missing: Iterable[str]) -> dict[str, str]:
+    """The modules that cannot run without these systems, and why.
+
+    >>> left_out([])
     {}
-    >>> left_out(posix=True, linux=False)["soak/test_soak.py"]
+    >>> left_out(["linux"])["soak/test_soak.py"]
     'reads from /proc how much memory is in use'
     """
-    return {**({} if posix else NEED_POSIX), **({} if linux else NEED_LINUX)}
+    missing = {*missing}
+    return {
+        path.relative_to(TESTS).as_posix(): reason
+        for path in (sorted(TESTS.rglob("*.py")) if missing else ())
+        for system, reason in needs_of(path).items()
+        if system in missing
+    }
+
+
+_MARKS = {f"pytest.mark.{name}": name for name in REASONS}

@@ -107,6 +107,7 @@ SHARED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", SHARED)
 def test_draws_are_taken_over_only_from_the_same_code(place: str) -> None:
     defect, same = SHARED[place]
@@ -168,6 +169,7 @@ def test_two(false_alarm):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "mark", "outcome"),
     [
@@ -186,7 +188,7 @@ def test_the_suite_keeps_its_budget_of_false_alarms(
 def run_suite(pytester: pytest.Pytester) -> Callable[[str], str]:
     def run(source: str) -> str:
         pytester.makeconftest((Path(__file__).parents[1] / "conftest.py").read_text())
-        pytester.makeini("[pytest]\nmarkers = statistical(false_alarm): declared")
+        pytester.makeini("[pytest]\nmarkers =\n  statistical(false_alarm): declared")
         pytester.makepyfile(source)
         result = pytester.runpytest_subprocess()
         return result.stdout.str() + result.stderr.str()

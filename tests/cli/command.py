@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.checking.systems import IS_POSIX
+from tests.cli.forked_command import can_be_forked, run_forked
 
 # So far apart that noise of mean at most 4 changes the order with probability below 1e-50.
 COUNTS = {"flu": 3_000, "cold": 2_000, "cough": 1_000, "gout": 3}
@@ -33,14 +34,20 @@ def topgap(
     **how: Any,
 ) -> Ended:
     """Run it to its end in a folder, with this on standard input."""
+    words, variables = [*map(str, arguments)], surroundings(environment)
+    if not how and can_be_forked(variables):
+        code, out, err = run_forked(
+            words, folder=folder, given=given, environment=variables, timeout=100
+        )
+        return Ended(code, out.decode(), err.decode())
     run = subprocess.run(
-        [*TOPGAP, *map(str, arguments)],
+        [*TOPGAP, *words],
         cwd=folder,
         input=given,
         capture_output=True,
         timeout=100,
         check=False,
-        env=surroundings(environment),
+        env=variables,
         **how,
     )
     return Ended(run.returncode, run.stdout.decode(), run.stderr.decode())

@@ -28,6 +28,11 @@ from topgap.cli.app import app
 from topgap.counting import NOT_PROTECTED
 from topgap.report import read_release
 
+pytestmark = [
+    pytest.mark.posix(reason="runs the command on a terminal of its own, and sends it signals"),
+    pytest.mark.slow,
+]
+
 ASKED = ("--item", "what", "--count", "people", "--all-rows", "-k", 2, "--epsilon", 100)
 ASSERTED = "item has two rows, is your word (--all-rows)."
 

@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.checking.systems import posix_only
 from tests.cli.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
 from topgap import select
 from topgap.auditing import attacks
 from topgap.auditing.cases.default_cases import QUICK_CASES
 from topgap.auditing.mechanisms import suite
 from topgap.cli.app import app
+
+pytestmark = pytest.mark.slow
 
 # What the audit promises, with the failure that is asked for below; see `SMALL`.
 CLEAN = 1e-10
@@ -324,7 +325,7 @@ def test_a_missing_matplotlib_is_told_before_the_work(
         assert ended.err == "topgap: plot needs matplotlib: pip install matplotlib.\n"
 
 
-@posix_only
+@pytest.mark.posix
 @pytest.mark.parametrize("all_of_them", [True, False])
 def test_an_interruption_ends_it_at_once_and_leaves_nothing(mine: Path, all_of_them: bool) -> None:
     """A terminal interrupts all processes of a command at once; others just the first."""

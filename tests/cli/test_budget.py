@@ -19,7 +19,6 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from tests.checking.systems import linux_only, posix_only
 from tests.cli.command import (
     ASKED,
     TOPGAP,
@@ -90,6 +89,7 @@ def test_init_with_no_number_makes_no_file(folder: Path, epsilon: str) -> None:
     assert not (folder / "new.db").exists()
 
 
+@pytest.mark.slow
 def test_a_release_is_charged_and_its_result_is_kept(folder: Path, ledger: Ledger) -> None:
     ended = release(folder, *CHARGED, "--format", "json", "--note", "for the report")
     assert ended.code == 0
@@ -222,7 +222,8 @@ def test_a_result_that_cannot_be_recorded_is_published_with_a_word(
     assert "The release was charged, but its result is not in the ledger:" in ended.err
 
 
-@posix_only
+@pytest.mark.slow
+@pytest.mark.posix
 def test_what_is_killed_between_charge_and_result_is_shown_and_stays_spent(
     folder: Path, ledger: Ledger
 ) -> None:
@@ -257,6 +258,7 @@ def test_nothing_is_written_where_sqlite_writes(folder: Path, ledger: Ledger, na
     assert ledger.budget("visits").charges == 0
 
 
+@pytest.mark.slow
 def test_nothing_is_charged_if_standard_output_is_closed(folder: Path, ledger: Ledger) -> None:
     asked = " ".join(map(str, ["topgap", "release", "visits.csv", *ASKED, *CHARGED]))
     ended = shell(f"{asked} >&-", folder)
@@ -281,6 +283,7 @@ def test_results_of_any_kind_are_json_in_csv(folder: Path, ledger: Ledger, resul
     assert (row["result"] if isinstance(result, str) else json.loads(row["result"])) == result
 
 
+@pytest.mark.slow
 def test_an_error_after_the_charge_says_that_it_has_cost(folder: Path, ledger: Ledger) -> None:
     """Of a stream that is read once, a bad row is seen when its noise is drawn."""
     table = pa.table({"what": ["a", "b", "c", "d"], "people": [5, None, 7, 9]})
@@ -301,7 +304,7 @@ def test_an_error_before_the_charge_says_that_it_has_not(folder: Path, ledger: L
     assert ledger.budget("visits").charges == 0
 
 
-@linux_only
+@pytest.mark.linux
 def test_a_release_that_cannot_be_written_is_told_to_be_in_the_ledger(
     folder: Path, ledger: Ledger
 ) -> None:
@@ -479,6 +482,7 @@ def test_charge_is_for_what_others_release(folder: Path, ledger: Ledger) -> None
     )
 
 
+@pytest.mark.slow
 def test_a_result_can_be_recorded_later_and_once(folder: Path, ledger: Ledger) -> None:
     ledger.charge("visits", 1, mechanism="a mean")
     ledger.charge("visits", 1, mechanism="topgap.top_k")
@@ -528,6 +532,7 @@ def test_a_clock_that_went_back_is_told_and_can_be_ignored(folder: Path, ledger:
     assert ledger.verify().entries == 4
 
 
+@pytest.mark.slow
 def test_the_help_and_its_examples_can_be_typed(folder: Path) -> None:
     for command in (
         [],

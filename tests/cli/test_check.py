@@ -10,13 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.checking.systems import posix_only
 from tests.cli.command import ASKED
 from tests.cli.test_budget import CHARGED, ROWS, within
 from tests.cli.test_terminal import on_a_terminal
 from tests.streams.sample_streams import stream_of
 from topgap import Ledger
 from topgap.counting import NOT_PROTECTED
+
+pytestmark = pytest.mark.slow
 
 QUERY = ("--person", "who", "--item", "what", "--domain", "domain.txt", "-k", 2, "--epsilon", 1)
 
@@ -91,7 +92,7 @@ def test_rows_are_checked_too(piped: bool, folder: Path, ledger: Ledger) -> None
     assert ledger.budget("visits").charges == 0
 
 
-@posix_only
+@pytest.mark.posix
 @pytest.mark.parametrize(("answer", "code", "charges"), [
     (b"n\n", 1, 0), (b"\n", 1, 0), (b"y\n", 0, 1), (b"YES\n", 0, 1),
 ])  # fmt: skip
@@ -107,7 +108,7 @@ def test_a_terminal_is_asked_once(
     assert ledger.budget("visits").charges == charges
 
 
-@posix_only
+@pytest.mark.posix
 def test_nothing_is_asked_where_it_was_answered(folder: Path, ledger: Ledger) -> None:
     asked: list[object] = ["release", "visits.csv", *ASKED]
     for more in ([*CHARGED, "--yes"], [*CHARGED, "--check"], []):

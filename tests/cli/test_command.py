@@ -21,6 +21,8 @@ from topgap import Ledger, Release, TopK, __version__
 from topgap.counting import NOT_PROTECTED
 from topgap.report import read_release
 
+pytestmark = pytest.mark.slow
+
 NEVER = 1e-20
 
 

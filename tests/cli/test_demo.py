@@ -9,6 +9,8 @@ from tests.cli.command import is_one_sentence, topgap
 from topgap.cli.demo.run import K
 from topgap.datasets import Quest, baskets
 
+pytestmark = pytest.mark.slow
+
 
 def rows(shown: str) -> list[tuple[int, int, float]]:
     found = re.findall(r"^ *(\d+)  (\d+) +([\d.]+)  [░█▒ ?]*$", shown, re.MULTILINE)

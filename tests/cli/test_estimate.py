@@ -28,6 +28,11 @@ from topgap.numbers.format import format_rounded
 from topgap.report import read_estimates, read_release
 from topgap.selection import measurement
 
+pytestmark = [
+    pytest.mark.posix(reason="runs the command on a terminal of its own, and sends it signals"),
+    pytest.mark.slow,
+]
+
 # Of the selection's noise, of mean 4, and the measurements', of scale 4, none exceeds 200 but with
 # a probability below 4·e^-50: then gaps and estimates are off by at most 800.
 NEVER = 1e-20

@@ -14,6 +14,11 @@ import pytest
 
 from tests.cli.command import is_one_sentence, topgap
 
+pytestmark = [
+    pytest.mark.linux(reason="limits files and rights as Linux does, and has odd names"),
+    pytest.mark.slow,
+]
+
 PERSON = "Zaphod"
 GIB = 1 << 30
 AS_TABLE = ("--person", "who", "--item", "what")

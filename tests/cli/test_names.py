@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.checking.systems import linux_only, posix_only
 from tests.cli.command import is_one_sentence, release, topgap, write_visits
 from topgap.cli.csv_text import format_csv
 from topgap.display.text import format_path
+
+pytestmark = pytest.mark.slow
 
 ADDRESS = "postgresql://ann:hunter2@host/db?password=hunter2"
 ASKED = ("--person", "who", "--item", "what", "-k", 2, "--epsilon", 1)
@@ -62,7 +63,7 @@ def test_of_an_address_the_scheme_alone_is_said(folder: Path) -> None:
     assert ended.err == "topgap: Only files are read, and this is a network address (postgresql).\n"
 
 
-@posix_only
+@pytest.mark.posix
 def test_a_ledger_keeps_no_password(folder: Path) -> None:
     odd = folder / "s3:" / "ann:hunter2@host"
     odd.mkdir(parents=True)
@@ -99,7 +100,7 @@ def test_what_is_shown_of_a_path(path: object, shown: str) -> None:
 # ---------------------------------------------------------------- names on one line
 
 
-@posix_only
+@pytest.mark.posix
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -199,7 +200,7 @@ def test_items_that_are_formulas_or_have_carriage_returns(folder: Path) -> None:
 # ---------------------------------------------------------------- what has no end
 
 
-@linux_only
+@pytest.mark.linux
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -216,7 +217,7 @@ def test_a_file_without_end_is_refused(arguments: tuple[object, ...], folder: Pa
     assert "more than" in ended.err
 
 
-@posix_only
+@pytest.mark.posix
 def test_a_pipe_has_the_format_of_its_name(folder: Path) -> None:
     import os
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.checking.systems import posix_only
 from topgap.cli import files
 from topgap.errors import OutputError
 
@@ -88,7 +87,7 @@ def test_where_there_are_no_hard_links_a_file_is_moved(
     assert os.listdir(tmp_path) == ["one"]
 
 
-@posix_only
+@pytest.mark.posix
 def test_a_file_keeps_its_rights_and_a_link_to_nowhere_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one").write_text("earlier")
     (tmp_path / "one").chmod(0o600)
@@ -99,7 +98,7 @@ def test_a_file_keeps_its_rights_and_a_link_to_nowhere_is_refused(tmp_path: Path
         files.check([tmp_path / "link"], [], overwrite=True)
 
 
-@posix_only
+@pytest.mark.posix
 def test_a_link_is_followed_and_a_device_is_written_to(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("earlier")
     (tmp_path / "link").symlink_to("real")

@@ -12,8 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.checking.systems import posix_only
 from tests.cli.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
+
+pytestmark = pytest.mark.slow
 
 # So far apart that noise of mean at most 40 changes the order with probability below 1e-20.
 COUNTS = {"flu": 30_000, "cold": 20_000, "cough": 10_000, "gout": 3}
@@ -185,7 +186,7 @@ def test_a_missing_matplotlib_is_told_before_the_work(public: Path) -> None:
     assert ended.err == "topgap: plot needs matplotlib: pip install matplotlib.\n"
 
 
-@posix_only
+@pytest.mark.posix
 def test_an_interruption_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     asked = ["plan", "--zipf", "1000", "-k", "9", "--releases", "1000000000", "-o", "out.csv"]
     run = subprocess.Popen(

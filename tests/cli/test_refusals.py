@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.command import ASKED, is_one_sentence, release, shell, topgap
 
+pytestmark = pytest.mark.slow
+
 USAGE: list[list[object]] = [
     ["--nonsense"], ["-k", "many"], ["--domain-range", "1:9"], ["--domain-from-data"],
     ["--domain-column", "x", "--neighbours", "some"], ["--format", "xml"], ["--count", "n"],

@@ -16,6 +16,7 @@ LINES = 3
 """Of the CSV with two winners."""
 
 
+@pytest.mark.crash
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux: /proc")
 def test_a_signal_at_a_random_moment(folder: Path) -> None:
     asked = ["release", "visits.csv", *ASKED, "--format", "csv", "-q"]
@@ -45,6 +46,7 @@ def in_place_of_the_release(*lines: str) -> str:
     return f"release = run.run_release\ndef instead(*given):\n{indented}run.run_release = instead\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_signal_that_a_finalizer_swallows_is_told(folder: Path, name: str, code: int) -> None:
     ended = run_command(folder, in_place_of_the_release(
@@ -68,6 +70,7 @@ def test_a_signal_that_was_swallowed_ends_the_work_that_tells_how_far_it_is() ->
     assert subprocess.run([sys.executable, "-c", code]).returncode == 143
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code", "said"), [
     ("SIGINT", 130, "Interrupted"), ("SIGTERM", 143, "Terminated")
 ])  # fmt: skip
@@ -81,6 +84,7 @@ def test_a_signal_that_a_library_turns_into_an_error_is_told(
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"topgap: {said}.\n")
 
 
+@pytest.mark.slow
 def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
     """As a shell does for what runs in the background, or under nohup."""
     ignored = "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -89,6 +93,7 @@ def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_the_import_of_duckdb_comes_after_it(folder: Path) -> None:
     """Inside, it becomes an error of the import, or aborts the process.
 

@@ -15,6 +15,13 @@ import pytest
 
 from tests.cli.command import ASKED, TOPGAP, is_one_sentence, shell, surroundings, topgap
 
+pytestmark = [
+    pytest.mark.linux(
+        reason="runs the command on a terminal, sends it signals, and fills /dev/full"
+    ),
+    pytest.mark.slow,
+]
+
 
 def on_a_terminal(
     arguments: list[object], folder: Path, typed: bytes | None = None, **how: Any

@@ -59,6 +59,7 @@ AWKWARD: Events = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_each_form_of_events_is_counted_by_the_rule(name: str, tmp_path: Path) -> None:
     counted = ways(tmp_path)[name](AWKWARD, DOMAIN)
@@ -70,6 +71,7 @@ def test_each_form_of_events_is_counted_by_the_rule(name: str, tmp_path: Path) -
 
 
 # Without a row, these have no columns.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [n for n in NAMES if n not in {"csv without header", "json lines"}]
 )
@@ -77,6 +79,7 @@ def test_no_events_are_zeros_if_that_is_allowed(name: str, tmp_path: Path) -> No
     assert ways(tmp_path)[name]([], DOMAIN) == dict.fromkeys(DOMAIN, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "json lines", "parquet", "sqlite table", "pandas"])
 @given(drawn=some_events)
 @settings(max_examples=25)
@@ -88,6 +91,7 @@ def test_any_events_are_counted_by_the_rule(
     assert ways(folder)[name](drawn, DOMAIN) == plainly_counted(drawn, DOMAIN)
 
 
+@pytest.mark.deep
 def test_a_large_file_is_counted_as_a_small_one(tmp_path: Path) -> None:
     # Many buffers of many threads: the first line must still be found, and no row lost or doubled.
     persons, items = 40_000, 7
@@ -174,10 +178,12 @@ def miscounts(module: Any) -> bool:
     return any(count(shown) != plainly_counted(shown, DOMAIN) for shown in SHOWING)
 
 
+@pytest.mark.slow
 def test_sound_counting_is_not_found_broken() -> None:
     assert not miscounts(events)
 
 
+@pytest.mark.deep
 def test_sql_and_python_tidy_every_character_alike() -> None:
     # Both see all of Unicode's characters at the start, inside and at the end of a text.
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
@@ -209,6 +215,7 @@ TYPED: list[tuple[str, Any, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "text"), [each[1:] for each in TYPED], ids=[each[0] for each in TYPED]
 )

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.checking.systems import posix_only
 from topgap import counting
 from topgap.counting import FROM_DATA, Domain, domain, read_domain
 from topgap.errors import DomainError, SourceError, TopgapError
@@ -94,6 +93,7 @@ def test_a_text_file_holds_an_item_a_line(tmp_path: Path) -> None:
     assert read_domain(path).names == ["flu", "café", "# 7"]
 
 
+@pytest.mark.slow
 def test_a_column_of_a_table_holds_the_items(tmp_path: Path) -> None:
     (tmp_path / "codes.csv").write_text("code,meaning\n007,x\nA1 ,y\n")
     assert read_domain(tmp_path / "codes.csv", "code").names == ["007", "A1"]
@@ -133,7 +133,7 @@ def test_a_file_that_is_no_domain_is_refused(name: str, tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-@posix_only
+@pytest.mark.posix
 @pytest.mark.parametrize("column", [None, "code"])
 @pytest.mark.parametrize("line", [b"\n", b"x\n", b"x" * 3_000_000], ids=["blank", "same", "one"])
 def test_a_list_without_end_is_refused_when_it_is_too_long(
@@ -198,6 +198,7 @@ def test_items_taken_from_the_data_come_in_an_order_that_tells_nothing(
     assert [*counted] == names
 
 
+@pytest.mark.slow
 def test_ready_counts_are_read_and_checked(tmp_path: Path) -> None:
     def read(text: str, domain: Any = ("a", "b")) -> dict[Any, int]:
         (tmp_path / "c.csv").write_text(text)

@@ -42,6 +42,7 @@ def released(counts: Any, **how: Any) -> list[Release]:
     ]
 
 
+@pytest.mark.slow
 def test_counts_know_where_their_list_is_from_and_releases_say_it() -> None:
     for counts in counted(FROM_DATA):
         assert counts == {"flu": 2, "cold": 1}
@@ -137,6 +138,7 @@ def test_a_mark_that_is_none_is_refused(mark: dict[str, Any]) -> None:
         Release(TopK(1, 1), None, [1], ["a"], domain_from_data=1)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", [[], ["--estimate"]])
 def test_the_command_says_it_in_files_and_the_ledger(tmp_path: Path, estimate: list[str]) -> None:
     (tmp_path / "visits.csv").write_text("who,what\n1,flu\n2,flu\n3,cold\n")

@@ -28,6 +28,7 @@ def written(table: Any, path: Path, writer: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", ["pyarrow", "pyarrow without statistics", "polars"])
 @pytest.mark.parametrize("kind", FLOATS)
 def test_nan_is_missing_whatever_a_parquet_file_says_of_its_columns(
@@ -44,6 +45,7 @@ def test_nan_is_missing_whatever_a_parquet_file_says_of_its_columns(
         counting.read_counts(counts, item="what", count="n", domain=["flu"])
 
 
+@pytest.mark.slow
 def test_nan_is_missing_in_other_sources(tmp_path: Path) -> None:
     numbers = [1.0, NAN, float("inf")]
     table = pa.table({"who": numbers, "what": ["flu"] * 3})
@@ -72,6 +74,7 @@ def _table(*names: str) -> Any:
     return pa.table([*columns, pa.array(["flu", "flu"])], names=[*names])
 
 
+@pytest.mark.slow
 def test_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     pq.write_table(_table("who", "who", "what"), tmp_path / "e.parquet")
     (tmp_path / "e.jsonl").write_text('{"who": 1, "who": 2, "what": "flu"}\n')
@@ -99,6 +102,7 @@ def test_a_column_that_a_query_selects_twice_is_refused(kind: str, tmp_path: Pat
         one(tmp_path / f"e.{kind}", query="select who, 1 as who, what from v")
 
 
+@pytest.mark.slow
 def test_names_that_differ_by_case_are_told_apart(tmp_path: Path) -> None:
     persons = {"person 0", "person 1"}
     for number, names in enumerate([("who", "WHO", "what"), ("WHO", "who", "what")]):

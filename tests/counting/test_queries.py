@@ -204,6 +204,7 @@ def refusal(path: Path, **asked: Any) -> str:
     return said
 
 
+@pytest.mark.slow
 def test_what_treats_each_person_alone_is_accepted(clinic: Path) -> None:
     for query in accepted(clinic):
         assert counted(clinic, query=query) == counted(
@@ -213,6 +214,7 @@ def test_what_treats_each_person_alone_is_accepted(clinic: Path) -> None:
     assert counted(clinic, table="main_code") == {"flu": 1, "cold": 1, "fl": 0, "1": 0}
 
 
+@pytest.mark.slow
 def test_what_may_depend_on_more_than_one_person_is_refused(clinic: Path) -> None:
     more = REFUSED_OF_DUCKDB if clinic.suffix == ".duckdb" else REFUSED_OF_SQLITE
     for query, why in {**REFUSED, **more}.items():
@@ -229,6 +231,7 @@ def test_what_may_depend_on_more_than_one_person_is_refused(clinic: Path) -> Non
         assert "is written in a way" in refusal(clinic, table="commented")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
 def test_one_person_less_moves_each_count_down_by_at_most_one(kind: str, tmp_path: Path) -> None:
     # Persons with every set of items, on days that differ.
@@ -246,6 +249,7 @@ def test_one_person_less_moves_each_count_down_by_at_most_one(kind: str, tmp_pat
         assert before != after, query
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_word", [False, True])
 def test_only_one_select_is_run(by_word: bool, clinic: Path) -> None:
     for query in NO_SELECT:
@@ -253,6 +257,7 @@ def test_only_one_select_is_run(by_word: bool, clinic: Path) -> None:
         assert "must be one SELECT" in said or "cannot be parsed" in said, query
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_word", [False, True])
 def test_no_other_file_can_be_reached(by_word: bool, clinic: Path) -> None:
     Path("secret.csv").write_text(f"{PERSON}\n")
@@ -290,6 +295,7 @@ def test_a_view_cannot_reach_another_file_either(tmp_path: Path) -> None:
         refusal(path, table="outside", rows_are_per_person=by_word)
 
 
+@pytest.mark.slow
 def test_what_the_data_do_to_a_query_is_not_told(tmp_path: Path) -> None:
     path = made(tmp_path / "clinic.duckdb")
     said = refusal(path, query="SELECT patient, CAST(patient AS INTEGER) AS code FROM visits")
@@ -302,6 +308,7 @@ def test_what_the_data_do_to_a_query_is_not_told(tmp_path: Path) -> None:
     refusal(path, query="SELECT nothing AS patient, code FROM enums")
 
 
+@pytest.mark.slow
 def test_the_user_can_vouch_where_nothing_else_helps(clinic: Path) -> None:
     for query in REFUSED:
         offered = "--rows-are-per-person" in refusal(clinic, query=query)

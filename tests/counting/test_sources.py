@@ -18,13 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.checking.systems import IS_LINUX, posix_only
+from tests.checking.systems import IS_LINUX
 from tests.counting.sample_events import one
 from topgap import counting
 from topgap.errors import ParameterError, SourceError
 
 
-@posix_only
+@pytest.mark.posix
 def test_files_may_differ_in_layout_and_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("who,what\n1,flu\n")
     (tmp_path / "b.csv").write_text("what;when;who\nflu;now;2\nflu;now;1\n")
@@ -52,6 +52,7 @@ def test_numbers_of_json_are_whole_if_they_are(tmp_path: Path) -> None:
     assert counted == dict(zip(domain, [3, 1, 1, 1, 1, 1, 1], strict=True))
 
 
+@pytest.mark.slow
 def test_names_of_columns_may_be_anything(tmp_path: Path) -> None:
     odd = ["it's", 'a "b"', "c,d;e", "SELECT", "ünï", "{}", "a\\b"]
     for name in odd:
@@ -73,6 +74,7 @@ def test_names_of_columns_may_be_anything(tmp_path: Path) -> None:
             assert counted == {"flu": 1}, (source, name)
 
 
+@pytest.mark.deep
 def test_what_memory_cannot_hold_goes_to_a_private_directory_that_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +112,8 @@ def test_streams_that_fail_are_told() -> None:
         assert "Zaphod" not in str(error.value)
 
 
-@posix_only
+@pytest.mark.slow
+@pytest.mark.posix
 def test_a_name_is_no_pattern_if_there_is_such_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +161,7 @@ def test_nothing_is_taken_from_the_names_of_directories(tmp_path: Path) -> None:
     assert counting.count_transactions(folder / "e.dat", domain=["flu", "7"]) == {"flu": 1, "7": 0}
 
 
-@posix_only
+@pytest.mark.posix
 @pytest.mark.parametrize("form", ["csv", "jsonl", "fimi"])
 def test_a_pipe_is_read_to_its_end(form: str, tmp_path: Path) -> None:
     row = {"csv": "{},flu\n", "jsonl": '{{"who": {}, "what": "flu"}}\n', "fimi": "flu\n"}[form]
@@ -194,6 +197,7 @@ def test_hard_links_are_one_file(tmp_path: Path) -> None:
     assert counting.count_transactions(f"{tmp_path}/*.dat", domain=["flu"]) == {"flu": 1}
 
 
+@pytest.mark.slow
 def test_no_rows_are_counted_as_what_they_are(tmp_path: Path) -> None:
     for name in ("e.dat", "e.csv", "e.jsonl"):
         (tmp_path / name).write_bytes(b"")

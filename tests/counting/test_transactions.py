@@ -45,6 +45,7 @@ def test_broken_counting_of_baskets_is_found(mutant: Mutant) -> None:
     assert baskets(BASKETS, mutated(events, mutant)) != COUNTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t40i10d100k", "retail"])
 def test_the_public_baskets_are_counted_as_published(name: str) -> None:
     path, counts = public_file(f"{name}.dat.gz"), public_file(f"{name}.counts.csv")
@@ -55,6 +56,7 @@ def test_the_public_baskets_are_counted_as_published(name: str) -> None:
     assert ready == published
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [b"", b"\n", b"\n1 2\n"])
 @pytest.mark.parametrize("before", [b"", b"1 2\n", b"1 2\n" * 3_000_000])
 @pytest.mark.parametrize("size", [2_100_000, 5_000_000, 9_000_000, 40_000_000])
@@ -66,6 +68,7 @@ def test_no_long_line_is_lost(before: bytes, size: int, after: bytes, tmp_path: 
         counting.count_transactions(path, domain=["1", "2"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["b.dat", "b.dat.gz"])
 def test_a_line_as_long_as_allowed_is_counted(name: str, tmp_path: Path) -> None:
     line = b"1 " * 900_000

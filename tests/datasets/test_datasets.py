@@ -268,6 +268,7 @@ def test_forms_by_name() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_public_t40i10d100k_is_what_it_should_be() -> None:
     file, counts = public_file("t40i10d100k.dat.gz"), public_file("t40i10d100k.counts.csv")
     found = datasets.load("t40i10d100k", cache=file.parent)

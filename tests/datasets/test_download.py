@@ -375,6 +375,7 @@ assert load("small", download=True, progress={progress}, **given).verified
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_two_processes_download_at_once(server: Server, tmp_path: Path) -> None:
     # The server answers when both have asked: neither finds what the other has stored.
     both = [started(server.entry("together"), tmp_path, "None") for _ in range(2)]

@@ -70,6 +70,7 @@ def contradictions(module: Any) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_it_is_generalised_least_squares() -> None:
     assert contradictions(combination) == []
 
@@ -112,6 +113,7 @@ def test_without_rounding_it_is_the_closed_form(k: int, ratio: float) -> None:
     assert np.allclose(made.variances, variance * (1 + ratio * k) / (k + ratio * k))
 
 
+@pytest.mark.deep
 def test_the_gaps_of_clear_winners_have_the_mean_and_covariance_that_are_said() -> None:
     """From the exact law: three answers 12 steps apart change places with chance e^−24."""
     parameters = TopK(2, 4, resolution=1, monotonic=True)

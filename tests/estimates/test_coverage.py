@@ -71,17 +71,20 @@ def not_as_wide_as_need_be(low: Any, high: Any, false_alarm: float) -> list[str]
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_with_clear_winners_each_side_is_missed_as_often_as_it_should(false_alarm: float) -> None:
     assert not_as_wide_as_need_be(*misses(CLEAR), false_alarm) == []
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_so_it_is_for_the_measurements_alone_whoever_won(false_alarm: float) -> None:
     seen = misses(TIED_FOR_THE_LAST, measured_only=True)
     assert not_as_wide_as_need_be(*seen, false_alarm) == []
 
 
+@pytest.mark.deep
 @pytest.mark.statistical(false_alarm=1e-9)
 @pytest.mark.parametrize("counts", [TIED_FOR_THE_LAST, TIED_PAIRS], ids=["last", "pairs"])
 def test_near_ties_intervals_cover(counts: list[int], false_alarm: float) -> None:
@@ -104,6 +107,7 @@ def of_a_clear_first(module: Any) -> tuple[Any, Any]:
     return low, np.zeros(1, dtype=int)
 
 
+@pytest.mark.deep
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_a_clear_winner_is_covered_though_others_tie_and_were_measured_unequally(
     false_alarm: float,
@@ -111,6 +115,7 @@ def test_a_clear_winner_is_covered_though_others_tie_and_were_measured_unequally
     assert uncovered_too_often(*of_a_clear_first(result), false_alarm) == []
 
 
+@pytest.mark.deep
 def test_it_would_not_be_if_only_its_neighbours_counted() -> None:
     careless = Mutant("the others' order left aside", "and not self._errors.are_exchangeable",
                       "and False")  # fmt: skip
@@ -136,6 +141,7 @@ def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPa
     assert not_as_wide_as_need_be(*misses(CLEAR), 1e-9) != []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "mutant",
     [

@@ -583,6 +583,7 @@ def test_answers_beyond_floats_are_measured_and_the_estimates_infinite() -> None
     assert Estimates.from_json(made.to_json()) == made
 
 
+@pytest.mark.slow
 def test_many_winners_take_a_moment() -> None:
     counts = [10**9 - 10**5 * i for i in range(5_001)]
     made = top_k_with_estimates(counts, 5_000, 1, monotonic=True)

@@ -239,6 +239,7 @@ GROUPS: dict[str, Terms] = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", GROUPS)
 def test_many_terms_in_bins_keep_the_exact_law(name: str) -> None:
     terms = GROUPS[name]
@@ -266,6 +267,7 @@ def many() -> dict[str, tuple[Scales, Scales, float]]:
     }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", many())
 def test_bins_hardly_change_the_tails(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     terms = many()[name]
@@ -330,6 +332,7 @@ MUTANTS: list[tuple[Callable[[Any], float], str, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [normal, mixed, grouped])
 def test_the_module_passes_what_its_mutants_fail(check: Callable[[Any], float]) -> None:
     assert check(module) < FEW_TERMS

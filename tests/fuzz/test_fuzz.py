@@ -16,9 +16,12 @@ from tests.fuzz.run import PLAIN, SCENARIOS, VALUES, entry_points, fuzz, to_be_c
 from topgap import AnswersError, KernelError, ParameterError, Release, TopK
 from topgap.reference import Sampler
 
+pytestmark = pytest.mark.posix(reason="stops a call that hangs by an alarm")
+
 EXAMPLES = {"counting": 4, "command": 6, "audits": 4, "laws": 15, "plans": 15, "streams": 20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_whatever_is_handed_in_a_call_ends_as_it_says(name: str) -> None:
     judge = fuzz(SCENARIOS[name], EXAMPLES.get(name, 60), start=1)
@@ -133,6 +136,7 @@ def test_a_release_that_cannot_be_is_found(arguments: dict[str, Any]) -> None:
         well_formed.is_release(right, answers=5)
 
 
+@pytest.mark.slow
 def test_a_package_that_is_broken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """As when numbers that are too large for the kernel were not looked at beforehand."""
 

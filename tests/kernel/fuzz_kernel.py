@@ -12,6 +12,8 @@ import pytest
 from tests.checking.mutants import Mutant
 from tests.kernel.probe import RUST
 
+pytestmark = pytest.mark.posix(reason="builds broken kernels with a lock that only POSIX has")
+
 TARGETS = (
     "select",
     "constant_work",

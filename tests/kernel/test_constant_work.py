@@ -54,6 +54,7 @@ def test_the_usual_way_asks_for_draws_by_the_answers(probe: Probe) -> None:
 
 
 # The commonest outcomes by exact binomial tails, which have no more than the rate declared.
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_the_law_through_the_whole_call(false_alarm: float) -> None:
     parameters = TopK(k=1, epsilon=2, resolution=1, monotonic=True)
@@ -71,6 +72,7 @@ def test_the_law_through_the_whole_call(false_alarm: float) -> None:
     assert misfits_of(run, 20_000, law, false_alarm) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 31, 32, 33, 1000, 4095, 4097, 20_000])
 def test_the_order_is_right_where_answers_lie_far_apart(n: int) -> None:
     # Noise of mean k/ε reaches a distance of 10^12 with chance e^−(10^12·ε/k), below e^−(10^7).

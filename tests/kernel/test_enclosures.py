@@ -43,6 +43,7 @@ def exponents() -> list[tuple[Fraction, int]]:
     return cases
 
 
+@pytest.mark.slow
 def test_e_to_the_minus_x_is_enclosed_as_closely_as_argued(probe: Probe) -> None:
     cases = exponents()
     answers = probe.ask(f"exp x={x.numerator}/{x.denominator} bits={bits}" for x, bits in cases)
@@ -107,6 +108,7 @@ def worst_error(probe: Probe) -> Decimal:
     )
 
 
+@pytest.mark.slow
 def test_the_fast_logarithm_is_as_close_as_argued(probe: Probe) -> None:
     assert worst_error(probe) < ERROR
 
@@ -224,6 +226,7 @@ def wrong_at_edges(probe: Probe) -> list[Edge]:
     ]
 
 
+@pytest.mark.slow
 def test_words_beside_an_edge_are_decided_right(probe: Probe) -> None:
     """The first word alone decides, as close to the edge as 64 bits come."""
     assert len(edges()) > 2_000

@@ -1,11 +1,14 @@
 """The compiled kernel has the law: walked on every tape, and on every sequence of its draws."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests.checking.depths import DEPTHS, MODERATE
 from tests.checking.mutants import Mutant
 from tests.kernel.law_cases import (
     CANDIDATES,
@@ -17,6 +20,7 @@ from tests.kernel.law_cases import (
     SCRIPTS,
     TAPES,
     Case,
+    Select,
     contradictions,
 )
 from tests.kernel.probe import Probe
@@ -29,13 +33,25 @@ def probe() -> Probe:
     return Probe.build()
 
 
+def moderate(case: Case) -> Case:
+    """The same, less deep."""
+    if isinstance(case, Select):
+        smallest = max(case.smallest, Fraction(1, 2**18))
+        return replace(case, depth=min(case.depth, 14), smallest=smallest)
+    return replace(case, depth=min(case.depth, 14))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_kernel_has_the_law(
-    case: Case, probe: Probe, record_property: Callable[[str, object], None]
+    case: Case, depth: str, probe: Probe, record_property: Callable[[str, object], None]
 ) -> None:
+    if depth == MODERATE:
+        case = moderate(case)
     walk = case.walk(probe)
     assert walk.violations(case.law) == []  # type: ignore[arg-type]
-    record_property(case.kind, float(walk.rest))
+    record_property(f"{case.kind}, {depth}", float(walk.rest))
 
 
 class KernelMutant(NamedTuple):

@@ -20,6 +20,7 @@ from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X
 UNIT = TopK(1, 2, resolution=1)  # rate 1
 
 
+@pytest.mark.slow
 @given(st.fractions(0, 150, max_denominator=1000), st.integers(1, 200))
 def test_the_bounds_of_exp_hold_the_truth(rate: Fraction, bits: int) -> None:
     low, high = law.exp_minus(rate, bits)
@@ -85,6 +86,7 @@ def test_the_probabilities_of_all_orders_sum_to_one(answers: list[int], k: int) 
     )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("answers", "k"), [([1, 0], 1), ([0, 2, 1], 1), ([0, 1, 1], 2)])
 def test_the_gaps_of_an_order_sum_to_its_probability(answers: list[int], k: int) -> None:
     parameters = TopK(k, 2 * k, resolution=1)  # rate 1
@@ -167,6 +169,7 @@ def test_the_number_of_bits_is_an_int_of_at_least_one(bits: Any) -> None:
         law.top_k([1, 2], UNIT, [0], bits=bits)
 
 
+@pytest.mark.deep
 @pytest.mark.statistical(false_alarm=3e-8)
 def test_a_simulation_with_real_noise_fits(false_alarm: float) -> None:
     """2,000,000 runs of the definition itself, in floats: sorted, subtracted, rounded down.

@@ -46,7 +46,11 @@ def is_violated(parameters: TopK, one: Answers, other: Answers) -> bool:
 CASES = [((0, 0), 1), ((2, 0), 1), ((0, 0, 0), 1), ((0, 1, 3), 1), ((0, 0, 0), 2), ((2, 0, 1), 2)]
 
 
-@pytest.mark.parametrize(("answers", "k"), CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answers", "k"),
+    [pytest.param(*each, marks=pytest.mark.deep if each[1] == 2 else ()) for each in CASES],
+)
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_no_output_betrays_a_neighbour(answers: Answers, k: int, monotonic: bool) -> None:
     parameters = TopK(k, EPSILON, resolution=1, monotonic=monotonic)
@@ -54,6 +58,7 @@ def test_no_output_betrays_a_neighbour(answers: Answers, k: int, monotonic: bool
         assert not is_violated(parameters, one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "k"), CASES)
 def test_the_monotonic_scale_is_too_small_for_other_neighbours(answers: Answers, k: int) -> None:
     half_the_noise = TopK(k, EPSILON, resolution=1, monotonic=True)
@@ -61,6 +66,7 @@ def test_the_monotonic_scale_is_too_small_for_other_neighbours(answers: Answers,
     assert any(is_violated(half_the_noise, one, other) for one, other in pairs)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("monotonic", [False, True])
 @pytest.mark.parametrize(("resolution", "sensitivity"), [("1/2", 1), (1, 2), ("1/3", "2/3")])
 def test_so_it_is_for_other_sensitivities_and_unrounded_answers(

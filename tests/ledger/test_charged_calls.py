@@ -330,6 +330,7 @@ def interrupted(at: int, call: Callable[[], object]) -> bool:
     return interruptions.interrupted(at, call, is_counted) is not None
 
 
+@pytest.mark.slow
 def test_an_interruption_at_any_line_leaves_a_true_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn without a charge, and nobody finds the file in use afterwards."""
     outcomes = Counter[str]()

@@ -16,6 +16,9 @@ from tests.checking.soak_sizes import HISTORIES, PARTS_OF_A_RELEASE
 from tests.ledger.injected_faults import COMPILER, FAULTS, compiled
 
 pytestmark = [
+    pytest.mark.linux(
+        reason="lets a library of ours stand between SQLite and the disk, which Linux loads"
+    ),
     pytest.mark.skipif(sys.platform != "linux", reason="preloads a library, as Linux does"),
     pytest.mark.skipif(COMPILER is None, reason="needs a C compiler, cc"),
 ]
@@ -32,6 +35,7 @@ def played(preload: Path, folder: Path, scene: str, **more: Any) -> dict[str, An
     )
 
 
+@pytest.mark.crash
 @pytest.mark.parametrize("history", HISTORIES)
 @pytest.mark.parametrize(
     "scene",
@@ -86,11 +90,13 @@ def test_faults_find_a_ledger_that_is_broken(
     assert played(preload, tmp_path, scene, history=2, mutant=mutant)["wrong"] != []
 
 
+@pytest.mark.crash
 def test_what_a_fault_says_names_the_cause(preload: Path, tmp_path: Path) -> None:
     full = played(preload, tmp_path, "charge", history=2, faults=["a torn write on a full disk"])
     assert [*full["sentences"]] == ["… cannot be written: the disk is full."]
 
 
+@pytest.mark.crash
 def test_a_file_that_may_not_grow_keeps_all_charges_that_were_made(tmp_path: Path) -> None:
     """No library between: the system itself refuses to write beyond this length."""
     ledger = topgap.Ledger(tmp_path / "budget.db")

@@ -37,6 +37,8 @@ from topgap import LedgerError, ParameterError, Release
 from topgap.ledger import Ledger, entry_log
 from topgap.ledger.storage import database, exclusive_access, schema
 
+pytestmark = pytest.mark.linux(reason="becomes another user, and has names that are bytes")
+
 ENTRIES = 8
 LAST = "8:a4a4e44324ae714780c6399a000391d712616cad3689b9abb4f4b9e7c34ba3c3"
 LAST_OF_2 = "11:dcc2d156a5dd0964ac49576bf75db09f7421b9eb8519e816a0b9894d27cb8153"
@@ -233,6 +235,7 @@ def held(path: Path) -> Iterator[None]:
         other.communicate(b"")
 
 
+@pytest.mark.slow
 def test_whoever_waits_in_vain_is_told(path: Path) -> None:
     before = content(path)
     with held(path):
@@ -615,6 +618,7 @@ def test_a_migration_that_does_not_end_leaves_the_older_version(
     assert version_of(old) == 1
 
 
+@pytest.mark.slow
 def test_several_processes_migrate_at_once(old: Path) -> None:
     code = """
 import sys

@@ -24,6 +24,10 @@ from topgap import Ledger
 from topgap.ledger import entry_log
 from topgap.ledger.storage import exclusive_access
 
+pytestmark = pytest.mark.posix(
+    reason="sends itself signals, and looks at a lock that only POSIX has"
+)
+
 
 @pytest.fixture
 def path() -> Iterator[Path]:
@@ -42,6 +46,7 @@ def interrupt_at_every_step(call: str, mutant: str | None = None) -> dict[str, A
         )
 
 
+@pytest.mark.crash
 @pytest.mark.parametrize("call", CALLS)
 def test_an_interrupt_at_any_step_leaves_the_ledger_to_others(call: str) -> None:
     found = interrupt_at_every_step(call)
@@ -83,6 +88,7 @@ def interrupt_at_random(
     return found
 
 
+@pytest.mark.crash
 @pytest.mark.parametrize("twice", [False, True])
 def test_interrupts_at_random_moments_lock_nobody_out(twice: bool, record_property: Any) -> None:
     with quick_folder() as folder:
@@ -173,6 +179,7 @@ atexit.register(lambda: print(ledger.charge("visits", "1/100", mechanism="m").nu
     assert run(code, path).split()[0] == "2"  # and then Python may have lost what it takes
 
 
+@pytest.mark.slow
 def test_a_handler_that_charges_waits_for_the_charge_that_it_interrupts(path: Path) -> None:
     """Which goes on meanwhile, so that they do not wait for each other."""
     code = """

@@ -8,6 +8,11 @@ import pytest
 from tests.checking.separate_process import run_apart
 from tests.checking.soak_sizes import KILLING_SECONDS, KILLS
 
+pytestmark = [
+    pytest.mark.posix(reason="forks, and kills"),
+    pytest.mark.crash,
+]
+
 MOMENTS = (
     "left no ledger",
     "came before the first call",

@@ -265,6 +265,7 @@ class Histories(RuleBasedStateMachine):
         assert told["receipt"] == verified.receipt
 
 
+@pytest.mark.slow
 def test_any_history_adds_up_to_the_last_digit() -> None:
     run_state_machine_as_test(
         Histories, settings=settings(max_examples=20, stateful_step_count=15, deadline=None)
@@ -302,6 +303,7 @@ def one_history() -> None:
         made.teardown()
 
 
+@pytest.mark.slow
 def test_one_history_adds_up() -> None:
     one_history()
 
@@ -309,6 +311,7 @@ def test_one_history_adds_up() -> None:
 # --- Sums
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [3, 7, 10, 97])
 def test_parts_add_up_to_the_whole_and_not_one_is_left_over(parts: int) -> None:
     """In floats, ten tenths are less than one."""
@@ -353,6 +356,7 @@ def test_sums_with_too_many_digits_are_refused_and_others_go_on() -> None:
         assert made.verify().entries == len(made.history()) + 1 == 6 - refusals + 2
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(DATASETS), _FRACTIONS), max_size=8))
 @settings(max_examples=15)
 def test_data_sets_do_not_know_of_each_other(asked: list[tuple[str, Fraction]]) -> None:

@@ -12,6 +12,10 @@ from tests.checking.soak_sizes import POWER_CHARGES, POWER_DRAWN, POWER_RECOVERI
 from tests.ledger.injected_faults import COMPILER, compiled
 from tests.ledger.simulated_disk import Change, Disk, Event
 
+pytestmark = pytest.mark.linux(
+    reason="lets a library of ours stand between SQLite and the disk, which Linux loads"
+)
+
 needs_the_shim = pytest.mark.skipif(
     sys.platform != "linux" or COMPILER is None,
     reason="needs a C compiler, cc, and a library that is loaded before, as Linux does",
@@ -35,6 +39,7 @@ def cut(preload: Path, folder: Path, charges: int, drawn: int, **more: Any) -> d
     )
 
 
+@pytest.mark.crash
 @needs_the_shim
 def test_what_was_acknowledged_is_there_after_a_power_cut_at_any_moment(
     preload: Path, tmp_path: Path, record_property: Any

@@ -107,6 +107,7 @@ VALUES = [None, "", "0", "1", "1/3", "0.1", b"", b"1/3", 0, 1, 2, 7, -1, 2**62, 
           "dataset", "charge", "result", "x", "{}", "2026-01-01T00:00:00.000000Z"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", EVERY)
 @pytest.mark.parametrize("number", range(1, ENTRIES + 1))
 def test_any_edit_of_any_cell_is_found(number: int, column: str, path: Path) -> None:
@@ -196,6 +197,7 @@ def test_a_name_that_is_none_is_told_in_a_sentence(value: str, path: Path) -> No
         assert is_seen_by(call)
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_edits_at_once_are_found(original: Path, data: st.DataObject) -> None:
@@ -647,6 +649,7 @@ def damage(path: Path, original: Path, changed: bytes) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_in_the_header_is_found_or_changes_nothing(
     path: Path, original: Path
 ) -> None:
@@ -662,6 +665,7 @@ def flipped(whole: bytes, at: int, bits: int) -> bytes:
     return whole[:at] + bytes([whole[at] ^ bits]) + whole[at + 1 :]
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=100)
 def test_flipped_bytes_are_found_or_change_nothing(original: Path, data: st.DataObject) -> None:
@@ -698,6 +702,7 @@ def deeply(calls: int, call: Callable[[], Any]) -> Any:
     return call() if calls == 0 else deeply(calls - 1, call)
 
 
+@pytest.mark.slow
 def test_what_not_everyone_could_read_again_is_refused(path: Path) -> None:
     made = Ledger(path)
     before = made.verify().entries
@@ -927,6 +932,7 @@ def test_code_that_overlooks_something_is_found(
     assert is_found(lambda: look(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_code_as_it_is_passes_what_finds_them(look: Look, path: Path) -> None:
     look(path)

@@ -7,9 +7,12 @@ import pytest
 
 from tests.checking.separate_process import run_apart
 from tests.checking.soak_sizes import WRITERS_CHARGES
-from tests.checking.systems import posix_only
 
-pytestmark = posix_only
+pytestmark = [
+    pytest.mark.posix(reason="forks"),
+    pytest.mark.crash,
+]
+
 PROCESSES = 64
 
 

@@ -216,6 +216,7 @@ WHOLE_DISTANCES = st.integers(0, 2**31) | st.integers(0, 20)
 FLOAT_DISTANCES = st.floats(0, 1e300) | st.floats(0, 20) | st.integers(0, 40).map(lambda n: n / 8)
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(
     kind=st.sampled_from(sorted(KINDS)),
@@ -377,6 +378,7 @@ def told_by_the_law(kind: str, grid: str) -> tuple[list[Any], list[Any]]:
     return more, less
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_output_tells_more_than_the_map_says_and_some_as_much(kind: str, grid: str) -> None:

@@ -304,6 +304,7 @@ def test_measurements_with_another_part_are_found(mutant: Mutant) -> None:
     assert unlikely_noise(mutated(count_errors, mutant), 1e-9) != []
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_errors_of_clear_winners_are_what_the_formulas_say() -> None:
     # In means of the noise, which are 4 here, an error is at most 5/3 of the largest of four draws:
@@ -327,6 +328,7 @@ def test_of_one_winner_there_is_nothing_to_combine() -> None:
     assert row.measured_formula == row.combined_formula
 
 
+@pytest.mark.slow
 def test_many_winners_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = []
     real = count_errors.CountErrors.simulate_squared
@@ -449,6 +451,7 @@ def test_the_table_says_what_was_planned(made: Plan) -> None:
     assert repr(made) == "<Plan for the 5 largest of 100 items at 3 values of ε>"
 
 
+@pytest.mark.slow
 def test_what_no_float_holds_is_none_in_json() -> None:
     made = plan([5, 4], 1, "1e-99", releases=2, sensitivity=10**300)
     assert made.rows[0].measured_error.value == math.inf
@@ -523,6 +526,7 @@ def test_it_draws_on_given_axes_and_changes_nothing_else(made: Plan) -> None:
     assert plan([9, 8], 1, 1, releases=2).plot()[0] is not None  # a single point
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "start"), [
     ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"),
 ])  # fmt: skip
@@ -531,6 +535,7 @@ def test_it_is_drawn_to_files_without_pyplot(made: Plan, form: str, start: bytes
     assert plt.get_fignums() == []
 
 
+@pytest.mark.slow
 def test_a_missing_matplotlib_is_named() -> None:
     script = """
 import sys

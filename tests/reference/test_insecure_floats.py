@@ -41,6 +41,7 @@ def frequencies(run: Callable[..., Any]) -> Counter[Any]:
     )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "run",
     [

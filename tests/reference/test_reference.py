@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.checking.frequencies import misfits
-from tests.checking.systems import posix_only
 from topgap import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError, TopK, law
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, noisy_max, top_k
 from topgap.sampling import sampler
@@ -28,6 +27,7 @@ WITH_GAPS = [gap_top_k, gap_top_k_pruned]
 finite = st.integers(-(10**40), 10**40) | st.fractions() | st.floats(-1e300, 1e300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", WITH_GAPS)
 @given(
     answers=st.lists(finite, min_size=2, max_size=12),
@@ -248,6 +248,7 @@ def test_pruning_refines_the_pool_alone() -> None:
         assert next(sampler.noise, None) is None
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("run", WITH_GAPS)
 @pytest.mark.statistical(false_alarm=1e-8)
 def test_the_largest_and_its_gap_follow_the_law_among_many(
@@ -294,7 +295,7 @@ show(sampler)
 
 
 @pytest.mark.statistical(false_alarm=1e-15)
-@posix_only
+@pytest.mark.posix
 def test_neither_forks_nor_pickles_repeat_noise(false_alarm: float) -> None:
     # 44 draws of 64 bits coincide somewhere with probability below 44²/2 · 2^−64 < 6e-17.
     assert false_alarm > 44**2 / 2 * 2.0**-64

@@ -1,7 +1,5 @@
 """The page of estimates: what table, error bars and words say, and how a real browser shows it."""
 
-# ruff: noqa: F811 - a fixture and the argument that takes it have one name.
-
 import importlib.resources
 import json
 import re
@@ -14,16 +12,7 @@ from hypothesis import strategies as st
 
 from tests.display.sample_estimates import CERTAIN, ESTIMATED, LEANING, NEAR_TIES, measured
 from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE
-from tests.report.test_in_chromium import (  # noqa: F401 - fixtures
-    CONTRASTS,
-    DESK,
-    PHONE,
-    SCHEMES,
-    Browser,
-    browser,
-    contrast,
-    driver,
-)
+from tests.report.chromium import CONTRASTS, DESK, PHONE, SCHEMES, Browser, contrast
 from tests.report.test_report import NAMES, Page
 from topgap import Estimates, EstimatesError, ParameterError, Release, ReleaseError, TopK
 from topgap.margins import NEAR_TIES as CAUTION
@@ -60,6 +49,7 @@ def drawn(page: Page) -> list[tuple[float, float, list[tuple[float, float]]]]:
     return bars
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["0.95", "0.999"])
 @pytest.mark.parametrize("made", ESTIMATED.values(), ids=ESTIMATED)
 def test_a_page_holds_its_estimates_and_is_always_the_same(made: Estimates, level: str) -> None:
@@ -69,6 +59,7 @@ def test_a_page_holds_its_estimates_and_is_always_the_same(made: Estimates, leve
     assert html == to_html(read_estimates(html), title="t", caveat="c", level=level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", ESTIMATED.values(), ids=ESTIMATED)
 def test_a_page_is_well_formed_and_reads_in_order(made: Estimates) -> None:
     page = Page(to_html(made))
@@ -223,6 +214,7 @@ def shape(html: str) -> list[str]:
     return [tag for tag, _ in Page(html).elements]
 
 
+@pytest.mark.slow
 @given(NAMES | st.just("topgap-release"), NAMES)
 def test_no_name_changes_the_page(one: str, two: str) -> None:
     made, plain = (

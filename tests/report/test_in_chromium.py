@@ -6,114 +6,15 @@ Without chromium and chromedriver these tests are skipped; with TOPGAP_NEEDS_CHR
 import base64
 import importlib.resources
 import json
-import os
 import re
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
-from topgap import Estimates, Release
+from tests.report.chromium import CONTRASTS, DESK, PHONE, SCHEMES, Browser, contrast, luminance
+from topgap import Release
 from topgap.margins import leads
-from topgap.report import to_html
-
-NEEDED = {
-    "chromium": ("chromium", "chromium-browser", "google-chrome"),
-    "driver": ("chromedriver",),
-}
-PHONE, DESK = 360, 1280
-SCHEMES = ("light", "dark")
-
-
-class Browser:
-    """A headless Chromium that shows a release's page from a file."""
-
-    def __init__(self, driver: Any, folder: Path) -> None:
-        self.driver = driver
-        self.file = folder / "report.html"
-
-    def show(
-        self,
-        release: Release | Estimates,
-        *,
-        width: int = DESK,
-        scheme: str = "light",
-        **others: str,
-    ) -> None:
-        self.command(
-            "Emulation.setDeviceMetricsOverride",
-            width=width, height=800, deviceScaleFactor=1, mobile=False,
-        )  # fmt: skip
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.command("Emulation.setEmulatedMedia", features=[feature])
-        self.file.write_text(to_html(release, **others), encoding="utf-8")
-        self.driver.get(self.file.as_uri())
-
-    def command(self, name: str, **arguments: Any) -> Any:
-        return self.driver.execute_cdp_cmd(name, arguments)
-
-    def run(self, script: str, *arguments: Any) -> Any:
-        return self.driver.execute_script(script, *arguments)
-
-    def requests(self) -> list[str]:
-        """The addresses that were asked for since the last call."""
-        messages = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
-        return [
-            message["params"]["request"]["url"]
-            for message in messages
-            if message["method"] == "Network.requestWillBeSent"
-        ]
-
-    def complaints(self) -> list[str]:
-        """What the console says at warning or above since the last call."""
-        return [e["message"] for e in self.driver.get_log("browser") if e["level"] != "INFO"]
-
-
-def _paths() -> dict[str, str]:
-    found = {
-        name: next(filter(None, map(shutil.which, commands)), None)
-        for name, commands in NEEDED.items()
-    }
-    missing = [" or ".join(NEEDED[name]) for name, path in found.items() if path is None]
-    if missing:
-        refuse = pytest.fail if os.environ.get("TOPGAP_NEEDS_CHROMIUM") == "1" else pytest.skip
-        refuse(f"There is no {' and no '.join(missing)} here.")
-    return {name: path for name, path in found.items() if path is not None}
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[WebDriver]:
-    paths = _paths()
-    options = webdriver.ChromeOptions()
-    options.binary_location = paths["chromium"]
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        "--hide-scrollbars",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SE_OFFLINE", "true")
-        driver = webdriver.Chrome(options=options, service=Service(paths["driver"]))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture
-def browser(driver: WebDriver, tmp_path: Path) -> Browser:
-    browser = Browser(driver, tmp_path)
-    browser.requests()
-    browser.complaints()
-    return browser
 
 
 @pytest.mark.parametrize("release", SHOWN.values(), ids=SHOWN)
@@ -166,42 +67,6 @@ def test_bars_have_the_widths_that_the_leads_say(browser: Browser, width: int) -
     hatched = [i for i, row in enumerate(rows) if "hatch" in row["fill"]]
     assert hatched == UNCERTAIN
     assert len({row["fill"] for row in rows}) == 2
-
-
-CONTRASTS = """
-    const numbers = colour => {
-        const found = colour.match(/[\\d.]+/g).map(Number);
-        return found.length === 3 ? [...found, 1] : found;
-    };
-    const ground = element => {
-        for (let each = element; each; each = each.parentElement) {
-            const colour = numbers(getComputedStyle(each).backgroundColor);
-            if (colour[3] === 1) return colour;
-        }
-        return null;
-    };
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    const found = {};
-    while (texts.nextNode()) {
-        const element = texts.currentNode.parentElement;
-        if (!texts.currentNode.data.trim() || element.closest("script")) continue;
-        const pair = [numbers(getComputedStyle(element).color), ground(element)];
-        found[JSON.stringify(pair)] = element.tagName + "." + element.className;
-    }
-    return found;
-"""
-
-
-def luminance(colour: list[float]) -> float:
-    """As WCAG 2 defines it."""
-    parts = [value / 255 for value in colour[:3]]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: list[float], two: list[float]) -> float:
-    dark, light = sorted(map(luminance, (one, two)))
-    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -278,7 +143,7 @@ def test_hostile_names_do_nothing_and_the_json_is_whole(browser: Browser, releas
         assert Release.from_json(text) == release
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
 def test_it_prints(browser: Browser, scheme: str) -> None:
     browser.show(SHOWN["a thousand"], scheme=scheme)
     printed = browser.command("Page.printToPDF", preferCSSPageSize=True)

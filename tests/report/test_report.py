@@ -78,6 +78,7 @@ def bars(page: Page) -> list[tuple[float, float]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", SHOWN.values(), ids=SHOWN)
 def test_a_page_holds_its_release_and_is_always_the_same(release: Release) -> None:
     html = to_html(release, title="t", caveat="c")
@@ -229,6 +230,7 @@ PIECES = st.sampled_from(["</script>", "<!--", "-->", "]]>", "&amp;", '"', "'", 
 NAMES = st.text() | st.lists(PIECES | st.text(max_size=3)).map("".join)
 
 
+@pytest.mark.slow
 @given(NAMES, NAMES)
 def test_no_name_changes_the_page(one: str, two: str) -> None:
     release = Release(TopK(2, 1), None, [125, 300], [one, two])

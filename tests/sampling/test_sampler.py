@@ -129,6 +129,7 @@ def test_every_sampler_with_a_loop_keeps_its_state_in_variables(walker: DrawWalk
     assert walker.merged == set(LAWS) - {"shuffle"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draw", "arguments"), DRAWS)
 def test_the_tapes_of_each_sampler_bracket_its_law(
     draw: str, arguments: tuple[Any, ...], walker: DrawWalker, record_property: Recorder
@@ -139,6 +140,8 @@ def test_the_tapes_of_each_sampler_bracket_its_law(
     assert walked.rest <= REST
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", [16, pytest.param(20, marks=pytest.mark.deep)])
 @pytest.mark.parametrize(
     ("draw", "arguments", "rest"),
     [
@@ -158,15 +161,16 @@ def test_the_tapes_of_each_sampler_bracket_its_law(
     ],
 )
 def test_so_do_they_bit_by_bit(
-    draw: str, arguments: tuple[Any, ...], rest: float, record_property: Recorder
+    draw: str, arguments: tuple[Any, ...], rest: float, bits: int, record_property: Recorder
 ) -> None:
-    """Without any reasoning about draws: every tape of at most 20 bits, one after the other."""
-    walked = walk_tapes(lambda sampler: frozen(getattr(sampler, draw)(*arguments)), depth=20)
-    record_property("samplers, bit by bit to 20 bits", float(walked.rest))
+    """Without any reasoning about draws: every tape of so many bits, one after the other."""
+    walked = walk_tapes(lambda sampler: frozen(getattr(sampler, draw)(*arguments)), depth=bits)
+    record_property(f"samplers, bit by bit to {bits} bits", float(walked.rest))
     assert walked.violations(LAWS[draw](*arguments)) == []
-    assert walked.rest <= rest
+    assert walked.rest <= (rest if bits == 20 else 1)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("draw", "arguments"), DRAWS)
 def test_both_walks_agree(draw: str, arguments: tuple[Any, ...], walker: DrawWalker) -> None:
     """What the walk bit by bit has found is part of what the walk by draws has found."""

@@ -198,6 +198,7 @@ def test_looking_up_is_not_the_same_work_for_all_data() -> None:
         topgap.noisy_max(np.array([1]), 1, items=["oak"], domain=PUBLIC, constant_work=True)
 
 
+@pytest.mark.slow
 def test_a_long_list_takes_a_moment() -> None:
     began = time.monotonic()
     made = topgap.noisy_max({7: FAR}, 10, domain=range(1_000_000))

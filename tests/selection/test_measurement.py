@@ -28,6 +28,7 @@ from topgap.selection.mechanism import prepare as taken_out
 POSITIVE = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)
 
 
+@pytest.mark.slow
 @given(
     k=st.integers(1, 1_000),
     epsilon=POSITIVE,
@@ -118,6 +119,7 @@ def violations(module: Any, name: str, false_alarm: float) -> list[str]:
     return misfits_of(run, 40_000, lambda each: joint_law(ANSWERS, shares, each), false_alarm)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 @pytest.mark.parametrize("name", SHARES)
 def test_winners_gaps_and_measurements_have_their_joint_law(name: str, false_alarm: float) -> None:
@@ -174,6 +176,7 @@ def neighbours(answers: list[int], monotonic: bool) -> list[tuple[list[Fraction]
     return pairs
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("answers", "k"), [([1, 0], 1), ([1, 1], 1), ([1, 0, 1], 2)])
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_no_output_betrays_a_neighbour(answers: list[int], k: int, monotonic: bool) -> None:
@@ -182,6 +185,7 @@ def test_no_output_betrays_a_neighbour(answers: list[int], k: int, monotonic: bo
         assert not is_violated(shares, one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_nor_if_the_resolution_is_fine_and_the_answers_lie_between_its_steps(
     monotonic: bool,
@@ -195,6 +199,7 @@ def test_nor_if_the_resolution_is_fine_and_the_answers_lie_between_its_steps(
         assert not is_violated(shares, other, one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_measurements_cannot_have_less_noise(k: int) -> None:
     """With a hundredth less in each, and ε said to be the same, there are outputs that tell."""

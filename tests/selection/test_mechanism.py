@@ -46,6 +46,7 @@ LAW_CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "parameters"), LAW_CASES)
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_releases_have_the_law(answers: list[Any], parameters: TopK, false_alarm: float) -> None:
@@ -58,6 +59,7 @@ def test_releases_have_the_law(answers: list[Any], parameters: TopK, false_alarm
     assert misfits_of(run, 50_000, probability, false_alarm) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "parameters"), LAW_CASES)
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_releases_without_gaps_have_the_law(
@@ -72,6 +74,7 @@ def test_releases_without_gaps_have_the_law(
     assert misfits_of(run, 20_000, probability, false_alarm) == []
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_a_wrong_law_would_be_seen(false_alarm: float) -> None:
     answers, parameters = [2, 1], TopK(1, 2, resolution=1)
@@ -87,9 +90,11 @@ def test_a_wrong_law_would_be_seen(false_alarm: float) -> None:
 
 
 # The kernel looks at blocks from 2,048 items on, and releases the lock from 10,001.
-SIZES = [2, 3, 1023, 1024, 2047, 2048, 2049, 2050, 4095, 4097, 10_001, 70_001]
+SIZES = [2, 3, 1023, 1024, 2047, 2048, 2049, 2050, 4095, 4097,
+         *(pytest.param(n, marks=pytest.mark.deep) for n in (10_001, 70_001))]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_of_equal_answers_any_may_win_and_gaps_do_not_depend_on_their_number(
@@ -151,6 +156,7 @@ def test_all_but_one_can_win(n: int, arranged: str) -> None:
 # --- Extremes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "resolution", "sensitivity"),
     [*product(["1e-9", "1e-3", 1, 10**6], ["1e-9", "1/10", 1], ["1e-9", 1, 10**6])],
@@ -272,6 +278,7 @@ NUMBERS_OF_ANY_KIND = (
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(NUMBERS_OF_ANY_KIND, max_size=8)
     | st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=8).map(np.array)

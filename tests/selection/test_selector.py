@@ -373,6 +373,7 @@ def test_threads_add_to_one_selector() -> None:
     assert made.release().items == ((299, 19), (299, 18), (299, 17))
 
 
+@pytest.mark.slow
 def test_what_goes_elsewhere_is_of_one_moment() -> None:
     """Parts of 50 come while it is pickled and written: none is there by half."""
     made = Selector(TopK(10**6, 1))

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from tests.checking import interruptions
-from tests.checking.systems import posix_only
 from tests.selection.sample_selectors import FAR, ONE, holding
 from topgap import ItemsError, Selector, SelectorError, TopK
 from topgap.selection import candidate_pool, selector
@@ -117,7 +116,7 @@ def test_a_signal_handler_cannot_use_it_meanwhile(monkeypatch: pytest.MonkeyPatc
     assert made.release().items == ("ash",)
 
 
-@posix_only
+@pytest.mark.posix
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks while threads run
 def test_a_forked_copy_cannot_be_used() -> None:
     made = holding(ONE, {"ash": FAR, "elm": 0})

@@ -62,7 +62,8 @@ def merged_and_added(made: Callable[[], Any], parts: Parts) -> Any:
     return whole
 
 
-WAYS = [in_sequence, backwards, merged_one_by_one, merged_as_a_tree, merged_and_added]
+OTHER_WAYS = [in_sequence, backwards, merged_one_by_one, merged_and_added]
+WAYS = [*OTHER_WAYS, merged_as_a_tree]
 
 
 def named(parts: Parts) -> Iterator[tuple[tuple[int, ...], list[int]]]:
@@ -148,6 +149,7 @@ def module() -> Any:
     return selector_on(NO_CHANGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_parts_have_the_law_of_the_whole(
@@ -240,7 +242,10 @@ def misfitting(
     return misfits_of(run, runs, probability, false_alarm)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "way", [merged_as_a_tree, *(pytest.param(e, marks=pytest.mark.deep) for e in OTHER_WAYS)]
+)
 @pytest.mark.parametrize(("parts", "parameters"), FINE)
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_releases_of_parts_have_the_law(
@@ -266,6 +271,7 @@ def of_all_kinds(made: Any) -> Any:
     return whole
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_answers_of_all_types_meet_on_one_scale(false_alarm: float) -> None:
     def run() -> Outcome:
@@ -308,6 +314,7 @@ def test_broken_draws_are_found(mutant: Mutant, false_alarm: float) -> None:
     assert found != []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_threads_have_the_law(threads: int, false_alarm: float) -> None:

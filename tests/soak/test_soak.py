@@ -15,6 +15,11 @@ import pytest
 
 from tests.soak.run import BROKEN
 
+pytestmark = [
+    pytest.mark.linux(reason="reads from /proc how much memory is in use"),
+    pytest.mark.deep,
+]
+
 ROOT = Path(__file__).parents[2]
 
 

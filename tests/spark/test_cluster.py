@@ -65,6 +65,8 @@ from topgap.selection import arrow_partition
 from topgap.spark import executors, mechanism, partitions, top_k, top_k_events
 from topgap.spark.domain import items_of
 
+pytestmark = pytest.mark.linux(reason="finds the processes of a cluster in /proc, and kills them")
+
 CERTAIN = 10**6
 """An ε with which noise reaches a step of 1/10 with a chance of e^−2000 or so at these k."""
 
@@ -157,6 +159,7 @@ def test_skew(spark: SparkSession, collected: list[Any]) -> None:
     assert table.num_rows == sum(min(size, 6) for size in sizes)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("number", [1, 7])
 def test_events_are_counted_once_for_each_person(
     spark: SparkSession, number: int, in_partitions: Callable[[int], None]
@@ -206,6 +209,7 @@ def test_counts_that_go_through_the_driver_are_seen(spark: SparkSession, mutant:
     assert "Broadcast" in plan_of_events(mutated(mechanism, mutant), spark)
 
 
+@pytest.mark.smoke
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_the_law_holds_through_spark(spark: SparkSession, false_alarm: float) -> None:
     """Two partitions that shared their noise would give a gap of 0 each time.
@@ -717,6 +721,7 @@ def ledger(tmp_path: Path) -> Ledger:
     return made
 
 
+@pytest.mark.smoke
 def test_a_ledger_is_charged_before_there_is_noise_and_gets_the_result(
     spark: SparkSession, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

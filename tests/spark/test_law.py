@@ -61,6 +61,7 @@ def found_unfit(module: Any, runs: int, cases: Any, false_alarm: float) -> Itera
         yield from misfits(seen, outcomes, lawful, false_alarm)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}, k = {case[1].k}")
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_partitions_have_the_law_of_the_whole(

@@ -203,6 +203,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("answers", "whole", "share"), LAWS)
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_winners_gaps_and_measurements_have_the_law(
@@ -228,6 +229,7 @@ def chance_of_two(pair: tuple[int, ...]) -> Bounds:
     return both(*(laplace(Fraction(1), Fraction(off)) for off in pair))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_two_measurements_have_independent_noise_of_the_right_scale(false_alarm: float) -> None:
     # Noise of mean 2 moves a winner past another with probability e^−250,000,000.

@@ -54,6 +54,7 @@ def running(answers: list[int], parameters: TopK, module: Any = streams) -> Call
     return outcome
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("answers", "parameters"), LAWS)
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_batches_have_the_law_of_the_whole(

@@ -10,9 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pytest
+
+pytestmark = [
+    pytest.mark.linux(reason="reads from /proc how much memory is in use"),
+    pytest.mark.deep,
+]
 
 MEASURED = """
 import sys
+import pytest
+
 from topgap import streams
 call = getattr(streams, sys.argv[1])
 source = sys.argv[2] if len(sys.argv) > 2 else sys.stdin.buffer

@@ -22,7 +22,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
-from tests.checking.systems import IS_LINUX, IS_POSIX, posix_only
+from tests.checking.systems import IS_LINUX, IS_POSIX
 from tests.streams.sample_streams import (
     COUNTS,
     NEVER,
@@ -298,6 +298,7 @@ def test_progress_is_of_bytes_whatever_the_files_are(
     assert told == [pytest.approx(first / (first + second)), 1, 1]
 
 
+@pytest.mark.slow
 def test_progress_is_told_ten_times_a_second() -> None:
     def slowly() -> Iterator[pa.RecordBatch]:
         for start in range(50):
@@ -333,7 +334,8 @@ print(streams.top_k(sys.stdin.buffer, 2, 1, item="what", count="people"))
 """
 
 
-@posix_only
+@pytest.mark.slow
+@pytest.mark.posix
 def test_an_interruption_while_it_waits_releases_nothing() -> None:
     run = subprocess.Popen(
         [sys.executable, "-c", WAITING], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -18,6 +18,8 @@ from tests.tools.documents import (
     write_examples,
 )
 
+pytestmark = pytest.mark.posix(reason="runs the pages' lines of shell")
+
 RUN_WITH_A_CLUSTER = "docs/spark.md"  # by tests/spark/test_cluster.py
 PAGES = {name(page): page for page in pages()}
 
@@ -56,13 +58,18 @@ def run(commands: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(e, marks=() if e == "README.md" else pytest.mark.deep) for e in WITH_COMMANDS],
+)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     write_examples(tmp_path)
     done = run(WITH_COMMANDS[page], tmp_path)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -11,6 +11,8 @@ import pytest
 
 from topgap import TopK, law
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 PICTURES = DOCS / "pictures"
 SHOWN = r"!\[([^\]]+)\]\(pictures/([^)]+)\)"

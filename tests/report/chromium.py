@@ -1,0 +1,112 @@
+"""A real browser that shows pages, and what it sees of colours."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from topgap import Estimates, Release
+from topgap.report import to_html
+
+NEEDED = {
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "driver": ("chromedriver",),
+}
+PHONE, DESK = 360, 1280
+SCHEMES = ("light", "dark")
+
+
+class Browser:
+    """A headless Chromium that shows a release's page from a file."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver = driver
+        self.file = folder / "report.html"
+
+    def show(
+        self,
+        release: Release | Estimates,
+        *,
+        width: int = DESK,
+        scheme: str = "light",
+        **others: str,
+    ) -> None:
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=800, deviceScaleFactor=1, mobile=False,
+        )  # fmt: skip
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.command("Emulation.setEmulatedMedia", features=[feature])
+        self.file.write_text(to_html(release, **others), encoding="utf-8")
+        self.driver.get(self.file.as_uri())
+
+    def command(self, name: str, **arguments: Any) -> Any:
+        return self.driver.execute_cdp_cmd(name, arguments)
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def requests(self) -> list[str]:
+        """The addresses that were asked for since the last call."""
+        messages = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
+        return [
+            message["params"]["request"]["url"]
+            for message in messages
+            if message["method"] == "Network.requestWillBeSent"
+        ]
+
+    def complaints(self) -> list[str]:
+        """What the console says at warning or above since the last call."""
+        return [e["message"] for e in self.driver.get_log("browser") if e["level"] != "INFO"]
+
+
+def find_chromium() -> dict[str, str]:
+    """Where it and its driver are; who has none skips, or fails if it must be there."""
+    found = {
+        name: next(filter(None, map(shutil.which, commands)), None)
+        for name, commands in NEEDED.items()
+    }
+    missing = [" or ".join(NEEDED[name]) for name, path in found.items() if path is None]
+    if missing:
+        refuse = pytest.fail if os.environ.get("TOPGAP_NEEDS_CHROMIUM") == "1" else pytest.skip
+        refuse(f"There is no {' and no '.join(missing)} here.")
+    return {name: path for name, path in found.items() if path is not None}
+
+
+CONTRASTS = """
+    const numbers = colour => {
+        const found = colour.match(/[\\d.]+/g).map(Number);
+        return found.length === 3 ? [...found, 1] : found;
+    };
+    const ground = element => {
+        for (let each = element; each; each = each.parentElement) {
+            const colour = numbers(getComputedStyle(each).backgroundColor);
+            if (colour[3] === 1) return colour;
+        }
+        return null;
+    };
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = {};
+    while (texts.nextNode()) {
+        const element = texts.currentNode.parentElement;
+        if (!texts.currentNode.data.trim() || element.closest("script")) continue;
+        const pair = [numbers(getComputedStyle(element).color), ground(element)];
+        found[JSON.stringify(pair)] = element.tagName + "." + element.className;
+    }
+    return found;
+"""
+
+
+def luminance(colour: list[float]) -> float:
+    """As WCAG 2 defines it."""
+    parts = [value / 255 for value in colour[:3]]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: list[float], two: list[float]) -> float:
+    dark, light = sorted(map(luminance, (one, two)))
+    return (light + 0.05) / (dark + 0.05)
