@@ -8,7 +8,7 @@ from typing import Literal
 from topgap import counting
 from topgap.cli.forms import Form, form_of
 from topgap.counting import Format
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 SourceFormat = Literal[Format, "arrow"]
 _ARROW = (".arrow", ".arrows", ".feather", ".ipc")

@@ -22,8 +22,8 @@ from topgap.errors import SourceError
 from topgap.estimates import Estimates
 from topgap.estimates.serialization import FORMAT as ESTIMATES
 from topgap.ledger import Budget, Charge, Ledger, serialization
-from topgap.neighbours import Neighbours
 from topgap.numbers.format import format_exact
+from topgap.parameters import Neighbours
 from topgap.release import FORMAT as RELEASE
 from topgap.release import Release
 

@@ -9,7 +9,7 @@ from topgap.cli import budget, options
 from topgap.cli.budget import Asked, Form, Target
 from topgap.cli.complaints import one_sentence
 from topgap.cli.options import BUDGET, OUTPUT
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
 EXAMPLES = r"""

@@ -15,9 +15,8 @@ from topgap.ledger.charging import (
     PendingCharge,
     prepare_charge,
 )
-from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number
-from topgap.parameters import TopK
+from topgap.parameters import Neighbours, TopK
 from topgap.release import Release
 from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import Shares

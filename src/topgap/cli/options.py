@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from topgap import neighbours
+from topgap import parameters
 
 DATA, PRIVACY, BUDGET, OUTPUT = "The data", "Privacy", "The budget", "Output"
 """The panels in which help shows them."""
@@ -46,7 +46,7 @@ Resolution = Annotated[
     ),
 ]
 Neighbours = Annotated[
-    neighbours.Neighbours,
+    parameters.Neighbours,
     typer.Option(
         help="What one person more or less means. If one is added or removed, all counts move the "
         "same way, and half the noise is enough; if one may be replaced by another, not.",

@@ -17,7 +17,7 @@ from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA
 from topgap.display.figure import FORMS, require_matplotlib
 from topgap.errors import SourceError
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 from topgap.planning import Plan
 from topgap.planning import plot as drawing
 from topgap.planning.result import NOT_PRIVATE

@@ -12,7 +12,7 @@ from topgap.cli.forms import Form
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
 from topgap.cli.request import release as released
 from topgap.counting import MEMORY
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 _DOMAIN = "The public list of items"
 

@@ -19,8 +19,7 @@ from topgap.display.text import format_path
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
 from topgap.estimates.level import LEVEL
 from topgap.ledger.charging import LedgerCharge, PendingCharge
-from topgap.neighbours import Neighbours
-from topgap.parameters import TopK
+from topgap.parameters import Neighbours, TopK
 from topgap.selection.check import Check
 
 

@@ -7,9 +7,8 @@ from typing import Any, Literal, Unpack, overload
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
 from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
-from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number, read_flag
-from topgap.parameters import TopK
+from topgap.parameters import Neighbours, TopK
 from topgap.release import Release
 from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.measurement import Shares
