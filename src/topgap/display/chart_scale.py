@@ -21,7 +21,7 @@ class ChartScale:
 
     start: Fraction
     end: Fraction
-    of: tuple[Span, ...]
+    spans: tuple[Span, ...]
 
 
 def scale_intervals(
@@ -35,7 +35,7 @@ def scale_intervals(
     one end of which is too large ends where the scale does.
 
     >>> found = scale_intervals([Fraction(60)], [60.0], [(53.5, 66.5)])
-    >>> [float(each) for each in (found.start, *found.of[0], found.end)]
+    >>> [float(each) for each in (found.start, *found.spans[0], found.end)]
     [0.0, 53.5, 60.0, 66.5, 66.5]
     """
     floats = [*estimates, *(end for interval in intervals for end in interval)]

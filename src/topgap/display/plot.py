@@ -143,7 +143,7 @@ def plot_estimates(
     full = max(scale.end, -scale.start)
     unit = Fraction(1) if full < _LARGEST else full
     lows, points, highs = (
-        [float(each / unit) for each in column] for column in zip(*scale.of, strict=True)
+        [float(each / unit) for each in column] for column in zip(*scale.spans, strict=True)
     )
     # From the low end on, for a point need not lie within the interval if its level is low.
     lengths = [high - low for low, high in zip(lows, highs, strict=True)]
