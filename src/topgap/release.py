@@ -11,8 +11,7 @@ import numpy as np
 
 from topgap.display import dataframes
 from topgap.display.plot import plot_gaps
-from topgap.display.text import to_line, to_repr
-from topgap.display.text_table import format_html, format_text
+from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
 from topgap.errors import ReleaseError, TopgapError
 from topgap.numbers.format import format_exact, parse_exact
 from topgap.numbers.parse import is_whole
@@ -393,7 +392,7 @@ class Release:
 
     def _text(self, most: int) -> str:
         head, rows, note = self.rows(most)
-        return "\n".join([format_text(head, rows), note, *self.caveats])
+        return "\n".join([format_text_table(head, rows), note, *self.caveats])
 
     def __repr__(self) -> str:
         shown = ", ".join(to_line(to_repr(item)) for item in self.items[:5])
@@ -404,7 +403,7 @@ class Release:
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(_MOST_ROWS)
         below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
-        return f"{format_html(head, rows)}<p>{below}</p>"
+        return f"{format_html_table(head, rows)}<p>{below}</p>"
 
     def __eq__(self, other: object) -> bool:
         """Whether the same was released, by name if there are names, with the same parameters."""

@@ -16,8 +16,7 @@ from topgap.cli import files, standard_output
 from topgap.cli.csv_text import csv_text
 from topgap.cli.forms import form_of
 from topgap.cli.publishing import charged
-from topgap.display.text import format_path, to_line
-from topgap.display.text_table import format_text
+from topgap.display.text import format_path, format_text_table, to_line
 from topgap.errors import SourceError
 from topgap.estimates import Estimates
 from topgap.estimates.serialization import FORMAT as ESTIMATES
@@ -236,7 +235,7 @@ def _budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
         ]
         for each in budgets
     ]  # fmt: skip
-    parts = [format_text(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
+    parts = [format_text_table(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
     unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
     parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
     orphans = [each for each in charges if each.result is None]
@@ -273,7 +272,7 @@ def _charges(charges: Sequence[Charge]) -> str:
         ]
         for each in charges
     ]  # fmt: skip
-    return format_text(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
+    return format_text_table(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
 
 
 def _neighbours(charge: Charge) -> str:

@@ -6,8 +6,8 @@ from typing import Literal
 
 from topgap.cli.csv_text import csv_text
 from topgap.cli.publications import Publication
-from topgap.display.rounding import format_about
-from topgap.display.text_table import format_text
+from topgap.display.numbers import format_about
+from topgap.display.text import format_text_table
 from topgap.errors import MissingExtraError
 from topgap.margins import least_certain_gap
 
@@ -43,7 +43,7 @@ def in_form(made: Publication, form: Form) -> bytes:
 
 def _table(made: Publication) -> str:
     head, rows, note = made.rows()
-    lines = [format_text(head, rows), note]
+    lines = [format_text_table(head, rows), note]
     if made.release.gaps is not None:
         least = format_about(least_certain_gap(made.release.parameters))
         lines.append(f"A gap below {least} leaves the order of the two uncertain.")

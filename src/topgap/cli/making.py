@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from topgap.cli.publications import Estimated, Publication, Released
 from topgap.counting.cells import text_of
-from topgap.estimates.level import LEVEL, read_level
 from topgap.estimates.noise import Noise
 from topgap.ledger.charging import (
     NO_CHARGE,
@@ -15,7 +14,7 @@ from topgap.ledger.charging import (
     PendingCharge,
     prepare_charge,
 )
-from topgap.numbers.parse import Number
+from topgap.numbers.parse import LEVEL, Number, read_level
 from topgap.parameters import Neighbours, TopK
 from topgap.release import Release
 from topgap.selection.check import Check, describe_check

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-from topgap.display.rounding import format_share
+from topgap.display.numbers import format_share
 from topgap.estimates import Estimates
 from topgap.margins import NEAR_TIES
 from topgap.numbers.format import format_exact

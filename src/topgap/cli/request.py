@@ -17,8 +17,8 @@ from topgap.cli.making import SHARE, Estimating, Making, Releasing
 from topgap.cli.publishing import charged, publish, words
 from topgap.display.text import format_path
 from topgap.errors import LedgerError, LedgerWarning, TopgapError
-from topgap.estimates.level import LEVEL
 from topgap.ledger.charging import LedgerCharge, PendingCharge
+from topgap.numbers.parse import LEVEL
 from topgap.parameters import Neighbours, TopK
 from topgap.selection.check import Check
 

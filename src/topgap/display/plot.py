@@ -5,8 +5,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from topgap.display.chart_scale import ChartScale
-from topgap.display.rounding import format_about, format_aligned
+from topgap.display.numbers import ChartScale, format_about, format_aligned
 from topgap.display.text import to_line
 from topgap.errors import MissingExtraError
 from topgap.margins import is_uncertain, leads, least_certain_gap
@@ -131,7 +130,8 @@ def plot_estimates(
         MissingExtraError: Matplotlib is not installed.
 
     >>> from matplotlib.figure import Figure
-    >>> scale = scale_intervals([Fraction(60)], [60.0], [(53.5, 66.5)])
+    >>> from topgap.display.numbers import place_intervals
+    >>> scale = place_intervals([Fraction(60)], [60.0], [(53.5, 66.5)])
     >>> axes = Figure().subplots()
     >>> _ = plot_estimates(["flu"], scale, ["60 ± 3"], [False], axes, level="95%", cost="at ε = 1")
     >>> axes.get_title()

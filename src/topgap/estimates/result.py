@@ -10,19 +10,16 @@ from math import inf, log, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
-from topgap.display.chart_scale import ChartScale, scale_intervals
+from topgap.display.numbers import ChartScale, format_estimate, format_level, place_intervals
 from topgap.display.plot import plot_estimates
-from topgap.display.rounding import format_estimate
-from topgap.display.text import to_line, to_repr
-from topgap.display.text_table import format_html, format_text
+from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
 from topgap.errors import EstimatesError
 from topgap.estimates.intervals import Ends, Errors, find_errors
-from topgap.estimates.level import LEVEL, format_level, read_level
 from topgap.estimates.noise import Noise
 from topgap.estimates.serialization import FORMAT, parse_estimates, write_estimates, write_noise
 from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
 from topgap.numbers.format import format_exact, format_rounded
-from topgap.numbers.parse import Number, read_flag
+from topgap.numbers.parse import LEVEL, Number, read_flag, read_level
 from topgap.release import Release
 
 if TYPE_CHECKING:
@@ -338,7 +335,7 @@ topgap.estimates/1.
         Args:
             level: That of the intervals.
         """
-        return scale_intervals(self.measurements, self.estimates, self.intervals(level))
+        return place_intervals(self.measurements, self.estimates, self.intervals(level))
 
     @property
     def near_ties(self) -> tuple[bool, ...]:
@@ -384,7 +381,7 @@ topgap.estimates/1.
 
     def _text(self, level: "Number", most: int) -> str:
         head, rows, note = self.rows(level, most)
-        return "\n".join([format_text(head, rows), note, *self._caution])
+        return "\n".join([format_text_table(head, rows), note, *self._caution])
 
     @property
     def has_near_ties(self) -> bool:
@@ -399,7 +396,7 @@ topgap.estimates/1.
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
         below = escape("\n".join([note, *self._caution])).replace("\n", "<br>")
-        return f"{format_html(head, rows)}<p>{below}</p>"
+        return f"{format_html_table(head, rows)}<p>{below}</p>"
 
     def rows(self, level: "Number", most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""

@@ -6,10 +6,10 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from topgap.errors import EstimatesError, ReleaseError, TopgapError
-from topgap.estimates.level import read_level
 from topgap.estimates.measurements import check_family, read_measurements, read_noise
 from topgap.estimates.noise import Noise
 from topgap.numbers.format import format_exact, parse_exact
+from topgap.numbers.parse import read_level
 from topgap.release import Release
 
 FORMAT = "topgap.estimates/1"

@@ -3,8 +3,7 @@
 from fractions import Fraction
 from html import escape
 
-from topgap.display.chart_scale import ChartScale, Span
-from topgap.display.rounding import format_about, format_aligned, format_estimate
+from topgap.display.numbers import ChartScale, Span, format_about, format_aligned, format_estimate
 from topgap.display.text import to_line
 from topgap.estimates import Estimates
 from topgap.margins import ONE_IN, is_uncertain, leads, least_certain_gap

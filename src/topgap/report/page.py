@@ -16,8 +16,7 @@ from typing import NamedTuple
 from topgap.display.text import to_line
 from topgap.errors import EstimatesError, ParameterTypeError, ReleaseError
 from topgap.estimates import Estimates
-from topgap.estimates.level import LEVEL
-from topgap.numbers.parse import Number
+from topgap.numbers.parse import LEVEL, Number
 from topgap.release import Release
 from topgap.report.chart import render_estimates, render_gaps, render_names
 from topgap.report.words import describe_estimates, describe_release

@@ -4,18 +4,18 @@ from fractions import Fraction
 from math import sqrt
 
 from topgap._core import __version__
-from topgap.display.rounding import (
+from topgap.display.numbers import (
     format_about,
     format_estimate,
+    format_level,
+    format_likelihood_factor,
     format_share,
     format_short,
-    likelihood_factor,
-    surest_belief,
+    format_surest_belief,
 )
 from topgap.estimates import Estimates
-from topgap.estimates.level import format_level, read_level
 from topgap.margins import NEAR_TIES, ONE_IN, least_certain_gap
-from topgap.numbers.parse import Number
+from topgap.numbers.parse import Number, read_level
 from topgap.release import Release
 
 
@@ -38,8 +38,8 @@ def describe_release(release: Release) -> dict[str, str]:
         "published": "Whatever is published here",
         "reading": "this",
         "together": f"All of it together costs ε = {format_short(parameters.epsilon)}.",
-        "factor": likelihood_factor(parameters.epsilon),
-        "belief": surest_belief(parameters.epsilon),
+        "factor": format_likelihood_factor(parameters.epsilon),
+        "belief": format_surest_belief(parameters.epsilon),
         "resolution": format_short(parameters.resolution),
         "rounding": "" if release.gaps is None else ", and gaps afterwards",
         "sensitivity": format_short(parameters.sensitivity),
@@ -92,8 +92,8 @@ def _describe_shares(estimates: Estimates) -> dict[str, str]:
     selecting = estimates.release.epsilon
     return {
         "epsilon": format_short(whole),
-        "factor": likelihood_factor(whole),
-        "belief": surest_belief(whole),
+        "factor": format_likelihood_factor(whole),
+        "belief": format_surest_belief(whole),
         "together": f"All of it together costs ε = {format_short(whole)}: "
         f"{format_short(selecting)} to select, and {format_short(each)} for each measurement.",
         "epsilon_to_select": format_short(selecting),
