@@ -19,7 +19,7 @@ from topgap.cli.publishing import charged
 from topgap.display.text import format_path, format_text_table, to_line
 from topgap.errors import SourceError
 from topgap.estimates import Estimates
-from topgap.estimates.serialization import FORMAT as ESTIMATES
+from topgap.estimates.parsing import FORMAT as ESTIMATES
 from topgap.ledger import Budget, Charge, Ledger, serialization
 from topgap.numbers.format import format_exact
 from topgap.parameters import Neighbours

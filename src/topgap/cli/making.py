@@ -158,4 +158,4 @@ class Estimating:
 def _in_text(made: Release) -> Release:
     """Not all that can be stored can be written in every form: decimals and dates become text."""
     items = [item if isinstance(item, int) else text_of(item) for item in made.items]
-    return made._with_items(items)
+    return made.with_items(items)

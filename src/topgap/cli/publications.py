@@ -180,7 +180,7 @@ def _marked(release: Release, cells: list[list[Any]]) -> list[list[Any]]:
     if not release.domain_from_data:
         return cells
     head, *rows = cells
-    return [[*head, *release.mark], *([*row, "true"] for row in rows)]
+    return [[*head, *release.caveat_columns], *([*row, "true"] for row in rows)]
 
 
 def _caveat(release: Release) -> dict[str, str]:

@@ -258,7 +258,7 @@ def _with_plain_items(release: Release) -> Release:
     try:
         release.to_json()
     except ReleaseError:
-        return release._with_items([*map(to_text, release.items)])
+        return release.with_items([*map(to_text, release.items)])
     return release
 
 
