@@ -63,8 +63,9 @@ def to_html(
     elif isinstance(result, Release):
         content = _render_release_content(result)
     else:
-        kind = type(result).__name__
-        raise ParameterTypeError(f"A page shows a Release or Estimates, not {kind}.")
+        raise ParameterTypeError(
+            f"A page shows a Release or Estimates, not {type(result).__name__}."
+        )
     text = {**content.words, "title": to_line(title)}
     caveats = [*content.caveats, *([] if caveat is None else [caveat])]
     explanation = "" if counted is None else to_line(counted)
