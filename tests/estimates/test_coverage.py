@@ -131,7 +131,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result, "errors_of", mutated(intervals, mutant).errors_of)
+    monkeypatch.setattr(result, "find_errors", mutated(intervals, mutant).find_errors)
     assert not_as_wide_as_need_be(*misses(CLEAR), 1e-9) != []
 
 
@@ -146,7 +146,7 @@ def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPa
 def test_intervals_without_doubt_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last of those tied is missed by half of its intervals then."""
     broken = mutated(result, mutant).Estimates
-    monkeypatch.setattr(topgap.estimates.estimator, "Estimates", broken)
+    monkeypatch.setattr("topgap.selection.top_k_with_estimates.Estimates", broken)
     assert uncovered_too_often(*misses(TIED_FOR_THE_LAST), 1e-9) != []
 
 
