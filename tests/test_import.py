@@ -59,8 +59,6 @@ def test_it_is_quick_because_it_loads_nothing_but_errors() -> None:
         "topgap.cli",
         "topgap.cli.errors",
         "topgap.cli.main",
-        "topgap.display",
-        "topgap.display.text",
         "topgap.errors",
         "topgap.signals",
     }

@@ -54,7 +54,7 @@ LIBRARIES = {
 # What these modules may import besides each other; none of it draws, and none sees an answer.
 MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
     "topgap._core", "topgap.display.text", "topgap.errors", "topgap.estimates.noise",
-    "topgap.estimates.result", "topgap.ledger.charging", "topgap.neighbours",
+    "topgap.estimates.result", "topgap.ledger.charging",
     "topgap.numbers.format", "topgap.release", "topgap.sources.columns", "topgap.user_stacklevel",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.

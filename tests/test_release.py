@@ -76,10 +76,12 @@ def test_a_release_that_held_more_would_be_seen() -> None:
     parameters, ash = TopK(1, 3), np.array([0]).tobytes()
     gap = np.array([5]).tobytes()
     more = {
-        "elm": Release._of(parameters, ash, gap, ["ash", "elm"]),
-        10**9 + 12345: Release._of(parameters, np.array([*ANSWERS.values()]).tobytes(), gap, None),
-        10**6: Release._of(parameters, ash, [10**6, 2**70], None),
-        2: Release._of(parameters, np.array([0, 2]).tobytes(), gap, None),
+        "elm": Release.from_mechanism(parameters, ash, gap, ["ash", "elm"]),
+        10**9 + 12345: Release.from_mechanism(
+            parameters, np.array([*ANSWERS.values()]).tobytes(), gap, None
+        ),
+        10**6: Release.from_mechanism(parameters, ash, [10**6, 2**70], None),
+        2: Release.from_mechanism(parameters, np.array([0, 2]).tobytes(), gap, None),
     }
     for secret, release in more.items():
         assert secret in secrets_held(release, SECRETS)

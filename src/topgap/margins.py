@@ -1,4 +1,4 @@
-"""What the gaps of a release say: who leads by how much, and which order is uncertain."""
+"""Leads and uncertain orders, computed from the gaps of a release."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -7,18 +7,18 @@ from math import log
 from topgap.parameters import TopK
 
 ONE_IN = 20
-"""An order is uncertain where two equal items come out so far apart once in so many times."""
+"""An order is uncertain if the gap of two equal items is as large once in this many releases."""
 
 NEAR_TIES = (
     "Where an order or the last place is uncertain, the estimates lean one way or the other and "
     "are off by more than their standard errors say; the intervals allow for that, and the "
     "measurements alone, which files and the page have too, do not lean."
 )
-"""What is to be said of estimates if any order or the last place is uncertain."""
+"""The note on estimates if any order or the last place is uncertain."""
 
 
 def leads(gaps: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """How far each winner is ahead of the first item that is not named, by the gaps of a release.
+    """Return the lead of each winner over the first item that is not named.
 
     >>> leads([Fraction("12.5"), Fraction("0.3")])
     (Fraction(64, 5), Fraction(3, 10))
@@ -32,7 +32,7 @@ def leads(gaps: Sequence[Fraction]) -> tuple[Fraction, ...]:
 
 
 def least_certain_gap(parameters: TopK) -> Fraction:
-    """The gap from which on an order is no longer called uncertain: scale · ln 20, nearly.
+    """Return the smallest gap whose order is not called uncertain: scale · ln 20, nearly.
 
     The difference of two independent exponential noises has an exponentially distributed size, of
     the same mean, so two items with equal answers come out at least g apart with probability
@@ -45,7 +45,7 @@ def least_certain_gap(parameters: TopK) -> Fraction:
 
 
 def is_uncertain(gap: Fraction, parameters: TopK) -> bool:
-    """Whether noise alone often parts two equal items so far: their order means little then.
+    """Whether noise alone often separates two equal items by this gap.
 
     >>> parameters = TopK(k=2, epsilon=1)
     >>> is_uncertain(Fraction(10), parameters), is_uncertain(Fraction(15), parameters)
@@ -55,7 +55,7 @@ def is_uncertain(gap: Fraction, parameters: TopK) -> bool:
 
 
 def is_any_uncertain(gaps: Iterable[Fraction], parameters: TopK) -> bool:
-    """Whether the order of any two neighbours, or who came last, means little.
+    """Whether the order of any two adjacent winners, or the last place, is uncertain.
 
     >>> is_any_uncertain([Fraction("12.5"), Fraction("0.3")], TopK(k=2, epsilon=1))
     True

@@ -1,13 +1,16 @@
-"""The public parameters of a release: `TopK`, exact and frozen."""
+"""The public parameters of a release: `TopK`, exact and frozen; and `Neighbours`."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from topgap._core import Kernel
 from topgap.errors import ParameterError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
+
+Neighbours: TypeAlias = Literal["add-remove", "replace"]
+"""How two neighbouring data sets differ: a person added or removed, or a person replaced."""
 
 
 @dataclass(frozen=True, init=False, repr=False)

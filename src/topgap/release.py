@@ -1,4 +1,4 @@
-"""What may be published: `Release`, the boundary between what is secret and what is not."""
+"""`Release`: the published result, at the boundary between secret and public data."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,7 @@ import numpy as np
 
 from topgap.display import dataframes
 from topgap.display.plot import plot_gaps
-from topgap.display.text import to_line, to_repr
-from topgap.display.text_table import format_html, format_text
+from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
 from topgap.errors import ReleaseError, TopgapError
 from topgap.numbers.format import format_exact, parse_exact
 from topgap.numbers.parse import is_whole
@@ -31,7 +30,7 @@ NOT_PROTECTED = (
 """What is said of a release whose list of items was taken from the data."""
 
 FORMAT = "topgap.release/1"
-_ENTRIES, _MARK = {"format", "parameters", "winners"}, {"domain_from_data", "caveat"}
+_KEYS, _CAVEAT_KEYS = {"format", "parameters", "winners"}, {"domain_from_data", "caveat"}
 _PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
 _MOST_ROWS = 60
 _LARGEST_IN_JSON = 10**600  # whole numbers up to here can be read anywhere
@@ -89,48 +88,65 @@ class Release:
         _require(indices is not None or items is not None, "it must name its winners")
         k = parameters.k
         if indices is not None:
-            indices = _listed(indices, k, "one index per winner")
+            indices = _read_list(indices, k, "one index per winner")
             fits = all(is_whole(i) and 0 <= i < 2**63 for i in indices)
             _require(fits, "an index is a position, an int from 0 to below 2**63")
             _require(len({*indices}) == k, "no winner can be named twice")
         if gap_units is not None:
-            gap_units = _listed(gap_units, k, "one gap per winner")
+            gap_units = _read_list(gap_units, k, "one gap per winner")
             _require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
         if items is not None:
-            items = _listed(items, k, "one item per winner")
+            items = _read_list(items, k, "one item per winner")
         is_flag = isinstance(domain_from_data, bool | np.bool_)
         _require(is_flag, "domain_from_data is True or False")
         put = object.__setattr__  # for our own refuses
         put(self, "_parameters", parameters)
-        put(self, "_indices", None if indices is None else _in_bytes(indices))
-        put(self, "_gap_units", None if gap_units is None else _kept(gap_units))
+        put(self, "_indices", None if indices is None else _pack(indices))
+        put(self, "_gap_units", None if gap_units is None else _pack_units(gap_units))
         put(self, "_items", None if items is None else tuple(items))
         put(self, "_domain_from_data", bool(domain_from_data))
 
     @classmethod
-    def _of(
+    def from_mechanism(
         cls,
         parameters: TopK,
         indices: bytes,
         gap_units: bytes | list[int] | None,
         items: list[Any] | None,
+        *,
         domain_from_data: bool = False,
     ) -> "Release":
-        """The release of these, which come from the mechanism and need no check."""
+        """Return the release of what the mechanism drew, without any check.
+
+        For `topgap.selection` alone: others call `Release`, which checks its arguments.
+
+        Args:
+            parameters: The parameters of the release.
+            indices: The winners' positions as int64, in bytes.
+            gap_units: The gaps as int64, in bytes; a list if one is larger; None without gaps.
+            items: The winners' names; None if items go by their position.
+            domain_from_data: Whether the list of items was taken from the data.
+        """
         release = object.__new__(cls)
         put = object.__setattr__
         put(release, "_parameters", parameters)
         put(release, "_indices", indices)
-        put(release, "_gap_units", _kept(gap_units) if type(gap_units) is list else gap_units)
+        put(release, "_gap_units", _pack_units(gap_units) if type(gap_units) is list else gap_units)
         put(release, "_items", None if items is None else tuple(items))
         put(release, "_domain_from_data", domain_from_data)
         return release
 
-    def _with_items(self, items: Sequence[Any]) -> "Release":
-        """The same release with other names for its winners."""
+    def with_items(self, items: Sequence[Any]) -> "Release":
+        """Return the same release with other names for its winners, and without positions.
+
+        For the ledger and the command, which write names as text.
+
+        Raises:
+            ReleaseError: There is not one name for each winner.
+        """
         units = None if self.gap_units is None else self.gap_units.tolist()
-        marked = self._domain_from_data
-        return Release(self._parameters, None, units, items, domain_from_data=marked)
+        from_data = self._domain_from_data
+        return Release(self._parameters, None, units, items, domain_from_data=from_data)
 
     @property
     def parameters(self) -> TopK:
@@ -208,14 +224,14 @@ class Release:
         winners: list[dict[str, Any]] = [{name: item} for item in self.items]
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
             winner["gap"] = format_exact(gap)
-        made: dict[str, Any] = {
+        document: dict[str, Any] = {
             "format": FORMAT,
             "parameters": self._parameters.to_dict(),
             "winners": winners,
         }
         if self._domain_from_data:
-            made |= {"domain_from_data": True, "caveat": NOT_PROTECTED}
-        return made
+            document |= {"domain_from_data": True, "caveat": NOT_PROTECTED}
+        return document
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Release":
@@ -231,14 +247,14 @@ class Release:
         try:
             known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
             _require(known, f"it must have the format {FORMAT}")
-            marked = _MARK & {*read}
-            _require({*read} - marked == _ENTRIES, "it has other entries")
-            _require(not marked or _is_marked(read), "it marks its domain in another way")
+            caveat = _CAVEAT_KEYS & {*read}
+            _require({*read} - caveat == _KEYS, "it has other entries")
+            _require(not caveat or _has_caveat(read), "it marks its domain in another way")
             _require({*read["parameters"]} == {*_PARAMETERS}, "it has other parameters")
             parameters = TopK(**read["parameters"])
             winners = [{**winner} for winner in read["winners"]]
-            items, indices, gaps = (_column(winners, name) for name in ("item", "index", "gap"))
-            units = None if gaps is None else [_units(gap, parameters) for gap in gaps]
+            items, indices, gaps = (_pop_column(winners, name) for name in ("item", "index", "gap"))
+            units = None if gaps is None else [_read_units(gap, parameters) for gap in gaps]
         except ReleaseError:
             raise
         except TopgapError as error:
@@ -247,7 +263,7 @@ class Release:
             raise ReleaseError("This is no release: something is missing or misplaced.") from None
         _require(not any(winners), "a winner has an item or an index, and a gap, and nothing else")
         _require(items is None or indices is None, "winners go by an item or by an index")
-        return cls(parameters, indices, units, items, domain_from_data=bool(marked))
+        return cls(parameters, indices, units, items, domain_from_data=bool(caveat))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The release as JSON, from which `from_json` makes an equal one.
@@ -334,8 +350,8 @@ class Release:
         """
         if self.gaps is None:
             raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
-        mark = self._domain_from_data
-        return plot_gaps(self.items, self.gaps, self._parameters, ax, domain_from_data=mark)
+        from_data = self._domain_from_data
+        return plot_gaps(self.items, self.gaps, self._parameters, ax, domain_from_data=from_data)
 
     def columns(self) -> dict[str, Any]:
         """What the data frames are made of: a list or array by each name.
@@ -351,11 +367,11 @@ class Release:
                 )
             columns["gap"] = [float(gap) for gap in self.gaps or ()]
             columns["gap_units"] = self.gap_units
-        return columns | self.mark
+        return columns | self.caveat_columns
 
     @property
-    def mark(self) -> dict[str, list[bool]]:
-        """The column that there is only if the list of items was taken from the data."""
+    def caveat_columns(self) -> dict[str, list[bool]]:
+        """The column `domain_from_data`, if the list of items was taken from the data."""
         return {"domain_from_data": [True] * len(self)} if self._domain_from_data else {}
 
     def __len__(self) -> int:
@@ -385,15 +401,15 @@ class Release:
         return head, rows, f"… and {more} more\n{note}" if more else note
 
     def __str__(self) -> str:
-        return self._text(_MOST_ROWS)
+        return self._format(_MOST_ROWS)
 
     def to_text(self) -> str:
         """The whole table as text; `str` shows the first winners of a long one."""
-        return self._text(len(self))
+        return self._format(len(self))
 
-    def _text(self, most: int) -> str:
+    def _format(self, most: int) -> str:
         head, rows, note = self.rows(most)
-        return "\n".join([format_text(head, rows), note, *self.caveats])
+        return "\n".join([format_text_table(head, rows), note, *self.caveats])
 
     def __repr__(self) -> str:
         shown = ", ".join(to_line(to_repr(item)) for item in self.items[:5])
@@ -404,18 +420,18 @@ class Release:
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(_MOST_ROWS)
         below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
-        return f"{format_html(head, rows)}<p>{below}</p>"
+        return f"{format_html_table(head, rows)}<p>{below}</p>"
 
     def __eq__(self, other: object) -> bool:
         """Whether the same was released, by name if there are names, with the same parameters."""
         if not isinstance(other, Release):
             return NotImplemented
-        return self._released() == other._released()
+        return self._identity() == other._identity()
 
     def __hash__(self) -> int:
         return hash((self._parameters, self._gap_units))
 
-    def _released(self) -> tuple[object, ...]:
+    def _identity(self) -> tuple[object, ...]:
         named = self._items is not None
         return self._parameters, self._gap_units, named, self.items, self._domain_from_data
 
@@ -429,7 +445,7 @@ class Release:
         # As in all that is written, positions go only where there are no names.
         indices = self.indices.tolist() if self._items is None else None
         units = None if self.gap_units is None else self.gap_units.tolist()
-        return _restored, (self._parameters, indices, units, self._items, self._domain_from_data)
+        return _restore, (self._parameters, indices, units, self._items, self._domain_from_data)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Release is frozen.")
@@ -438,7 +454,7 @@ class Release:
         raise AttributeError("A Release is frozen.")
 
 
-def _restored(
+def _restore(
     parameters: TopK,
     indices: list[int] | None,
     gap_units: list[int] | None,
@@ -448,17 +464,17 @@ def _restored(
     return Release(parameters, indices, gap_units, items, domain_from_data=domain_from_data)
 
 
-def _is_marked(read: dict[str, Any]) -> bool:
-    """Whether it says that its domain is from the data, and says it in words too."""
+def _has_caveat(read: dict[str, Any]) -> bool:
+    """Whether it says that its domain is from the data, as a flag and in words."""
     return read.get("domain_from_data") is True and isinstance(read.get("caveat"), str)
 
 
-def _in_bytes(numbers: Sequence[int]) -> bytes:
+def _pack(numbers: Sequence[int]) -> bytes:
     return np.array(numbers, dtype=np.int64).tobytes()
 
 
-def _kept(gap_units: Sequence[int]) -> bytes | tuple[int, ...]:
-    return tuple(map(int, gap_units)) if max(gap_units) >= 2**63 else _in_bytes(gap_units)
+def _pack_units(gap_units: Sequence[int]) -> bytes | tuple[int, ...]:
+    return tuple(map(int, gap_units)) if max(gap_units) >= 2**63 else _pack(gap_units)
 
 
 def _require(holds: bool, what: str) -> None:
@@ -466,16 +482,16 @@ def _require(holds: bool, what: str) -> None:
         raise ReleaseError(f"This is no release: {what}.")
 
 
-def _listed(given: Any, k: int, what: str) -> list[Any]:
+def _read_list(given: Any, k: int, what: str) -> list[Any]:
     try:
-        listed = [] if isinstance(given, str | bytes) else [*given]
+        values = [] if isinstance(given, str | bytes) else [*given]
     except Exception:  # it is no list, or fails as it is read
-        listed = []
-    _require(len(listed) == k, f"it must have a list of {what}, as many as k says")
-    return listed
+        values = []
+    _require(len(values) == k, f"it must have a list of {what}, as many as k says")
+    return values
 
 
-def _units(gap: str, parameters: TopK) -> int:
+def _read_units(gap: str, parameters: TopK) -> int:
     try:
         units = parse_exact(gap) / parameters.resolution
     except ValueError:
@@ -484,8 +500,8 @@ def _units(gap: str, parameters: TopK) -> int:
     return units.numerator
 
 
-def _column(winners: list[dict[str, Any]], name: str) -> list[Any] | None:
-    """What all winners have by this name, taken out; None if the first has nothing by it."""
+def _pop_column(winners: list[dict[str, Any]], name: str) -> list[Any] | None:
+    """Remove this key from all winners and return its values; None if the first has no such key."""
     if not winners or name not in winners[0]:
         return None
     return [winner.pop(name) for winner in winners]

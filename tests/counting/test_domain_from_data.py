@@ -103,7 +103,7 @@ def test_a_release_with_the_mark_says_it_in_every_form() -> None:
         Release.from_json(MARKED.to_json()),
         pickle.loads(pickle.dumps(MARKED)),  # noqa: S301 - it is ours
         copy.deepcopy(MARKED),
-        MARKED._with_items(["flu"]),
+        MARKED.with_items(["flu"]),
     ):
         assert other == MARKED
         assert hash(other) == hash(MARKED)

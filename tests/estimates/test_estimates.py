@@ -89,7 +89,7 @@ def test_nothing_is_drawn_before_all_that_could_go_wrong(monkeypatch: pytest.Mon
     def drawn(*_: object) -> None:
         pytest.fail("winners were drawn")
 
-    monkeypatch.setattr(Noise, "_of_one", fail)
+    monkeypatch.setattr(Noise, "for_one_winner", fail)
     monkeypatch.setattr(Shares, "select_and_measure", drawn)
     with pytest.raises(KeyboardInterrupt):
         top_k_with_estimates(PAGES, 2, 1)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -85,6 +86,10 @@ def fuzz_showing(given: dict[str, Any], call: Judge) -> None:
         assert all(len(row) == len(head) for row in rows)
         assert note
     assert type(call(name + "to_text", (), release.to_text)) is str
+    call(name + "with_items", (ReleaseError,), release.with_items, given["texts"])
+    drawn = (release.parameters, np.arange(len(release)).tobytes(), None, [*release.items])
+    same = call(name + "from_mechanism", (), Release.from_mechanism, *drawn)
+    assert same is None or same.items == release.items
     if given["plotted"] and release.epsilon < 10**300:
         call(name + "plot", (ReleaseError,), release.plot, Figure().subplots())
     texts = {"counted": given["texts"][0], "caveat": given["texts"][1], "title": given["title"]}
@@ -262,6 +267,8 @@ def fuzz_estimating(given: dict[str, Any], call: Judge) -> None:
     if found is not None:
         assert len(found) == k
         assert all(low <= high for low, high in found)
+    scale = call(name + "chart_scale", PARAMETERS, made.chart_scale, level)
+    assert scale is None or len(scale.spans) == k
     doubts = call(name + "in_doubt", PARAMETERS, made.in_doubt, level)
     assert doubts is None or len(doubts) == k
     asking = (*PARAMETERS, ReleaseError)

@@ -128,10 +128,10 @@ def test_a_release_that_cannot_be_is_found(arguments: dict[str, Any]) -> None:
 
     whole = {"indices": [0, 1], "gap_units": [5, 5], **arguments}
     indices, units = (np.array(each, dtype=np.int64).tobytes() for each in whole.values())
-    made = Release._of(TopK(2, 1), indices, units, None)
+    made = Release.from_mechanism(TopK(2, 1), indices, units, None)
     with pytest.raises(AssertionError):
         well_formed.is_release(made, answers=5)
-    right = Release._of(TopK(2, 1), np.array([0, 4]).tobytes(), units, None)
+    right = Release.from_mechanism(TopK(2, 1), np.array([0, 4]).tobytes(), units, None)
     if "gap_units" not in arguments:
         well_formed.is_release(right, answers=5)
 

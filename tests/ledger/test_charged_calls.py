@@ -1022,8 +1022,8 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_estimates),
     (top_k_with_estimates, Mutant("draws before it pays",
                              "return pending.charge_then_run("
-                             "lambda: Estimates(*select_and_measure(), noise._repeated(k)))",
-                             "made = Estimates(*select_and_measure(), noise._repeated(k))\n"
+                             "lambda: Estimates(*select_and_measure(), noise.repeat(k)))",
+                             "made = Estimates(*select_and_measure(), noise.repeat(k))\n"
                              "    return pending.charge_then_run(lambda: made)"), look_at_order),
     (selector, Mutant("draws before it pays", "        pending.charge_then_run(draw)\n",
                       "        made = draw()\n"

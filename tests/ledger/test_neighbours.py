@@ -34,11 +34,10 @@ from topgap import (
     Release,
     TopK,
     law,
-    neighbours,
     select,
 )
+from topgap.ledger import entry, verification
 from topgap.ledger import ledger as ledger_module
-from topgap.ledger import verification
 from topgap.ledger.entry import Entry
 from topgap.selection.measurement import Shares
 
@@ -372,18 +371,18 @@ def look_at_nonsense(path: Path) -> None:
 
 LOOKS = [look_at_costs, look_at_refusals, look_at_releases, look_at_results, look_at_nonsense]
 MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
-    (neighbours, Mutant("takes one for the other", "return 2 if", "return 1 if"), look_at_costs),
-    (neighbours, Mutant("takes all for one person more",
+    (entry, Mutant("takes one for the other", "return 2 if", "return 1 if"), look_at_costs),
+    (entry, Mutant("takes all for one person more",
                         'return 2 if stated == "add-remove" else None', "return 2"),
      look_at_refusals),
-    (neighbours, Mutant("knows nothing of monotonic answers",
+    (entry, Mutant("knows nothing of monotonic answers",
                         'return "add-remove" if parameters.monotonic else None', "return None"),
      look_at_releases),
     (ledger_module, Mutant("forgets what was stated", '"stated": None if relation is None else '
                            "format_exact(stated)", '"stated": None'), look_at_costs),
     (ledger_module, Mutant("believes the price of a result",
-                           "cost = convert_epsilon(cost, relation, dataset.relation, "
-                           "charged.dataset)",
+                           "cost = validation.convert_epsilon(cost, relation, "
+                           "dataset.relation, charged.dataset)",
                            "pass"), look_at_results),
     (verification, Mutant("does not convert", "parse_epsilon(entry.stated) * times",
                           "parse_epsilon(entry.epsilon)"), look_at_nonsense),

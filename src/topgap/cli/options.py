@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from topgap import neighbours
+from topgap import parameters
 from topgap.cli.files import none_if_standard_output
 
 DATA, PRIVACY, BUDGET, OUTPUT = "The data", "Privacy", "The budget", "Output"
@@ -47,7 +47,7 @@ Resolution = Annotated[
     ),
 ]
 Neighbours = Annotated[
-    neighbours.Neighbours,
+    parameters.Neighbours,
     typer.Option(
         help="What one person more or less means. If one is added or removed, all counts move the "
         "same way, and half the noise is enough; if one may be replaced by another, not.",

@@ -5,8 +5,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from topgap.display.chart_scale import ChartScale
-from topgap.display.rounding import format_about, format_aligned
+from topgap.display.numbers import ChartScale, format_about, format_aligned
 from topgap.display.text import to_line
 from topgap.errors import MissingExtraError
 from topgap.margins import is_uncertain, leads, least_certain_gap
@@ -131,7 +130,8 @@ def plot_estimates(
         MissingExtraError: Matplotlib is not installed.
 
     >>> from matplotlib.figure import Figure
-    >>> scale = scale_intervals([Fraction(60)], [60.0], [(53.5, 66.5)])
+    >>> from topgap.display.numbers import place_intervals
+    >>> scale = place_intervals([Fraction(60)], [60.0], [(53.5, 66.5)])
     >>> axes = Figure().subplots()
     >>> _ = plot_estimates(["flu"], scale, ["60 ± 3"], [False], axes, level="95%", cost="at ε = 1")
     >>> axes.get_title()
@@ -143,7 +143,7 @@ def plot_estimates(
     full = max(scale.end, -scale.start)
     unit = Fraction(1) if full < _LARGEST else full
     lows, points, highs = (
-        [float(each / unit) for each in column] for column in zip(*scale.of, strict=True)
+        [float(each / unit) for each in column] for column in zip(*scale.spans, strict=True)
     )
     # From the low end on, for a point need not lie within the interval if its level is low.
     lengths = [high - low for low, high in zip(lows, highs, strict=True)]
@@ -170,23 +170,23 @@ class _Chart:
 
     def __init__(self, items: Sequence[Any], ax: "Axes | None", *, domain_from_data: bool) -> None:
         try:
-            drawable = _drawable()
+            drawable = _find_drawable()
         except ImportError:
             raise MissingExtraError("plot needs matplotlib: pip install matplotlib.") from None
         self._k = len(items)
-        self._marked = domain_from_data
+        self._domain_from_data = domain_from_data
         self.labelled = range(0, self._k, ceil(self._k / _MOST_LABELS))
-        self._names = [_label(items[rank], drawable) for rank in self.labelled]
+        self._names = [_make_label(items[rank], drawable) for rank in self.labelled]
         self._own = ax is None
         self.ax = _new_axes(self._k) if ax is None else ax
 
     def entitle(self, title: str) -> None:
-        """Write it above, and below it what is not protected."""
+        """Set the title, with a line that says what is not protected."""
         caveat = "\nNot protected: the list of items was taken from the data"
-        self.ax.set_title(title + caveat * self._marked)
+        self.ax.set_title(title + caveat * self._domain_from_data)
 
     def annotate(self, text: str, x: float, rank: int) -> None:
-        """Write at the right of this place."""
+        """Write the text to the right of this position."""
         self.ax.annotate(
             text,
             (x, rank),
@@ -214,16 +214,16 @@ def _new_axes(k: int) -> "Axes":
     return axes
 
 
-def _drawable() -> set[int]:
-    """The characters that the fonts in use have; others would be warned of and drawn as boxes."""
+def _find_drawable() -> set[int]:
+    """Return the characters of the fonts in use; others cause warnings and are drawn as boxes."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     fonts = [findfont(FontProperties(family=[each])) for each in FontProperties().get_family()]
     return {code for font in fonts for code in get_font(font).get_charmap()}
 
 
-def _label(item: Any, drawable: set[int]) -> str:
-    """The item's name, not too long, with a number for each character that cannot be drawn."""
+def _make_label(item: Any, drawable: set[int]) -> str:
+    """Return the item's name, shortened, with a code for each character that cannot be drawn."""
     name = to_line(item)
     if len(name) > _LONGEST_NAME:
         name = name[: _LONGEST_NAME - 1] + "…"

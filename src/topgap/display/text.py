@@ -1,8 +1,11 @@
-"""Names and paths as text: whatever they are, on one line, without passwords."""
+"""Text for people: names and paths on one line, without passwords, and tables of them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from html import escape
 from unicodedata import east_asian_width
+
+Row = Sequence[str]
 
 _LONGEST_PATH = 5_000  # no system has longer ones
 # One slash is enough, for pathlib leaves one of two; one letter before it is a drive of Windows.
@@ -23,7 +26,7 @@ _SECRETS = (
 
 
 def to_text(thing: object) -> str:
-    """The thing as text, even if it cannot be written as such.
+    """Return the thing as text, even if its own `str` fails.
 
     A whole number of more digits than Python writes has hexadecimal ones, and other things that
     refuse go by their type.
@@ -31,19 +34,19 @@ def to_text(thing: object) -> str:
     >>> to_text("flu"), to_text(10**5000)[:5], to_text((10**5000,))
     ('flu', '0x31e', '<tuple>')
     """
-    return _or_otherwise(str, thing)
+    return _convert_safely(str, thing)
 
 
 def to_repr(thing: object) -> str:
-    """The thing as `repr` writes it, or else as `to_text` does.
+    """Return the thing as `repr` writes it, or else as `to_text` does.
 
     >>> to_repr("flu"), to_repr(10**5000)[:5]
     ("'flu'", '0x31e')
     """
-    return _or_otherwise(repr, thing)
+    return _convert_safely(repr, thing)
 
 
-def _or_otherwise(write: Callable[[object], str], thing: object) -> str:
+def _convert_safely(write: Callable[[object], str], thing: object) -> str:
     try:
         return write(thing)
     except Exception:  # whose text is not ours
@@ -52,7 +55,7 @@ def _or_otherwise(write: Callable[[object], str], thing: object) -> str:
 
 
 def to_line(thing: object) -> str:
-    r"""The thing as text, without characters that would change what is around it.
+    r"""Return the thing as text, without characters that would change what is around it.
 
     >>> print(to_line("two\nlines"))
     two\nlines
@@ -66,7 +69,7 @@ def to_line(thing: object) -> str:
 
 
 def format_path(path: object) -> str:
-    r"""A path or an address as messages show it: on one line, and without a password.
+    r"""Return a path or an address as messages show it: on one line, and without a password.
 
     >>> format_path("visits.csv"), format_path("postgresql://ann:secret@host/db?password=secret")
     ('visits.csv', 'postgresql://…@host/db?…')
@@ -82,9 +85,52 @@ def format_path(path: object) -> str:
 
 
 def width(text: str) -> int:
-    """Columns on a terminal, where wide characters take two.
+    """Return the number of columns on a terminal, where wide characters take two.
 
     >>> width("flu"), width("日本")
     (3, 4)
     """
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def format_text_table(head: Row, rows: Sequence[Row], left: Collection[int] = (1,)) -> str:
+    """Return a table of cells for a terminal or a file.
+
+    Args:
+        head: The names of the columns.
+        rows: The cells.
+        left: The columns that are aligned to the left; the others are aligned to the right.
+
+    >>> print(format_text_table(["rank", "item"], [["1", "flu"]]))
+    rank  item
+       1  flu
+    """
+    widths = [max(map(width, column)) for column in zip(head, *rows, strict=True)]
+    lines = []
+    for row in [head, *rows]:
+        spaces = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
+        cells = [
+            cell + space if column in left else space + cell
+            for column, (cell, space) in enumerate(zip(row, spaces, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def format_html_table(head: Row, rows: Sequence[Row]) -> str:
+    """Return a table of cells for a notebook: the second column aligned to the left.
+
+    >>> format_html_table(["rank", "item"], [["1", "<flu>"]]).count("&lt;flu&gt;")
+    1
+    """
+    body = "".join(f"<tr>{_format_html_row(row, 'td')}</tr>" for row in rows)
+    top = f"<tr>{_format_html_row(head, 'th')}</tr>"
+    return f"<table><thead>{top}</thead><tbody>{body}</tbody></table>"
+
+
+def _format_html_row(cells: Row, tag: str) -> str:
+    sides = ["right", "left", *["right"] * (len(cells) - 2)]
+    return "".join(
+        f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+        for cell, side in zip(cells, sides, strict=True)
+    )

@@ -9,8 +9,8 @@ whose order is not in doubt, the errors of the gaps have the covariance
 with v = G + 1/12 and c = 1/12 in squared steps, where G is the variance of geometric noise. For the
 noise is a whole number of steps and a remainder, and a gap is the difference of the wholes, less
 one step where its first remainder is the smaller one. The remainders are alike and independent, so
-that happens with chance 1/2, to two neighbours at once with chance 1/6, and for gaps without a
-winner in common independently: variance 1/4, covariance 1/6 − 1/4 = −1/12, and 0. Together,
+that happens with probability 1/2, to two neighbours at once with probability 1/6, and for gaps
+without a winner in common independently: variance 1/4, covariance 1/6 − 1/4 = −1/12, and 0. So,
 2·G + 1/4 = 2·v + c on the diagonal and −G − 1/12 = −v beside it. It is what noise of variance v on
 each winner and an error of rounding of variance c in each gap would make; v is close to β², the
 variance of real exponential noise.
@@ -25,6 +25,7 @@ docs/estimates.md: w·m_i + (1 − w)·(z_i + mean(m) − mean(z)).
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import exp, expm1
 
 import numpy as np
@@ -34,9 +35,11 @@ Array = np.ndarray[tuple[int], np.dtype[np.float64]]
 ROUNDING = 1 / 12
 """The variance of what is lost by rounding one gap down, in squared steps."""
 
+_LARGEST = Fraction(2**900)  # variances may lie apart by 10^12, which leaves room for all products
+
 
 def geometric_variance(rate: float) -> float:
-    """The variance of geometric noise, times the square of its rate: 1 for a rate near 0.
+    """Return the variance of geometric noise, times the square of its rate: 1 for a rate near 0.
 
     >>> geometric_variance(0.0), round(geometric_variance(1.0), 4)
     (1.0, 0.9207)
@@ -127,6 +130,41 @@ class Combination:
             after = self._beside[i] * solved[i + 1] if i + 1 < len(solved) else 0.0
             solved[i] = (solved[i] - after) / self._pivots[i]
         return solved
+
+
+def correct_measurements(
+    combination: Combination,
+    measurements: Sequence[Fraction],
+    gaps: Sequence[Fraction],
+    *,
+    resolution: Fraction,
+    unit: Fraction,
+) -> tuple[Fraction, ...]:
+    """Return the estimates x̂, one for each measurement.
+
+    Args:
+        combination: The weights of measurements and gaps, in `unit`.
+        measurements: The measurements m.
+        gaps: The gaps g, rounded down to multiples of the resolution.
+        resolution: One step.
+        unit: The unit of `combination`, so that no float is too large or too small.
+
+    >>> both = Combination([2.0, 2.0], between=1.0, rounding=0.0)
+    >>> one, two = Fraction(60), Fraction(50)
+    >>> exact = {"resolution": Fraction(2), "unit": Fraction(1)}
+    >>> [float(each) for each in correct_measurements(both, [one, two], [Fraction(12)], **exact)]
+    [61.0, 49.0]
+    """
+    half = resolution / 2
+    pairs = zip(measurements, measurements[1:], gaps, strict=False)
+    residuals = [(gap + half - (first - second)) / unit for first, second, gap in pairs]
+    corrections = combination.corrections(
+        [float(max(-_LARGEST, min(each, _LARGEST))) for each in residuals]
+    )
+    return tuple(
+        measured + Fraction(correction) * unit
+        for measured, correction in zip(measurements, corrections, strict=True)
+    )
 
 
 def _pivots(diagonal: list[float], beside: list[float]) -> list[float]:

@@ -62,24 +62,26 @@ class Errors:
 
     @lru_cache(maxsize=64)  # noqa: B019  (they are few, and kept by a cache themselves)
     def ends(self, tail: Fraction) -> list[Ends]:
-        """For each estimate, what its error stays above, and what below, but for such a chance."""
+        """Return two ends for each estimate: its error is beyond either with probability `tail`."""
         if not self.laplace and not self.normal:
-            return [_chebyshev(variance, float(tail)) for variance in self.combination.variances]
+            return [
+                _apply_chebyshev(variance, float(tail)) for variance in self.combination.variances
+            ]
         if len({*self.variances}) == 1:
-            return self._between_ranks(float(tail))
+            return self._interpolate_ends(float(tail))
         return [self._ends(i, float(tail)) for i in range(len(self.variances))]
 
     @lru_cache(maxsize=64)  # noqa: B019
     def ends_of_measurements(self, tail: Fraction) -> list[Ends]:
-        """The same for the measurements alone, which holds whoever won."""
+        """Return the same for the measurements alone, which holds whoever won."""
         if not self.laplace and not self.normal:
-            return [_chebyshev(variance, float(tail)) for variance in self.variances]
+            return [_apply_chebyshev(variance, float(tail)) for variance in self.variances]
         none = np.zeros(0)
         spreads = [*self.laplace] if self.laplace else [*self.variances]
         ends = {}
         for spread in {*spreads}:
             laplace, variance = (np.array([spread]), 0.0) if self.laplace else (none, spread)
-            ends[spread] = _between(laplace, none, variance, float(tail))
+            ends[spread] = _find_ends(laplace, none, variance, float(tail))
         return [ends[spread] for spread in spreads]
 
     def _ends(self, i: int, tail: float) -> Ends:
@@ -89,13 +91,13 @@ class Errors:
         if self.normal:
             variance += float(measurements**2 @ np.array(self.variances))
         scales = measurements * np.array(self.laplace) if self.laplace else np.zeros(0)
-        return _between(scales, selection * self.exponential, variance, tail)
+        return _find_ends(scales, selection * self.exponential, variance, tail)
 
-    def _between_ranks(self, tail: float) -> list[Ends]:
-        """The ends where all were measured alike: reckoned at a few ranks, and between them drawn.
+    def _interpolate_ends(self, tail: float) -> list[Ends]:
+        """Return the ends for equal variances: computed at a few ranks, and interpolated between.
 
-        Beside their spread, the ends are the same for all but for rounding: even where that is the
-        larger part of the noise, by a few hundredths at the first and last ranks.
+        Divided by their spread, the ends differ between ranks only because of rounding: by a few
+        hundredths at the first and last ranks, even where rounding is most of the noise.
         """
         k = len(self.variances)
         spreads = np.sqrt(self.combination.variances)
@@ -109,7 +111,7 @@ class Errors:
 
 @lru_cache(maxsize=256)
 def find_errors(parameters: TopK, noise: Noise) -> Errors:
-    """Those of winners that were selected with these parameters and measured with this noise.
+    """Return the errors of winners selected with these parameters and measured with this noise.
 
     >>> errors = find_errors(TopK(k=1, epsilon=1), Noise("normal", (Fraction(8),)))
     >>> [round(end * float(errors.unit), 3) for end in errors.ends(Fraction(1, 40))[0]]  # ∓1.96·√8
@@ -136,14 +138,14 @@ def find_errors(parameters: TopK, noise: Noise) -> Errors:
     )
 
 
-def _between(laplace: Floats, exponential: Floats, variance: float, tail: float) -> Ends:
-    """What the sum stays above, and what below: 1 − tail would lose what is small of the tail."""
+def _find_ends(laplace: Floats, exponential: Floats, variance: float, tail: float) -> Ends:
+    """Return the quantiles of the sum at both tails; 1 − tail would round a small tail."""
     (low,) = compute_quantiles(laplace, exponential, variance, [tail])
     (mirrored,) = compute_quantiles(laplace, -exponential, variance, [tail])
     return low, -mirrored
 
 
-def _chebyshev(variance: float, tail: float) -> Ends:
-    """Noise of any law is beyond these with a chance of at most twice the tail."""
+def _apply_chebyshev(variance: float, tail: float) -> Ends:
+    """Return ends that noise of any law exceeds with probability at most twice the tail."""
     end = sqrt(variance / (2 * tail))
     return -end, end

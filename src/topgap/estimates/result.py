@@ -1,4 +1,4 @@
-"""Who, by how much, and how many: `Estimates`."""
+"""`Estimates`: the winners of a release with an estimate and an interval for each."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,23 +6,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from html import escape
-from math import inf, log, nextafter, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
-from topgap.display.chart_scale import ChartScale, scale_intervals
+from topgap.display.numbers import ChartScale, format_estimate, format_level, place_intervals
 from topgap.display.plot import plot_estimates
-from topgap.display.rounding import format_estimate
-from topgap.display.text import to_line, to_repr
-from topgap.display.text_table import format_html, format_text
+from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
 from topgap.errors import EstimatesError
+from topgap.estimates.combination import correct_measurements
 from topgap.estimates.intervals import Ends, Errors, find_errors
-from topgap.estimates.level import LEVEL, format_level, read_level
 from topgap.estimates.noise import Noise
-from topgap.estimates.serialization import FORMAT, parse_estimates, write_estimates, write_noise
+from topgap.estimates.parsing import FORMAT, parse_estimates
 from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
-from topgap.numbers.format import format_exact, format_rounded
-from topgap.numbers.parse import Number, read_flag
+from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
+from topgap.numbers.parse import LEVEL, Number, read_flag, read_level
 from topgap.release import Release
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 Interval = tuple[float, float]
 
 _MOST_ROWS = 60
-_LARGEST = Fraction(2**900)  # variances may lie apart by 10^12, which leaves room for all products
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,7 +95,7 @@ alone, which files and the page have too, do not lean.
         The answer is the one that was rounded down to a multiple of the resolution. What is beyond
         the largest float is infinite; the measurements are exact.
         """
-        return tuple(map(_as_float, self._exact))
+        return tuple(map(to_float, self._exact))
 
     @cached_property
     def standard_errors(self) -> tuple[float, ...]:
@@ -185,8 +182,8 @@ alone, which files and the page have too, do not lean.
         unit = self._errors.unit
         return tuple(
             (
-                _outwards(centre - Fraction(high) * unit - half, -inf),
-                _outwards(centre - Fraction(low) * unit + half, inf),
+                round_outwards(centre - Fraction(high) * unit - half, -inf),
+                round_outwards(centre - Fraction(low) * unit + half, inf),
             )
             for centre, (low, high) in zip(centres, ends, strict=True)
         )
@@ -197,19 +194,16 @@ alone, which files and the page have too, do not lean.
 
     @cached_property
     def _exact(self) -> tuple[Fraction, ...]:
-        half, unit = self.release.parameters.resolution / 2, self._errors.unit
-        pairs = zip(self.measurements, self.measurements[1:], self.release.gaps or (), strict=False)
-        residuals = [(gap + half - (one - next_one)) / unit for one, next_one, gap in pairs]
-        corrections = self._errors.combination.corrections(
-            [float(max(-_LARGEST, min(each, _LARGEST))) for each in residuals]
-        )
-        return tuple(
-            measured + Fraction(correction) * unit
-            for measured, correction in zip(self.measurements, corrections, strict=True)
+        return correct_measurements(
+            self._errors.combination,
+            self.measurements,
+            self.release.gaps or (),
+            resolution=self.release.parameters.resolution,
+            unit=self._errors.unit,
         )
 
     def _in_units(self, number: float) -> float:
-        return _as_float(Fraction(number) * self._errors.unit)
+        return to_float(Fraction(number) * self._errors.unit)
 
     def to_dict(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """Everything in a dict: released and measured numbers as exact strings, others as floats.
@@ -222,15 +216,25 @@ alone, which files and the page have too, do not lean.
             "epsilon": None if self.epsilon is None else str(self.epsilon),
             "release": self.release.to_dict(),
             "measurements": [format_exact(each) for each in self.measurements],
-            "noise": write_noise(self.noise),
+            "noise": self.noise.to_dict(),
             "level": format_exact(read_level(level)),
-            "estimates": write_estimates(
-                self.estimates,
-                self.standard_errors,
-                self.intervals(level),
-                self.intervals(level, simultaneous=True),
-                self.in_doubt(level),
-            ),
+            "estimates": [
+                {
+                    "estimate": _finite_or_none(estimate),
+                    "standard_error": _finite_or_none(error),
+                    "interval": [*map(_finite_or_none, alone)],
+                    "simultaneous_interval": [*map(_finite_or_none, at_once)],
+                    "in_doubt": doubt,
+                }
+                for estimate, error, alone, at_once, doubt in zip(
+                    self.estimates,
+                    self.standard_errors,
+                    self.intervals(level),
+                    self.intervals(level, simultaneous=True),
+                    self.in_doubt(level),
+                    strict=True,
+                )
+            ],
         }
 
     @classmethod
@@ -271,9 +275,9 @@ topgap.estimates/1.
             read = json.loads(text)
         except Exception:  # it is no text, or not JSON, or nested too deeply
             raise EstimatesError("These are no estimates: they must be JSON.") from None
-        made = cls.from_dict(read)
-        made.release.to_json()  # which refuses items that JSON has not, such as NaN
-        return made
+        estimates = cls.from_dict(read)
+        estimates.release.to_json()  # which refuses items that JSON has not, such as NaN
+        return estimates
 
     def to_pandas(self, level: "Number" = LEVEL) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
@@ -338,7 +342,7 @@ topgap.estimates/1.
         Args:
             level: That of the intervals.
         """
-        return scale_intervals(self.measurements, self.estimates, self.intervals(level))
+        return place_intervals(self.measurements, self.estimates, self.intervals(level))
 
     @property
     def near_ties(self) -> tuple[bool, ...]:
@@ -352,16 +356,16 @@ topgap.estimates/1.
         return self.in_doubt(1 - Fraction(2, ONE_IN))
 
     def _columns(self, level: "Number") -> dict[str, Any]:
-        intervals, mark = self.intervals(level), self.release.mark
+        intervals, last = self.intervals(level), self.release.caveat_columns
         return {
-            **{name: each for name, each in self.release.columns().items() if name not in mark},
-            "measurement": [_as_float(each) for each in self.measurements],
+            **{name: each for name, each in self.release.columns().items() if name not in last},
+            "measurement": [to_float(each) for each in self.measurements],
             "estimate": [*self.estimates],
             "standard_error": [*self.standard_errors],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
             "in_doubt": [*self.in_doubt(level)],
-            **mark,
+            **last,
         }
 
     def __len__(self) -> int:
@@ -372,7 +376,7 @@ topgap.estimates/1.
         return zip(self.release.items, self.estimates, strict=True)
 
     def __str__(self) -> str:
-        return self._text(LEVEL, _MOST_ROWS)
+        return self._format(LEVEL, _MOST_ROWS)
 
     def to_text(self, level: "Number" = LEVEL) -> str:
         """The whole table as text; `str` shows the first winners of a long one.
@@ -380,11 +384,11 @@ topgap.estimates/1.
         Args:
             level: That of the intervals.
         """
-        return self._text(level, len(self))
+        return self._format(level, len(self))
 
-    def _text(self, level: "Number", most: int) -> str:
+    def _format(self, level: "Number", most: int) -> str:
         head, rows, note = self.rows(level, most)
-        return "\n".join([format_text(head, rows), note, *self._caution])
+        return "\n".join([format_text_table(head, rows), note, *self._notes])
 
     @property
     def has_near_ties(self) -> bool:
@@ -392,14 +396,14 @@ topgap.estimates/1.
         return is_any_uncertain(self.release.gaps or (), self.release.parameters)
 
     @property
-    def _caution(self) -> list[str]:
+    def _notes(self) -> list[str]:
         near_ties = [NEAR_TIES] if self.has_near_ties else []
         return [*near_ties, *self.release.caveats]
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
-        below = escape("\n".join([note, *self._caution])).replace("\n", "<br>")
-        return f"{format_html(head, rows)}<p>{below}</p>"
+        below = escape("\n".join([note, *self._notes])).replace("\n", "<br>")
+        return f"{format_html_table(head, rows)}<p>{below}</p>"
 
     def rows(self, level: "Number", most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""
@@ -413,25 +417,10 @@ topgap.estimates/1.
     def __repr__(self) -> str:
         shown = ", ".join(to_line(to_repr(item)) for item in self.release.items[:5])
         more = ", …" if len(self) > 5 else ""
-        mark = ", of a list from the data" * self.release.domain_from_data
-        return f"<Estimates of the top {len(self)}{mark}: {shown}{more}>"
+        caveat = ", of a list from the data" * self.release.domain_from_data
+        return f"<Estimates of the top {len(self)}{caveat}: {shown}{more}>"
 
 
-def _outwards(end: Fraction, direction: float) -> float:
-    """The end of an interval as a float that does not cut off any of it.
-
-    >>> _outwards(Fraction(2**53 + 1), inf), _outwards(Fraction(1, 2), inf)
-    (9007199254740994.0, 0.5)
-    """
-    nearest = _as_float(end)
-    if abs(nearest) == inf:
-        return nearest
-    falls_short = nearest < end if direction > 0 else nearest > end
-    return nextafter(nearest, direction) if falls_short else nearest
-
-
-def _as_float(number: Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return inf if number > 0 else -inf
+def _finite_or_none(number: float) -> float | None:
+    """JSON has no infinite numbers."""
+    return number if isfinite(number) else None

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from topgap.display.text import to_line
 from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
-from topgap.neighbours import Neighbours, relation_of
+from topgap.ledger.entry import relation_of
 from topgap.numbers.format import format_exact
-from topgap.parameters import TopK
+from topgap.parameters import Neighbours, TopK
 from topgap.user_stacklevel import find_user_stacklevel
 
 if TYPE_CHECKING:

@@ -1,4 +1,9 @@
-"""One entry of a ledger: its columns, its hash, which chains it to the one before, and its time."""
+"""One entry of a ledger: its columns, its hash, which chains it to the one before, and its time.
+
+Two data sets are neighbours if one person was added or removed ("add-remove"), or if one person was
+replaced by another ("replace"). An ε holds for one of these relations, and so does a sum of them: a
+data set has one relation, and the ε of each charge is converted to it.
+"""
 
 import json
 import re
@@ -6,11 +11,11 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from topgap.errors import LedgerError
-from topgap.neighbours import DEFAULT_RELATION, RELATIONS, Neighbours
 from topgap.numbers.format import format_exact, parse_exact
+from topgap.parameters import Neighbours, TopK
 
 Kind = Literal["dataset", "charge", "result"]
 INITIAL_HASH = "topgap.ledger"
@@ -18,6 +23,15 @@ INITIAL_HASH = "topgap.ledger"
 
 MAX_JSON_DEPTH, MAX_JSON_DIGITS = 50, 600
 """How deep the JSON in an entry may be, and how many digits its whole numbers may have."""
+
+RELATIONS: tuple[Neighbours, ...] = get_args(Neighbours)
+
+DEFAULT_RELATION: Neighbours = "add-remove"
+"""The relation of a data set that was added before a ledger recorded relations.
+
+The ε of every release by topgap holds for it if the sensitivity does, and that of monotonic answers
+holds for it alone.
+"""
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{}]')
@@ -216,3 +230,36 @@ def parse_timestamp(text: str) -> datetime:
     if time.tzinfo != UTC or format_timestamp(time) != text:
         raise ValueError
     return time
+
+
+def relation_of(parameters: TopK) -> Neighbours | None:
+    """Return the relation for which the ε of a release holds; None if only its user knows.
+
+    Monotonic answers all move the same way if a person is added or removed, and their noise is
+    halved for that: their ε holds for "add-remove". Otherwise ε holds for the neighbours for which
+    the sensitivity holds.
+
+    >>> relation_of(TopK(k=1, epsilon=1, monotonic=True)), relation_of(TopK(k=1, epsilon=1))
+    ('add-remove', None)
+    """
+    return "add-remove" if parameters.monotonic else None
+
+
+def conversion_factor(stated: Neighbours | None, relation: Neighbours) -> int | None:
+    """Return the factor that converts a stated ε to another relation; None if no ε follows.
+
+    A replacement is a removal and an addition, so its privacy loss is at most twice the loss of one
+    of them. An ε between data sets of equal size bounds no addition.
+
+    Args:
+        stated: The relation for which the ε holds; None if that is `relation` itself.
+        relation: The relation of the data set.
+
+    >>> conversion_factor("add-remove", "replace"), conversion_factor(None, "replace")
+    (2, 1)
+    >>> conversion_factor("replace", "add-remove") is None
+    True
+    """
+    if stated is None or stated == relation:
+        return 1
+    return 2 if stated == "add-remove" else None

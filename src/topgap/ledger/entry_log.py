@@ -20,7 +20,7 @@ from topgap.ledger.entry import (
     parse_timestamp,
 )
 from topgap.ledger.models import Charge
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 _ALL = ", ".join(COLUMNS)
 _END = 2**63

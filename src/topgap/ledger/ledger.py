@@ -16,9 +16,9 @@ from topgap.ledger.models import Budget, Charge, Quote, Verification
 from topgap.ledger.statements import read_budget, read_budgets, read_charges
 from topgap.ledger.storage.database import Database
 from topgap.ledger.verification import verify_entries
-from topgap.neighbours import Neighbours, convert_epsilon
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
+from topgap.parameters import Neighbours
 
 WAIT = 60
 """How many seconds to wait for others who use the file, by default."""
@@ -211,7 +211,7 @@ class Ledger:
             log = self._log(connection)
             last = log.last()
             total, spent, dataset_relation = log.balance(name)
-            cost = convert_epsilon(stated, relation, dataset_relation, name)
+            cost = validation.convert_epsilon(stated, relation, dataset_relation, name)
             if spent + cost > total:
                 raise _refuse(name, cost, total - spent, total, stated)
             if (spent + cost).denominator >= 10**_MOST_DIGITS:
@@ -275,7 +275,7 @@ class Ledger:
         dataset = log.find_dataset(charged.dataset)
         if dataset is None:
             raise log.tampered()
-        cost = convert_epsilon(cost, relation, dataset.relation, charged.dataset)
+        cost = validation.convert_epsilon(cost, relation, dataset.relation, charged.dataset)
         if cost > parse_epsilon(charged.epsilon):
             raise LedgerError(
                 f"Charge {charged.number} is of ε = {charged.epsilon}, and the result cost more: "

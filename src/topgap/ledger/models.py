@@ -5,7 +5,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 
 @dataclass(frozen=True)

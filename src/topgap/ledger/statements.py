@@ -5,7 +5,7 @@ from fractions import Fraction
 from topgap.ledger.entry import Entry, parse_epsilon, parse_timestamp
 from topgap.ledger.entry_log import EntryLog, charge_from_entry, parse_spent
 from topgap.ledger.models import Budget, Charge
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 
 def read_budget(log: EntryLog, dataset: str) -> Budget:

@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from topgap.display.text import to_text
+from topgap.display.text import to_line, to_text
 from topgap.errors import LedgerError, ParameterError, ParameterTypeError, ReleaseError
 from topgap.estimates.result import Estimates
-from topgap.ledger.entry import MAX_JSON_DEPTH, MAX_JSON_DIGITS, is_json
-from topgap.neighbours import RELATIONS, Neighbours, relation_of
+from topgap.ledger.entry import (
+    MAX_JSON_DEPTH,
+    MAX_JSON_DIGITS,
+    RELATIONS,
+    conversion_factor,
+    is_json,
+    relation_of,
+)
+from topgap.parameters import Neighbours
 from topgap.release import Release
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 10_000
@@ -251,5 +258,27 @@ def _with_plain_items(release: Release) -> Release:
     try:
         release.to_json()
     except ReleaseError:
-        return release._with_items([*map(to_text, release.items)])
+        return release.with_items([*map(to_text, release.items)])
     return release
+
+
+def convert_epsilon(
+    epsilon: Fraction, stated: Neighbours | None, relation: Neighbours, dataset: str
+) -> Fraction:
+    """Return the cost of a release to a data set with this relation.
+
+    Raises:
+        LedgerError: No ε for this relation follows from the stated one.
+
+    >>> convert_epsilon(Fraction(1, 3), "add-remove", "replace", "visits")
+    Fraction(2, 3)
+    """
+    factor = conversion_factor(stated, relation)
+    if factor is None:
+        raise LedgerError(
+            f"The ε of {to_line(dataset)} is for one person added or removed (add-remove), and "
+            f"an ε for one person replaced by another (replace) says nothing of that; state one "
+            f"that is true for add-remove, or charge a data set that was added with neighbours "
+            f"replace; nothing was charged."
+        )
+    return epsilon * factor

@@ -6,11 +6,17 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from topgap.errors import LedgerError, ParameterError
-from topgap.ledger.entry import INITIAL_HASH, RESTORE_ADVICE, Entry, parse_epsilon
+from topgap.ledger.entry import (
+    INITIAL_HASH,
+    RESTORE_ADVICE,
+    Entry,
+    conversion_factor,
+    parse_epsilon,
+)
 from topgap.ledger.entry_log import EntryLog, format_receipt
 from topgap.ledger.models import Verification
 from topgap.ledger.storage.database import has_our_tables
-from topgap.neighbours import Neighbours, conversion_factor
+from topgap.parameters import Neighbours
 
 _RECEIPT = re.compile(r"([1-9][0-9]{0,17}):[0-9a-f]{64}")
 

@@ -1,9 +1,9 @@
-"""Exact numbers as text: decimals where they are exact, and otherwise fractions."""
+"""Exact numbers as text, decimals where they are exact and otherwise fractions; and as floats."""
 
 import re
 from decimal import Decimal
 from fractions import Fraction
-from math import floor, gcd, isfinite, log10
+from math import floor, gcd, inf, isfinite, log10, nextafter
 
 _MOST_DIGITS = 100_000
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
@@ -66,3 +66,32 @@ def format_rounded(number: float, spread: float) -> str:
         return f"{number:.10g}"
     places = 1 - floor(log10(spread))
     return f"{number:.{min(max(places, 0), 6)}f}"
+
+
+def to_float(number: Fraction) -> float:
+    """Return the nearest float; an infinite one if the number is too large for any other.
+
+    >>> to_float(Fraction(1, 2)), to_float(Fraction(-(10**400)))
+    (0.5, -inf)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
+def round_outwards(end: Fraction, direction: float) -> float:
+    """Return the end of an interval as a float that does not cut off any of it.
+
+    Args:
+        end: The exact end.
+        direction: inf for the upper end of an interval, -inf for the lower.
+
+    >>> round_outwards(Fraction(2**53 + 1), inf), round_outwards(Fraction(1, 2), inf)
+    (9007199254740994.0, 0.5)
+    """
+    nearest = to_float(end)
+    if abs(nearest) == inf:
+        return nearest
+    falls_short = nearest < end if direction > 0 else nearest > end
+    return nextafter(nearest, direction) if falls_short else nearest

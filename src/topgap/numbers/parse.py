@@ -27,6 +27,9 @@ from topgap.errors import (
 Number: TypeAlias = "int | float | str | Decimal | Fraction | np.integer | np.floating"
 """What may stand for an exact parameter."""
 
+LEVEL = Fraction(95, 100)
+"""The default level of confidence intervals."""
+
 # NumPy counts a time span among its integers, and Python a bool; neither is a number here.
 _NOT_NUMBERS = (bool, np.bool_, np.timedelta64)
 _FLAGS = (bool, np.bool_)
@@ -119,6 +122,24 @@ def read_parameter(value: "Number", name: str) -> Fraction:
     if exact < 0:
         raise ParameterError(f"{name} must be greater than 0, not negative.")
     return exact
+
+
+def read_level(level: "Number") -> Fraction:
+    """Return the level of confidence intervals as an exact number between 0 and 1.
+
+    Raises:
+        ParameterTypeError: It is of a type that is no exact number.
+        ParameterError: It does not lie between 0 and 1, or is too close to 1.
+
+    >>> read_level(0.95)
+    Fraction(19, 20)
+    """
+    share = read_parameter(level, "level")
+    if share >= 1:
+        raise ParameterError("level must be below 1, such as 0.95.")
+    if share > 1 - Fraction(1, 10**100):
+        raise ParameterError("level must be below 1 by 1e-100 or more, such as 0.95.")
+    return share
 
 
 def _read_number(value: "Number", name: str) -> Fraction:

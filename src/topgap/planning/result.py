@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
-from topgap.display.text_table import format_html, format_text
+from topgap.display.text import format_html_table, format_text_table
 from topgap.numbers.format import format_exact, format_rounded
 from topgap.planning.plot import plot
 from topgap.planning.rows import Lists, Row
@@ -141,11 +141,11 @@ class Plan:
     def to_text(self) -> str:
         """The plan as a table: for each ε a line of names and gaps, and one with counts too."""
         head, rows = self._table()
-        return "\n".join([format_text(head, rows), *self._notes()])
+        return "\n".join([format_text_table(head, rows), *self._notes()])
 
     def _repr_html_(self) -> str:
         head, rows = self._table()
-        return f"{format_html(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+        return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         head = ["ε", "released", "list right", "order too", f"of {self.k} right"]

@@ -1,13 +1,12 @@
 """A release, or estimates, as one HTML file that explains itself, to read, to print and to keep.
 
-    to_html(made, title=…, caveat=…)   the page: chart, numbers, what they mean, how to cite
-    read_release(html)                 the release that a page holds, exactly
-    read_estimates(html)               the estimates that a page holds, exactly
+    to_html(result, title=…, caveat=…)   the page: chart, numbers, what they mean, how to cite
+    read_release(html)                   the release that a page holds, exactly
+    read_estimates(html)                 the estimates that a page holds, exactly
 
 The page asks nothing of the network, runs no script, and is the same for the same release.
 """
 
-from topgap.report.embedded import read_estimates, read_release
-from topgap.report.page import to_html
+from topgap.report.page import read_estimates, read_release, to_html
 
 __all__ = ["read_estimates", "read_release", "to_html"]

@@ -1,33 +1,37 @@
-"""The ranking as the rows of a table, in which the gaps are seen: each row has its bar."""
+"""The rows of the page's tables: each winner has a bar that shows its gap, or its estimate."""
 
 from fractions import Fraction
 from html import escape
 
-from topgap.display.rounding import format_about, format_aligned
+from topgap.display.numbers import ChartScale, Span, format_about, format_aligned, format_estimate
 from topgap.display.text import to_line
+from topgap.estimates import Estimates
 from topgap.margins import ONE_IN, is_uncertain, leads, least_certain_gap
+from topgap.numbers.parse import Number
 from topgap.release import Release
 
 
-def names(release: Release) -> str:
-    """A row per winner, for a release without gaps.
+def render_names(release: Release) -> str:
+    """Return a row per winner, for a release without gaps.
 
     >>> from topgap.parameters import TopK
-    >>> names(Release(TopK(k=1, epsilon=1), items=["flu"])).count("<tr")
+    >>> render_names(Release(TopK(k=1, epsilon=1), items=["flu"])).count("<tr")
     1
     """
-    return "\n".join(row(str(rank), name(item)) for rank, item in enumerate(release.items, 1))
+    ranked = enumerate(release.items, 1)
+    return "\n".join(_render_row(str(rank), _render_item(item)) for rank, item in ranked)
 
 
-def bars(release: Release) -> tuple[str, str]:
-    """A row per winner with its bar and numbers, and the row of the yardstick below them.
+def render_gaps(release: Release) -> tuple[str, str]:
+    """Return a row per winner with its bar and numbers, and the row of the yardstick below them.
 
     A bar is as long as the lead over the first item that is not named, and its end is the item's
-    own gap. The full width is the longest lead; or the yardstick, the gap from which on an order
-    is certain, if no lead is as long: then all leads are small, and so they look.
+    own gap. The yardstick is the gap from which on an order is certain. The full width is the
+    longest lead, or the yardstick if that is longer, so that small leads look small.
 
     >>> from topgap.parameters import TopK
-    >>> rows, yardstick = bars(Release(TopK(k=2, epsilon=1), [4, 0], [125, 3], ["flu", "cold"]))
+    >>> release = Release(TopK(k=2, epsilon=1), [4, 0], [125, 3], ["flu", "cold"])
+    >>> rows, yardstick = render_gaps(release)
     >>> rows.count("<tr"), yardstick.count("<tr")
     (2, 1)
     """
@@ -39,46 +43,111 @@ def bars(release: Release) -> tuple[str, str]:
     columns = zip(release.items, release.gaps or (), ahead, strict=True)
     for rank, (item, gap, lead) in enumerate(columns, 1):
         uncertain = is_uncertain(gap, parameters)
-        entry = name(item) + _bar((lead - gap) / full, gap / full, uncertain=uncertain)
+        bar = _render_gap_bar((lead - gap) / full, gap / full, uncertain=uncertain)
         gap_text, lead_text = (format_aligned(each, parameters.resolution) for each in (gap, lead))
-        mark = ' <span class="mark">order uncertain</span>' if uncertain else ""
-        rows.append(row(str(rank), entry, ahead=gap_text + mark, lead=lead_text))
+        label = ' <span class="mark">order uncertain</span>' if uncertain else ""
+        entry = _render_item(item) + bar
+        rows.append(_render_row(str(rank), entry, ahead=gap_text + label, lead=lead_text))
     entry = f"<span>Two equal items come out so far apart once in {ONE_IN} times</span>"
-    entry += _bar(Fraction(0), yardstick / full, uncertain=True)
-    return "\n".join(rows), row("", entry, ahead=f"≈ {format_about(yardstick)}", lead="")
+    entry += _render_gap_bar(Fraction(0), yardstick / full, uncertain=True)
+    return "\n".join(rows), _render_row("", entry, ahead=f"≈ {format_about(yardstick)}", lead="")
 
 
-def _bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:
-    """A bar up to the next item's end, and from there the gap; both as parts of the full width."""
+def render_estimates(estimates: Estimates, level: "Number") -> str:
+    """Return a row per winner: its bar, the estimate, the interval, and the measurement.
+
+    A bar reaches from 0 to the estimate, and its error bar from one end of the interval to the
+    other. All bars have one scale.
+
+    >>> from topgap import TopK, estimate
+    >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
+    >>> rows = render_estimates(estimate(release, [60], variance=8, noise="laplace"), 0.95)
+    >>> "60.0 ± 2.8" in rows, "54.0 to 66.0" in rows
+    (True, True)
+    """
+    release = estimates.release
+    scale = estimates.chart_scale(level)
+    columns = zip(
+        release.items,
+        estimates.near_ties,
+        scale.spans,
+        estimates.estimates,
+        estimates.standard_errors,
+        estimates.intervals(level),
+        estimates.measurements,
+        strict=True,
+    )
+    rows = []
+    for rank, each in enumerate(columns, 1):
+        item, near_tie, span, estimate, error, (low, high), measured = each
+        label = ' <span class="mark">may lean</span>' if near_tie else ""
+        rows.append(
+            _render_row(
+                str(rank),
+                _render_item(item) + _render_error_bar(span, scale),
+                estimate=f"{format_estimate(estimate, error)} ± "
+                f"{format_estimate(error, error)}{label}",
+                interval=f"{format_estimate(low, error)} to {format_estimate(high, error)}",
+                measured=_format_measurement(measured, release.parameters.resolution),
+            )
+        )
+    return "\n".join(rows)
+
+
+def _format_measurement(measured: Fraction, resolution: Fraction) -> str:
+    text = format_aligned(abs(measured), resolution)
+    if measured >= 0:
+        return text
+    return text.replace("≈ ", "≈ −") if text.startswith("≈") else f"−{text}"
+
+
+def _render_gap_bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:
+    """Return a bar up to the next item's end, and from there the gap, as parts of the width."""
     fill = ' fill="url(#hatch)"' if uncertain else ""
     return (
         '<svg class="bar" aria-hidden="true" focusable="false">'
-        f'<rect class="rest" width="{percent(start)}" height="100%"/>'
-        f'<rect class="gap{" uncertain" * uncertain}"{fill} x="{percent(start)}" '
-        f'width="{percent(length)}" height="100%"/></svg>'
+        f'<rect class="rest" width="{_percent(start)}" height="100%"/>'
+        f'<rect class="gap{" uncertain" * uncertain}"{fill} x="{_percent(start)}" '
+        f'width="{_percent(length)}" height="100%"/></svg>'
     )
 
 
-def name(item: object) -> str:
-    """An item as text that changes nothing around it.
+def _render_error_bar(span: Span, scale: ChartScale) -> str:
+    full = scale.end - scale.start
+    zero, low, estimate, high = ((each - scale.start) / full for each in (Fraction(0), *span))
+    start, length = min(zero, estimate), abs(estimate - zero)
+    ends = "".join(
+        f'<line class="error" x1="{_percent(x)}" x2="{_percent(x)}" y1="5%" y2="95%"/>'
+        for x in (low, high)
+    )
+    return (
+        '<svg class="bar" aria-hidden="true" focusable="false">'
+        f'<rect class="rest" x="{_percent(start)}" width="{_percent(length)}" height="100%"/>'
+        f'<line class="error" x1="{_percent(low)}" x2="{_percent(high)}" y1="50%" y2="50%"/>'
+        f"{ends}</svg>"
+    )
 
-    >>> name("<flu>")
+
+def _render_item(item: object) -> str:
+    """Return an item's name as markup that changes nothing around it.
+
+    >>> _render_item("<flu>")
     '<bdi>&lt;flu&gt;</bdi>'
     """
     return f"<bdi>{escape(to_line(item))}</bdi>"
 
 
-def percent(part: Fraction) -> str:
-    """A part of the full width.
+def _percent(part: Fraction) -> str:
+    """Return a part of the full width as CSS.
 
-    >>> percent(Fraction(1, 3))
+    >>> _percent(Fraction(1, 3))
     '33.3333%'
     """
     return f"{float(100 * part):.4f}%"
 
 
-def row(rank: str, entry: str, **numbers: str) -> str:
-    """A row of the table: the markup in its cells, and of those with numbers the class."""
+def _render_row(rank: str, entry: str, **numbers: str) -> str:
+    """Return a row of the table; `numbers` are the further cells by their class."""
     # The roles are those of the elements; they outlast the layout for phones, which is no table.
     cells = "".join(
         f'<td role="cell" class="{kind}">{number}</td>' for kind, number in numbers.items()

@@ -1,25 +1,35 @@
-"""What the page says in other words from release to release."""
+"""The texts of the page that differ from release to release, by their names in the templates."""
 
 from fractions import Fraction
 from math import sqrt
 
 from topgap._core import __version__
-from topgap.display.rounding import format_about, format_short, likelihood_factor, surest_belief
-from topgap.margins import ONE_IN, least_certain_gap
+from topgap.display.numbers import (
+    format_about,
+    format_estimate,
+    format_level,
+    format_likelihood_factor,
+    format_share,
+    format_short,
+    format_surest_belief,
+)
+from topgap.estimates import Estimates
+from topgap.margins import NEAR_TIES, ONE_IN, least_certain_gap
+from topgap.numbers.parse import Number, read_level
 from topgap.release import Release
 
 
-def words(release: Release) -> dict[str, str]:
-    """Text for each name that stands in a template.
+def describe_release(release: Release) -> dict[str, str]:
+    """Return the text for each name in a template.
 
     >>> from topgap import TopK
-    >>> words(Release(TopK(k=1, epsilon="1/2"), [4], [125]))["epsilon"]
+    >>> describe_release(Release(TopK(k=1, epsilon="1/2"), [4], [125]))["epsilon"]
     '1/2 = 0.5'
     """
     parameters = release.parameters
     return {
         "version": __version__,
-        "summary": _summary(release),
+        "summary": _summarize(release),
         **(_MONOTONIC if parameters.monotonic else _NOT_MONOTONIC),
         **(_POSITIONS if "index" in release.to_dict()["winners"][0] else _NAMES),
         "k": str(parameters.k),
@@ -28,8 +38,8 @@ def words(release: Release) -> dict[str, str]:
         "published": "Whatever is published here",
         "reading": "this",
         "together": f"All of it together costs ε = {format_short(parameters.epsilon)}.",
-        "factor": likelihood_factor(parameters.epsilon),
-        "belief": surest_belief(parameters.epsilon),
+        "factor": format_likelihood_factor(parameters.epsilon),
+        "belief": format_surest_belief(parameters.epsilon),
         "resolution": format_short(parameters.resolution),
         "rounding": "" if release.gaps is None else ", and gaps afterwards",
         "sensitivity": format_short(parameters.sensitivity),
@@ -40,12 +50,82 @@ def words(release: Release) -> dict[str, str]:
     }
 
 
-def _summary(release: Release) -> str:
+def describe_estimates(estimates: Estimates, level: "Number") -> dict[str, str]:
+    """Return the text for each name in a template, those of the release included.
+
+    >>> from topgap import TopK, estimate
+    >>> release = Release(TopK(k=1, epsilon="1/2"), [4], [125])
+    >>> combined = estimate(release, [60], variance=8, noise="normal")
+    >>> describe_estimates(combined, 0.95)["often"]
+    '95 of 100'
+    """
+    share = format_share(read_level(level))
+    base = describe_release(estimates.release)
+    return {
+        **base,
+        "summary": base["summary"].replace(", and how far", ", how far").removesuffix(".")
+        + ", and estimates of how many.",
+        "scale_formula": base["scale_formula"].replace("ε", "(ε to select)"),
+        "percent": format_level(level),
+        "often": f"at least {share}" if estimates.noise.kind == "unknown" else share,
+        "at_once": _describe_coverage(len(estimates), share),
+        "measurement_error": _format_range(estimates.measurement_errors),
+        "near_ties": NEAR_TIES,
+        **(
+            _describe_cost_of_selection(estimates)
+            if estimates.epsilon is None
+            else _describe_shares(estimates)
+        ),
+    }
+
+
+def _summarize(release: Release) -> str:
     single = len(release) == 1
     largest = f"The {'item' if single else f'{len(release)} items'} that came out largest"
     if release.gaps is None:
         return f"{largest}." if single else f"{largest}, from the largest down."
     return f"{largest}, and how far {'it' if single else 'each'} came out ahead of the next."
+
+
+def _describe_shares(estimates: Estimates) -> dict[str, str]:
+    whole, each = estimates.epsilon or Fraction(0), estimates.noise.epsilon or Fraction(0)
+    selecting = estimates.release.epsilon
+    return {
+        "epsilon": format_short(whole),
+        "factor": format_likelihood_factor(whole),
+        "belief": format_surest_belief(whole),
+        "together": f"All of it together costs ε = {format_short(whole)}: "
+        f"{format_short(selecting)} to select, and {format_short(each)} for each measurement.",
+        "epsilon_to_select": format_short(selecting),
+        "epsilon_to_measure": format_short(each),
+        "measurement_scale": format_short(estimates.noise.scales[0]),
+    }
+
+
+def _describe_cost_of_selection(estimates: Estimates) -> dict[str, str]:
+    epsilon = format_short(estimates.release.epsilon)
+    return {
+        "of_what": "of the ranking; what the measurements cost comes on top",
+        "published": "The ranking with its gaps",
+        "reading": "the ranking",
+        "together": f"The ranking with its gaps costs ε = {epsilon}. The measurements were made "
+        f"elsewhere; what they cost comes on top, and the estimates cost nothing more.",
+        "noise_kind": _NOISE_KINDS[estimates.noise.kind],
+    }
+
+
+def _describe_coverage(k: int, share: str) -> str:
+    if k == 1:
+        return "Anything about the items that are not named."
+    return (
+        f"That all {k} intervals hold at once in {share} publications: each does so for itself. "
+        f"Wider ones that hold at once are in the JSON below, as simultaneous_interval."
+    )
+
+
+def _format_range(errors: tuple[float, ...]) -> str:
+    least, most = (format_estimate(each, each) for each in (min(errors), max(errors)))
+    return least if least == most else f"{least} to {most}"
 
 
 _MONOTONIC = {
@@ -69,4 +149,9 @@ _NAMES = {"item": "Item", "item_note": ""}
 _POSITIONS = {
     "item": "Position",
     "item_note": "; each goes by its position in the list of all items, counted from 0",
+}
+_NOISE_KINDS = {
+    "laplace": "Their noise is Laplace noise.",
+    "normal": "Their noise is normal.",
+    "unknown": "Of their noise the variance alone is known.",
 }

@@ -337,7 +337,9 @@ def select_prepared(parameters: TopK, data: Prepared, *, gaps: bool) -> Release:
     if data.names is not None:
         winners = look_up(data.names, np.frombuffer(indices, dtype=np.int64).tolist())
     units = gap_units if gaps else None
-    return Release._of(parameters, indices, units, winners, data.domain_from_data)
+    return Release.from_mechanism(
+        parameters, indices, units, winners, domain_from_data=data.domain_from_data
+    )
 
 
 def _draw(parameters: TopK, data: Prepared) -> tuple[bytes, bytes | list[int]]:

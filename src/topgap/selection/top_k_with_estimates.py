@@ -7,9 +7,8 @@ from typing import Any, Literal, Unpack, overload
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
 from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
-from topgap.neighbours import Neighbours
 from topgap.numbers.parse import Number, read_flag
-from topgap.parameters import TopK
+from topgap.parameters import Neighbours, TopK
 from topgap.release import Release
 from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.measurement import Shares
@@ -149,6 +148,6 @@ def estimate_from(
     """The estimates of what is selected and measured with these shares, in whatever way."""
     # Before, for nothing may go wrong after the winners have been drawn; and of one, for there may
     # be fewer answers than k.
-    noise = Noise._of_one(shares.selection, shares.measurement_epsilon)
+    noise = Noise.for_one_winner(shares.selection, shares.measurement_epsilon)
     k = shares.selection.k
-    return pending.charge_then_run(lambda: Estimates(*select_and_measure(), noise._repeated(k)))
+    return pending.charge_then_run(lambda: Estimates(*select_and_measure(), noise.repeat(k)))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from topgap.auditing.attacks.game import AttackResult
 from topgap.auditing.probability.directed_rounding import format_share_down, format_share_up
 from topgap.auditing.results.audit import WIDTH, format_epsilon, wrap_notes
-from topgap.display.text_table import format_text
+from topgap.display.text import format_text_table
 
 FORMAT = "topgap.attack/1"
 _RANGE = "confidence range"
@@ -31,7 +31,7 @@ def to_text(results: Sequence[AttackResult], failure: Fraction, *, width: int = 
         f"probability {float(failure):.2g}.",
         conclusion(results),
     ]
-    table = format_text(_HEAD, [*map(_row, results)], left=(0, 1, 8))
+    table = format_text_table(_HEAD, [*map(_row, results)], left=(0, 1, 8))
     return "\n".join([table, "", *wrap_notes(notes, width)])
 
 

@@ -12,7 +12,7 @@ from topgap.auditing.probability.directed_rounding import format_lower_bound
 from topgap.auditing.results.findings import MechanismAudit
 from topgap.auditing.results.plot import plot
 from topgap.auditing.results.verdicts import conclude, count_private_releases, describe_verdict
-from topgap.display.text_table import format_html, format_text
+from topgap.display.text import format_html_table, format_text_table
 from topgap.numbers.format import format_exact
 
 if TYPE_CHECKING:
@@ -96,12 +96,12 @@ class Audit:
         Args:
             width: The longest line of the notes.
         """
-        table = format_text(_HEAD, self._rows(), left=(0, 2, 6))
+        table = format_text_table(_HEAD, self._rows(), left=(0, 2, 6))
         return "\n".join([table, "", *wrap_notes(self._notes(), width)])
 
     def _repr_html_(self) -> str:
         notes = "<br>".join(map(escape, self._notes()))
-        return f"{format_html(_HEAD, self._rows())}<p>{notes}</p>"
+        return f"{format_html_table(_HEAD, self._rows())}<p>{notes}</p>"
 
     def _rows(self) -> list[list[str]]:
         return [_row(each) for each in self.mechanisms]

@@ -12,8 +12,7 @@ import typer
 from topgap.cli import files
 from topgap.cli.budget.request import ExportRequest, ListRequest
 from topgap.cli.csv_text import format_csv
-from topgap.display.text import to_line
-from topgap.display.text_table import format_text
+from topgap.display.text import format_text_table, to_line
 from topgap.ledger import Budget, Charge
 from topgap.numbers.format import format_exact
 
@@ -76,7 +75,7 @@ def format_budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
         ]
         for each in budgets
     ]  # fmt: skip
-    parts = [format_text(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
+    parts = [format_text_table(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
     unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
     parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
     orphans = [each for each in charges if each.result is None]
@@ -114,7 +113,7 @@ def format_charges(charges: Sequence[Charge]) -> str:
         ]
         for each in charges
     ]  # fmt: skip
-    return format_text(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
+    return format_text_table(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
 
 
 def _describe_neighbours(charge: Charge) -> str:

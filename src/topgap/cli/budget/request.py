@@ -8,7 +8,7 @@ import typer
 
 from topgap.cli import options
 from topgap.cli.options import BUDGET, OUTPUT
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 BudgetFormat = Literal["table", "json", "csv"]
 

@@ -30,7 +30,7 @@ from topgap.cli.charges import describe_charge
 from topgap.display.text import format_path, to_line
 from topgap.errors import SourceError
 from topgap.estimates import Estimates
-from topgap.estimates.serialization import FORMAT as ESTIMATES
+from topgap.estimates.parsing import FORMAT as ESTIMATES
 from topgap.ledger import Ledger, serialization
 from topgap.numbers.format import format_exact
 from topgap.release import FORMAT as RELEASE

@@ -11,7 +11,7 @@ from topgap.cli import options
 from topgap.cli.files import OutputFormat
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
 from topgap.counting import MEMORY
-from topgap.neighbours import Neighbours
+from topgap.parameters import Neighbours
 
 SourceFormat = Literal[counting.Format, "arrow"]
 _DOMAIN = "The public list of items"

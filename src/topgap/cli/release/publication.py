@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from topgap.cli.csv_text import format_csv
 from topgap.cli.files import OutputFormat
-from topgap.display.rounding import format_about, format_share
-from topgap.display.text_table import format_text
+from topgap.display.numbers import format_about, format_share
+from topgap.display.text import format_text_table
 from topgap.errors import MissingExtraError
 from topgap.estimates import Estimates
-from topgap.estimates.level import LEVEL
 from topgap.margins import NEAR_TIES, least_certain_gap
 from topgap.numbers.format import format_exact
+from topgap.numbers.parse import LEVEL
 from topgap.release import Release
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Publication:
             head = [*head, *more_head]
             rows = [[*row, *more] for row, more in zip(rows, more_rows, strict=True)]
         if self.release.domain_from_data:
-            head = [*head, *self.release.mark]
+            head = [*head, *self.release.caveat_columns]
             rows = [[*row, "true"] for row in rows]
         return [head, *rows]
 
@@ -112,7 +112,7 @@ class Publication:
 
     def _to_text(self) -> str:
         head, rows, note = self.rows()
-        lines = [format_text(head, rows), note]
+        lines = [format_text_table(head, rows), note]
         if self.release.gaps is not None:
             least = format_about(least_certain_gap(self.release.parameters))
             lines.append(f"A gap below {least} leaves the order of the two uncertain.")

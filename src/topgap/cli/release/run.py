@@ -26,12 +26,11 @@ from topgap.counting.cells import text_of
 from topgap.counting.events import check_query
 from topgap.errors import DomainError, LedgerError, SourceError, TopgapError
 from topgap.estimates import Estimates
-from topgap.estimates.level import LEVEL, read_level
 from topgap.estimates.noise import Noise
 from topgap.ledger import Ledger
 from topgap.ledger.charging import NO_CHARGE, LedgerCharge, PendingCharge, prepare_charge
-from topgap.neighbours import Neighbours
-from topgap.parameters import TopK
+from topgap.numbers.parse import LEVEL, read_level
+from topgap.parameters import Neighbours, TopK
 from topgap.release import Release
 from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import Shares
@@ -141,7 +140,7 @@ class _Mechanism:
 def _format_items(release: Release) -> Release:
     """Decimals and dates become text, for not every format can hold them."""
     items = [item if isinstance(item, int) else text_of(item) for item in release.items]
-    return release._with_items(items)
+    return release.with_items(items)
 
 
 def _release_counts(

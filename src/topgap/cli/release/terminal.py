@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topgap.cli.release.publication import Publication
-from topgap.display.rounding import format_about, format_aligned
+from topgap.display.numbers import format_about, format_aligned
 from topgap.display.text import width
 from topgap.margins import is_uncertain, leads, least_certain_gap
 from topgap.release import Release

@@ -1,69 +1,31 @@
-"""Estimates as JSON holds them, and back."""
+"""Read estimates from the dict that `Estimates.to_dict` returned."""
 
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import isfinite
 from typing import Any, NamedTuple
 
 from topgap.errors import EstimatesError, ReleaseError, TopgapError
-from topgap.estimates.level import read_level
 from topgap.estimates.measurements import check_family, read_measurements, read_noise
 from topgap.estimates.noise import Noise
-from topgap.numbers.format import format_exact, parse_exact
+from topgap.numbers.format import parse_exact
+from topgap.numbers.parse import read_level
 from topgap.release import Release
 
 FORMAT = "topgap.estimates/1"
 
 
 class Parts(NamedTuple):
-    """What estimates are made of."""
+    """The arguments of `Estimates`."""
 
     release: Release
     measurements: tuple[Fraction, ...]
     noise: Noise
 
 
-def write_noise(noise: Noise) -> dict[str, Any]:
-    """What is known of the noise, as JSON can hold it.
-
-    >>> write_noise(Noise("laplace", (Fraction(8),)))
-    {'kind': 'laplace', 'variances': ['8'], 'step': '0'}
-    """
-    written: dict[str, Any] = {"kind": noise.kind}
-    if noise.epsilon is None:
-        written["variances"] = [format_exact(each) for each in noise.variances]
-        written["step"] = format_exact(noise.step)
-    else:
-        written["epsilon_each"] = str(noise.epsilon)
-    return written
-
-
-def write_estimates(
-    estimates: Sequence[float],
-    standard_errors: Sequence[float],
-    intervals: Sequence[tuple[float, float]],
-    simultaneous_intervals: Sequence[tuple[float, float]],
-    in_doubt: Sequence[bool],
-) -> list[dict[str, Any]]:
-    """What is estimated of each winner, as JSON can hold it."""
-    columns = estimates, standard_errors, intervals, simultaneous_intervals, in_doubt
-    return [
-        {
-            "estimate": _finite([each])[0],
-            "standard_error": _finite([error])[0],
-            "interval": _finite(alone),
-            "simultaneous_interval": _finite(at_once),
-            "in_doubt": doubt,
-        }
-        for each, error, alone, at_once, doubt in zip(*columns, strict=True)
-    ]
-
-
 def parse_estimates(read: dict[str, Any]) -> Parts:
-    """The parts of the estimates that `Estimates.to_dict` wrote.
+    """Return the parts of the estimates that `Estimates.to_dict` returned.
 
     Raises:
-        EstimatesError, ReleaseError: This is not what it writes.
+        EstimatesError, ReleaseError: This is not what it returns.
     """
     try:
         known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
@@ -98,11 +60,6 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
         raise EstimatesError(f"These are no estimates: {error}") from None
     except Exception:  # of whatever was put in the place of something else
         raise EstimatesError("These are no estimates: something is misplaced.") from None
-
-
-def _finite(numbers: Iterable[float]) -> list[float | None]:
-    """JSON has no infinite numbers."""
-    return [number if isfinite(number) else None for number in numbers]
 
 
 def _require(holds: bool, what: str) -> None:
