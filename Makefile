@@ -51,6 +51,7 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 	step $(BIN)/ruff format --check .; \
 	step $(BIN)/mypy; \
 	step $(BIN)/stubtest topgap._core; \
+	step $(BIN)/lint-imports --no-cache; \
 	step $(BIN)/python -m tools.proofs; \
 	step $(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
 		.github/workflows/test.yml .github/workflows/wheels.yml; \
@@ -141,7 +142,7 @@ fuzz: .venv/installed-dev ## hand everything anything, a million times and more,
 	@echo "make fuzz: done"
 
 clean: ## remove the environment and all that was built
-	rm -rf .venv .cache site dist rust/target rust/fuzz/target rust/fuzz/found src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .cache site dist rust/target rust/fuzz/target rust/fuzz/found src/topgap/_core.abi3.so .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/installed: $(SOURCES) | .venv/bin/python
 	@$(NEED_CARGO)
