@@ -12,7 +12,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-class Passed(Exception):  # noqa: N818 - it carries one
+class CallerError(Exception):
     """Carries an error that a function of the caller raised on purpose, such as to stop."""
 
     def __init__(self, error: BaseException) -> None:
@@ -20,7 +20,9 @@ class Passed(Exception):  # noqa: N818 - it carries one
         self.error = error
 
 
-def guarded(kind: type[TopgapError], what: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+def seal_library_errors(
+    kind: type[TopgapError], what: str
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Let only errors of topgap leave a function, and none with what it was raised from.
 
     Errors of DuckDB, pandas, Arrow and the like quote cells, or hold them. So do the frames of a
@@ -41,7 +43,7 @@ def guarded(kind: type[TopgapError], what: str) -> Callable[[Callable[_P, _R]], 
             try:
                 return function(*args, **named)
             except BaseException as error:
-                told = _told(error, kind, what)
+                told = _convert(error, kind, what)
             try:
                 raise told
             finally:
@@ -52,8 +54,8 @@ def guarded(kind: type[TopgapError], what: str) -> Callable[[Callable[_P, _R]], 
     return guard
 
 
-def _told(error: BaseException, kind: type[TopgapError], what: str) -> BaseException:
-    if isinstance(error, Passed):
+def _convert(error: BaseException, kind: type[TopgapError], what: str) -> BaseException:
+    if isinstance(error, CallerError):
         return error.error
     stops = not isinstance(error, Exception) or isinstance(error, MemoryError)
     if stops or isinstance(error, TopgapError):

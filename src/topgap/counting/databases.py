@@ -8,18 +8,25 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import quote as escape_path
 
-from topgap.counting.cells import is_text, text_of
+from topgap.counting.cells import is_text, to_text
 from topgap.counting.engine import Engine
-from topgap.counting.queries import (
+from topgap.counting.query_check import (
     Catalogue,
     UnparsedError,
     check_counts,
     check_rows,
     check_view,
-    text_of_query,
+    rewrite_query,
 )
-from topgap.counting.sqlite_text import in_plain_words, is_in_plain_words
-from topgap.counting.tables import Column, Table, described, identifier, literal, places_of
+from topgap.counting.sqlite_dialect import is_portable_sql, to_portable_sql
+from topgap.counting.tables import (
+    Column,
+    Table,
+    describe_table,
+    locate_columns,
+    quote_identifier,
+    quote_literal,
+)
 from topgap.display.text import to_line
 from topgap.errors import SourceError
 from topgap.sources.columns import quote, repeated_column
@@ -29,7 +36,7 @@ _STEPS = 100_000  # of SQLite's machine, some milliseconds
 _QUERY = "What the query selects"
 
 
-class Asked(NamedTuple):
+class Extraction(NamedTuple):
     """What of a database is read.
 
     Attributes:
@@ -50,7 +57,7 @@ class Asked(NamedTuple):
     counts: bool = False
 
 
-def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
+def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -> Table:
     """The table of a DuckDB file that is named, or that a query gives.
 
     Once the file is attached, nothing else can be read or written: no file, extension or setting.
@@ -59,28 +66,30 @@ def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
         SourceError: The file cannot be read, or has no such table, or the query cannot be run, or
             its rows may depend on more than one person.
     """
-    engine.run(f"ATTACH {literal(path)} AS source (READ_ONLY)", of=label)
+    engine.run(f"ATTACH {quote_literal(path)} AS source (READ_ONLY)", of=label)
     engine.lock()
-    names = {_whole(s, n): (s, n) for s, n in _tables_and_views(engine, label)}
-    if asked.query is None:
-        chosen = _chosen([*names], asked.table, label)
+    names = {_qualify(s, n): (s, n) for s, n in _tables_and_views(engine, label)}
+    if extraction.query is None:
+        chosen = _choose_table([*names], extraction.table, label)
         schema, name = names[chosen]
-        known = _duckdb_names(engine, label)
-        if asked.person is not None and chosen.lower() in known.views:
-            check_view(engine, chosen, asked.person, known)
-        found = described(engine, label, f"source.{identifier(schema)}.{identifier(name)}")
-        return replace(found, columns={n: _uncollated(c) for n, c in found.columns.items()})
+        known = _read_duckdb_catalogue(engine, label)
+        if extraction.person is not None and chosen.lower() in known.views:
+            check_view(engine, chosen, extraction.person, known)
+        found = describe_table(
+            engine, label, f"source.{quote_identifier(schema)}.{quote_identifier(name)}"
+        )
+        return replace(found, columns={n: _drop_collation(c) for n, c in found.columns.items()})
 
     # What a query gives may be another thing each time, and names in it are those of its database:
     # so it is run once, and what it gave is counted elsewhere.
-    query = text_of_query(engine, asked.query)
-    if asked.person is not None:
-        check_rows(engine, query, asked.person, _duckdb_names(engine, label))
-    if asked.counts:
+    query = rewrite_query(engine, extraction.query)
+    if extraction.person is not None:
+        check_rows(engine, query, extraction.person, _read_duckdb_catalogue(engine, label))
+    if extraction.counts:
         check_counts(engine, query)
     engine.run("USE source", of=label)
     try:
-        selected = replace(described(engine, _QUERY, f"({query})"), typed=False)
+        selected = replace(describe_table(engine, _QUERY, f"({query})"), names_are_schema=False)
         # DuckDB invents names for those that come twice, but not here.
         rows = engine.run(f"DESCRIBE {query}", of=_QUERY)
     except SourceError:
@@ -89,17 +98,18 @@ def read_duckdb(engine: Engine, path: str, label: str, asked: Asked) -> Table:
             f"its types do not fit together; try it in DuckDB itself, and put texts in single "
             f"quotes."
         ) from None
-    places_of(asked.columns, [name for name, *_ in rows], _QUERY, typed=False)
-    columns = [selected.column(name) for name in asked.columns]
-    cells = ", ".join(f"{_uncollated(each).cell} AS w{n}" for n, each in enumerate(columns))
+    locate_columns(extraction.columns, [name for name, *_ in rows], _QUERY, names_are_schema=False)
+    columns = [selected.column(name) for name in extraction.columns]
+    cells = ", ".join(f"{_drop_collation(each).cell} AS w{n}" for n, each in enumerate(columns))
     engine.run(
-        f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {selected.relation} WHERE {asked.run}",
+        f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {selected.relation} "
+        f"WHERE {extraction.run}",
         of=_QUERY,
         otherwise=_FAILED,
     )
     engine.run("USE memory", of=label)
-    carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(asked.columns)}
-    return Table(label, "temp.carried", carried, typed=False)
+    carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(extraction.columns)}
+    return Table(label, "temp.carried", carried, names_are_schema=False)
 
 
 _FAILED = "The query failed while it ran, such as by a cast of what cannot be cast; try TRY_CAST."
@@ -116,12 +126,12 @@ def _tables_and_views(engine: Engine, label: str) -> list[tuple[str, str]]:
     return rows
 
 
-def _whole(schema: str, name: str) -> str:
+def _qualify(schema: str, name: str) -> str:
     """The name of a table, with that of its schema before it if this is not the usual one."""
     return name if schema == "main" else f"{schema}.{name}"
 
 
-def _duckdb_names(engine: Engine, label: str) -> Catalogue:
+def _read_duckdb_catalogue(engine: Engine, label: str) -> Catalogue:
     views = engine.run(
         "SELECT schema_name, view_name, sql FROM duckdb_views() "
         "WHERE database_name = 'source' AND NOT internal",
@@ -138,8 +148,8 @@ def _duckdb_names(engine: Engine, label: str) -> Catalogue:
         if kind == "macro":
             macros.setdefault(name, []).append(definition)
     return Catalogue(
-        tables=frozenset(_whole(*each).lower() for each in _tables_and_views(engine, label)),
-        views={_whole(schema, name).lower(): sql for schema, name, sql in views},
+        tables=frozenset(_qualify(*each).lower() for each in _tables_and_views(engine, label)),
+        views={_qualify(schema, name).lower(): sql for schema, name, sql in views},
         by_row=frozenset(kinds["scalar"]),
         aggregates=frozenset(kinds["aggregate"]),
         macros=macros,
@@ -147,12 +157,12 @@ def _duckdb_names(engine: Engine, label: str) -> Catalogue:
     )
 
 
-def _uncollated(column: Column) -> Column:
+def _drop_collation(column: Column) -> Column:
     """The column without the collation that a table may have, by which other texts are equal."""
     return replace(column, cell=f"({column.cell} COLLATE C)") if is_text(column.kind) else column
 
 
-def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
+def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -> Table:
     """The wanted columns of a table or query of a SQLite file, carried over into DuckDB.
 
     In SQLite a value has a type, and its column has none: all is carried over as text, by the rule
@@ -167,42 +177,46 @@ def read_sqlite(engine: Engine, path: str, label: str, asked: Asked) -> Table:
     except sqlite3.Error:
         raise SourceError(f"{label} cannot be read as a SQLite file.") from None
     try:
-        known = _sqlite_names(database)
+        known = _read_sqlite_names(database)
         database.execute("PRAGMA trusted_schema = OFF")
         database.set_authorizer(_read_only)
         database.set_progress_handler(lambda: 0, _STEPS)  # a signal is heard in it
-        if asked.query is None:
-            name = _chosen([*known.names], asked.table, label)
-            if asked.person is not None and name.lower() in known.catalogue.views:
-                check_view(engine, name, asked.person, known.catalogue)
-            rows = _selected(database, f"SELECT * FROM {identifier(name)}")
+        if extraction.query is None:
+            name = _choose_table([*known.names], extraction.table, label)
+            if extraction.person is not None and name.lower() in known.catalogue.views:
+                check_view(engine, name, extraction.person, known.catalogue)
+            rows = _execute(database, f"SELECT * FROM {quote_identifier(name)}")
         else:
-            query = asked.query
-            if asked.person is not None:
-                query = in_plain_words(asked.query)
+            query = extraction.query
+            if extraction.person is not None:
+                query = to_portable_sql(extraction.query)
                 try:
-                    check_rows(engine, asked.query, asked.person, known.catalogue)
+                    check_rows(engine, extraction.query, extraction.person, known.catalogue)
                 except UnparsedError:
                     raise SourceError(_NOT_PARSED) from None
-            if asked.counts:
+            if extraction.counts:
                 with suppress(UnparsedError):  # SQLite may know better, and it is the user's word
-                    check_counts(engine, asked.query)
-            _selected(database, f"EXPLAIN {query}")  # which is one statement, and reads no row
+                    check_counts(engine, extraction.query)
+            _execute(database, f"EXPLAIN {query}")  # which is one statement, and reads no row
             # SQLite looks for the first row when it is asked.
-            rows = _selected(database, query if asked.run else f"SELECT * FROM ({query}\n) LIMIT 0")
+            rows = _execute(
+                database, query if extraction.run else f"SELECT * FROM ({query}\n) LIMIT 0"
+            )
         heads = [each[0] for each in rows.description]
-        named = label if asked.query is None else _QUERY
-        for name in asked.columns:
+        named = label if extraction.query is None else _QUERY
+        for name in extraction.columns:
             if any(re.fullmatch(rf"{re.escape(name)}:\d+", each) for each in heads):
                 raise repeated_column(named, name)  # which SQLite tells by a number after it
-        places = places_of(asked.columns, heads, named, typed=asked.query is None)
-        _carry(engine, rows, places, label, is_query=asked.query is not None)
+        places = locate_columns(
+            extraction.columns, heads, named, names_are_schema=extraction.query is None
+        )
+        _copy_rows(engine, rows, places, label, is_query=extraction.query is not None)
     except sqlite3.Error:
         raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
     finally:
         database.close()
-    columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(asked.columns)}
-    return Table(label, "carried", columns, typed=asked.query is None)
+    columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(extraction.columns)}
+    return Table(label, "carried", columns, names_are_schema=extraction.query is None)
 
 
 def _read_only(action: int, *_: str | None) -> int:
@@ -216,7 +230,7 @@ def _read_only(action: int, *_: str | None) -> int:
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
 
-def _selected(database: sqlite3.Connection, query: str) -> sqlite3.Cursor:
+def _execute(database: sqlite3.Connection, query: str) -> sqlite3.Cursor:
     try:
         rows = database.execute(query)
     except sqlite3.Error as error:
@@ -249,7 +263,7 @@ class _Known(NamedTuple):
     catalogue: Catalogue
 
 
-def _sqlite_names(database: sqlite3.Connection) -> _Known:
+def _read_sqlite_names(database: sqlite3.Connection) -> _Known:
     rows = database.execute(
         "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -265,7 +279,7 @@ def _sqlite_names(database: sqlite3.Connection) -> _Known:
     catalogue = Catalogue(
         tables=frozenset(name.lower() for name, *_ in rows),
         views={
-            name.lower(): sql if is_in_plain_words(sql, names) else ""
+            name.lower(): sql if is_portable_sql(sql, names) else ""
             for name, kind, sql in rows
             if kind == "view"
         },
@@ -280,7 +294,7 @@ def _sqlite_names(database: sqlite3.Connection) -> _Known:
 _DETERMINISTIC = 0x800  # SQLITE_DETERMINISTIC
 
 
-def _chosen(names: Sequence[str], table: str | None, label: str) -> str:
+def _choose_table(names: Sequence[str], table: str | None, label: str) -> str:
     """The table that was named; if none was, the only one there is."""
     if table is None and len(names) == 1:
         return names[0]
@@ -293,7 +307,7 @@ def _chosen(names: Sequence[str], table: str | None, label: str) -> str:
     raise SourceError(f"{label} has no table {quote(table)}; {has}.")
 
 
-def _carry(
+def _copy_rows(
     engine: Engine,
     rows: sqlite3.Cursor,
     places: Sequence[int],
@@ -306,7 +320,7 @@ def _carry(
     columns = ", ".join(f"w{n} VARCHAR" for n in range(len(places)))
     engine.run(f"CREATE TEMP TABLE carried ({columns})", of=label)
     while batch := _next_rows(rows, is_query=is_query):
-        texts = [[_text(row[place]) for row in batch] for place in places]
+        texts = [[_cell_text(row[place]) for row in batch] for place in places]
         arrays = {f"w{n}": np.array(column, dtype=object) for n, column in enumerate(texts)}
         engine.connection.register("batch", arrays)
         engine.run("INSERT INTO carried SELECT * FROM batch", of=label)
@@ -323,7 +337,7 @@ def _next_rows(rows: sqlite3.Cursor, *, is_query: bool) -> list[tuple[object, ..
         raise SourceError(_FAILED_IN_SQLITE) from None
 
 
-def _text(cell: object) -> str | None:
+def _cell_text(cell: object) -> str | None:
     if isinstance(cell, bytes):
         return cell.hex()
-    return None if cell is None or cell != cell else text_of(cell)
+    return None if cell is None or cell != cell else to_text(cell)

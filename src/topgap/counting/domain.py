@@ -6,8 +6,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from topgap.counting.boundary import guarded
-from topgap.counting.cells import is_integer, item_text, text_of, tidied
+from topgap.counting.boundary import seal_library_errors
+from topgap.counting.cells import build_item_sql, is_integer, normalize_text, to_text
 from topgap.counting.engine import LONGEST_LINE, Engine
 from topgap.counting.files import Format, format_by_name
 from topgap.counting.sources import open_table
@@ -48,7 +48,7 @@ class Domain:
     names: Sequence[Any]
     texts: Sequence[str]
 
-    @guarded(DomainError, "The domain")
+    @seal_library_errors(DomainError, "The domain")
     def __init__(self, items: Iterable[Any]) -> None:
         if isinstance(items, str | bytes) or hasattr(items, "columns"):
             raise DomainError(
@@ -60,9 +60,9 @@ class Domain:
             self.names, self.texts = items, [*map(str, items)]
             return
         try:
-            listed = _listed(items)
+            listed = _to_list(items)
             _check_size(len(listed))
-            self.texts = [*map(_text, listed)]
+            self.texts = [*map(_item_text, listed)]
         except DomainError:
             raise
         except Exception:  # whose text is not ours
@@ -82,7 +82,7 @@ class Domain:
         return f"<Domain of {len(self)} items>"
 
 
-@guarded(DomainError, "The domain")
+@seal_library_errors(DomainError, "The domain")
 def read_domain(
     path: str | os.PathLike[str],
     column: str | None = None,
@@ -103,7 +103,7 @@ def read_domain(
         DomainError: The file cannot be read, or the list cannot be used.
     """
     if column is not None:
-        return _from_column(path, column, form, header)
+        return _read_column(path, column, form, header)
     label = label_path(os.fspath(path))
     if os.path.splitext(path)[1].lower() in _TABLES:
         raise DomainError(
@@ -113,7 +113,7 @@ def read_domain(
     try:
         refuse_address(os.fspath(path))
         with open(path, encoding="utf-8-sig") as file:
-            items = _lines(file, label)
+            items = _read_lines(file, label)
     except SourceError as error:
         raise DomainError(str(error)) from None
     except UnicodeDecodeError:
@@ -126,7 +126,7 @@ def read_domain(
     return Domain(items)
 
 
-def _lines(file: IO[str], label: str) -> list[str]:
+def _read_lines(file: IO[str], label: str) -> list[str]:
     """The lines that are not blank, and never more of the file than a domain can have.
 
     Raises:
@@ -142,12 +142,12 @@ def _lines(file: IO[str], label: str) -> list[str]:
             raise SourceError(f"{label} has more than {MOST_ITEMS:,} lines.")
         if text > MOST_TEXT:
             raise SourceError(f"{label} has more than {MOST_TEXT:,} characters.")
-        if tidied(line):
+        if normalize_text(line):
             items.append(line.removesuffix("\n"))
     return items
 
 
-def as_domain(domain: Any) -> Domain | FromData:
+def to_domain(domain: Any) -> Domain | FromData:
     """Read whatever a user may give as a domain."""
     if isinstance(domain, Domain | FromData):
         return domain
@@ -160,7 +160,7 @@ def as_domain(domain: Any) -> Domain | FromData:
     return Domain(domain)
 
 
-def _from_column(
+def _read_column(
     path: str | os.PathLike[str], column: str, form: Format | None, header: bool
 ) -> Domain:
     if form is None and format_by_name(os.fspath(path)) is None:
@@ -173,7 +173,7 @@ def _from_column(
                 engine, path, [column], form=form, header=header, most_copied=_MOST_COPIED
             )
             found = table.column(column)
-            text = item_text(found.cell, found.kind)
+            text = build_item_sql(found.cell, found.kind)
             if text is None:
                 raise SourceError(f"{table.label} has a column that cannot name items.")
             _check_length(engine, table, text)
@@ -204,7 +204,7 @@ def _check_length(engine: Engine, table: Table, text: str) -> None:
         raise SourceError(f"{table.label} has items of more than {MOST_TEXT:,} bytes in all.")
 
 
-def _listed(items: Iterable[Any]) -> list[Any]:
+def _to_list(items: Iterable[Any]) -> list[Any]:
     if isinstance(items, np.ndarray) and items.dtype.kind == "f":
         return [float(str(each)) for each in items]  # not the doubles beside single floats
     for method in ("tolist", "to_pylist", "to_list"):
@@ -219,15 +219,15 @@ def _listed(items: Iterable[Any]) -> list[Any]:
         ) from None
 
 
-def _text(item: Any) -> str:
+def _item_text(item: Any) -> str:
     is_missing = item is None or item != item
-    text = "" if is_missing else text_of(item)
+    text = "" if is_missing else to_text(item)
     if text is None:
         raise DomainError(
             f"An item of the domain is a {type(item).__name__}; only strings, numbers, dates and "
             f"UUIDs can name items."
         )
-    text = tidied(text)
+    text = normalize_text(text)
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         raise DomainError("The domain has an item that is not valid Unicode.")
     if not text:

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any
 
-from topgap.counting.boundary import Passed
+from topgap.counting.boundary import CallerError
 from topgap.display.text import format_path
 from topgap.errors import MissingExtraError, ParameterError, SourceError
 from topgap.signals import defer_signals
@@ -44,7 +44,7 @@ class Engine:
         except ImportError:
             raise MissingExtraError("Counting needs DuckDB: pip install duckdb.") from None
         self.memory = memory
-        limit = _read_memory(memory)
+        limit = _parse_memory(memory)
         self._progress = progress
         self._files = 0
         self._is_locked = False
@@ -103,7 +103,7 @@ class Engine:
         try:
             self._progress(doing, share)
         except Exception as error:
-            raise Passed(error) from None
+            raise CallerError(error) from None
 
     def forget_order(self) -> None:
         """Let rows come in any order from here on, which takes less memory."""
@@ -192,7 +192,7 @@ class Engine:
             return f"{of} has a value in these columns that is no text and no number."
         if otherwise is not None:
             return otherwise
-        for part, told in _TOLD.items():
+        for part, told in _MESSAGES.items():
             if part in text:
                 return f"{where} {told}"
         return f"{of} cannot be read: it is damaged, or not in the format that it seems to be."
@@ -203,7 +203,7 @@ class Engine:
         )
 
 
-_TOLD = {
+_MESSAGES = {
     "Invalid unicode": "is not UTF-8 text; save the file as UTF-8.",
     "invalid UTF-8": "is not UTF-8 text; save the file as UTF-8.",
     "Maximum line size": f"is longer than {LONGEST_LINE:,} bytes.",
@@ -221,7 +221,7 @@ _TOLD = {
 }
 
 
-def _read_memory(memory: str) -> int:
+def _parse_memory(memory: str) -> int:
     read = re.fullmatch(r"\s*(\d{1,9})\s*([KMGT])i?B?\s*", str(memory), re.IGNORECASE)
     limit = int(read[1]) * _UNITS[f"{read[2].upper()}B"] if read else 0
     if limit < 10**8:

@@ -51,7 +51,7 @@ def find(engine: Engine, source: Any, most_copied: int | None = None) -> Found:
     """
     if hasattr(source, "read"):
         label = label_open_file(source)
-        copy = _copied(engine, source, label, engine.new_path(""), most_copied)
+        copy = _copy(engine, source, label, engine.new_path(""), most_copied)
         return Found([copy], [label], label)
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for path in expand_paths(source):
@@ -59,11 +59,11 @@ def find(engine: Engine, source: Any, most_copied: int | None = None) -> Found:
         found.setdefault((status.st_dev, status.st_ino), path)
     labels = [label_path(path) for path in found.values()]
     many = "" if len(labels) == 1 else f" (or another of the {len(labels)} files)"
-    paths = [_plain(engine, path, most_copied) for path in found.values()]
+    paths = [_make_readable(engine, path, most_copied) for path in found.values()]
     return Found(paths, labels, labels[0] + many)
 
 
-def format_of(paths: list[str], label: str, given: Format | None) -> Format:
+def detect_format(paths: list[str], label: str, given: Format | None) -> Format:
     """The format that all the files have: by their first bytes, or else by their names.
 
     Raises:
@@ -74,7 +74,7 @@ def format_of(paths: list[str], label: str, given: Format | None) -> Format:
         if given not in FORMATS:
             raise ParameterError(f"The format of a source must be one of {', '.join(FORMATS)}.")
         return given
-    formats = {_seen_in(path) or format_by_name(path) for path in paths}
+    formats = {_detect_by_content(path) or format_by_name(path) for path in paths}
     if len(formats) > 1:
         raise SourceError(f"{label}: the files must all have the same format.")
     (only,) = formats
@@ -93,7 +93,7 @@ def _check(path: str) -> os.stat_result:
     return check_readable(path)
 
 
-def _plain(engine: Engine, path: str, most_copied: int | None) -> str:
+def _make_readable(engine: Engine, path: str, most_copied: int | None) -> str:
     """A name of the file that DuckDB does not take for a pattern, nor for a pipe's only reading."""
     ends = [each.lower() for each in Path(path).suffixes[-2:]]  # such as .csv.gz
     ending = "".join(each for each in ends if each[1:].isalnum() and each.isascii())
@@ -104,7 +104,7 @@ def _plain(engine: Engine, path: str, most_copied: int | None) -> str:
         except OSError as error:
             raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
         with pipe:
-            return _copied(engine, pipe, label, engine.new_path(ending), most_copied)
+            return _copy(engine, pipe, label, engine.new_path(ending), most_copied)
     if path.isascii() and path.isprintable() and not (glob.has_magic(path) or path[0] == "~"):
         return path
     link = engine.new_path(ending)
@@ -112,11 +112,11 @@ def _plain(engine: Engine, path: str, most_copied: int | None) -> str:
         link.symlink_to(os.path.abspath(path))
     except OSError:  # as on Windows, where not everybody may make one
         with open(path, "rb") as file:
-            return _copied(engine, file, label_path(path), link, None)
+            return _copy(engine, file, label_path(path), link, None)
     return str(link)
 
 
-def _seen_in(path: str) -> Format | None:
+def _detect_by_content(path: str) -> Format | None:
     with open(path, "rb") as file:
         start = file.read(16)
     if start == b"SQLite format 3\0":
@@ -138,11 +138,11 @@ def format_by_name(path: str) -> Format | None:
     return _SUFFIXES.get(name.suffix.lower())
 
 
-def _copied(engine: Engine, source: IO[bytes], label: str, path: Path, most: int | None) -> str:
+def _copy(engine: Engine, source: IO[bytes], label: str, path: Path, most: int | None) -> str:
     """A private copy on disk: a stream can be read only once, and only from its start."""
     copied = 0
     with open(path, "wb") as copy:
-        for chunk in _chunks(source, label):
+        for chunk in _read_chunks(source, label):
             copied += len(chunk)
             if most is not None and copied > most:
                 raise SourceError(f"{label} has more than {most:,} bytes.")
@@ -154,7 +154,7 @@ def _copied(engine: Engine, source: IO[bytes], label: str, path: Path, most: int
     return str(path)
 
 
-def _chunks(source: IO[bytes], label: str) -> Iterable[bytes]:
+def _read_chunks(source: IO[bytes], label: str) -> Iterable[bytes]:
     while True:
         try:
             chunk = source.read(_CHUNK)

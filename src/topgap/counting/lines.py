@@ -8,7 +8,7 @@ from typing import IO
 from topgap.counting.engine import LONGEST_LINE
 from topgap.errors import SourceError
 
-_LOOK = 1 << 16
+_GLANCE = 1 << 16
 
 
 def refuse_long_lines(path: str, label: str) -> None:
@@ -23,30 +23,30 @@ def refuse_long_lines(path: str, label: str) -> None:
     try:
         if path.lower().endswith(".gz"):
             with gzip.open(path, "rb") as file:
-                fine = all(map(_ends, _blocks(file)))
+                fine = all(map(_has_line_end, _read_blocks(file)))
         else:
             with open(path, "rb") as plain:
-                fine = all(_ends_within(plain, start) for start in _starts(plain))
+                fine = all(_block_has_line_end(plain, start) for start in _block_starts(plain))
     except (EOFError, OSError, zlib.error):
         raise SourceError(f"{label} is damaged, or cut short.") from None
     if not fine:
         raise SourceError(f"{label} has a line that is longer than {LONGEST_LINE:,} bytes.")
 
 
-def _starts(file: IO[bytes]) -> range:
+def _block_starts(file: IO[bytes]) -> range:
     """Where the blocks start that are full; what is left at the end is shorter than one."""
     return range(0, file.seek(0, 2) - LONGEST_LINE + 1, LONGEST_LINE)
 
 
-def _ends_within(file: IO[bytes], start: int) -> bool:
+def _block_has_line_end(file: IO[bytes], start: int) -> bool:
     file.seek(start)
-    return _ends(file.read(_LOOK)) or _ends(file.read(LONGEST_LINE - _LOOK))
+    return _has_line_end(file.read(_GLANCE)) or _has_line_end(file.read(LONGEST_LINE - _GLANCE))
 
 
-def _blocks(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+def _read_blocks(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
     while len(block := file.read(LONGEST_LINE)) == LONGEST_LINE:
         yield block
 
 
-def _ends(block: bytes) -> bool:
+def _has_line_end(block: bytes) -> bool:
     return b"\n" in block or b"\r" in block

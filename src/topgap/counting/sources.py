@@ -4,13 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from topgap.counting import files
-from topgap.counting.databases import Asked, read_duckdb, read_sqlite
-from topgap.counting.delimited import read_delimited, read_lines
+from topgap.counting.data_frames import read_frame
+from topgap.counting.databases import Extraction, read_duckdb, read_sqlite
 from topgap.counting.engine import Engine
 from topgap.counting.files import Format
-from topgap.counting.frames import read_frame
 from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, described, literal, numbered, places_of
+from topgap.counting.tables import (
+    Column,
+    Table,
+    build_table,
+    describe_table,
+    locate_columns,
+    quote_literal,
+)
+from topgap.counting.text_files import build_lines_sql, read_delimited
 from topgap.errors import ParameterError, SourceError
 from topgap.sources.columns import quote
 from topgap.sources.paths import is_path
@@ -70,12 +77,12 @@ def open_table(
     else:
         named = files.find(engine, source, most_copied)
         paths, label = named.paths, named.label
-        form = files.format_of(paths, label, form)
+        form = files.detect_format(paths, label, form)
         if form not in {"duckdb", "sqlite"} and (table is not None or query is not None):
             raise ParameterError(
                 "Only a DuckDB or SQLite file can be asked for a table or a query."
             )
-        asked = Asked(wanted, table, query, person, run, counts)
+        extraction = Extraction(wanted, table, query, person, run, counts)
         if table is not None and query is not None:
             raise ParameterError("Give a table or a query, not both.")
         if form in {"csv", "tsv"}:
@@ -91,9 +98,9 @@ def open_table(
         elif len(paths) > 1:
             raise SourceError("Only one database can be read at a time.")
         elif form == "duckdb":
-            found = read_duckdb(engine, paths[0], label, asked)
+            found = read_duckdb(engine, paths[0], label, extraction)
         else:
-            found = read_sqlite(engine, paths[0], label, asked)
+            found = read_sqlite(engine, paths[0], label, extraction)
     for name in wanted:
         found.column(name)
     return found
@@ -111,7 +118,10 @@ def open_lines(engine: Engine, source: Any) -> Table:
     for path, label in zip(found.paths, found.labels, strict=True):
         refuse_long_lines(path, label)
     return Table(
-        found.label, read_lines(found.paths), {"line": Column("line", "VARCHAR")}, typed=False
+        found.label,
+        build_lines_sql(found.paths),
+        {"line": Column("line", "VARCHAR")},
+        names_are_schema=False,
     )
 
 
@@ -130,8 +140,8 @@ def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequ
     alike: dict[tuple[str, ...], list[str]] = {}
     kinds: dict[str, str] = {}
     for path in paths:
-        places = places_of(wanted, _parquet_names(engine, path, label), label)
-        columns = [*described(engine, label, _parquet([path])).columns.values()]
+        places = locate_columns(wanted, _parquet_names(engine, path, label), label)
+        columns = [*describe_table(engine, label, _parquet([path])).columns.values()]
         found = [columns[place] for place in places]
         for name, column in zip(wanted, found, strict=True):
             if kinds.setdefault(name, column.kind) != column.kind:
@@ -143,13 +153,14 @@ def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequ
     for cells, together in alike.items():
         listed = ", ".join(f"{cell} AS w{n}" for n, cell in enumerate(cells))
         selects.append(f"SELECT {listed} FROM {_parquet(together)}")
-    return numbered(label, f"({' UNION ALL '.join(selects)})", wanted, kinds.values())
+    return build_table(label, f"({' UNION ALL '.join(selects)})", wanted, kinds.values())
 
 
 def _parquet_names(engine: Engine, path: str, label: str) -> list[str]:
     """The names of the columns as they are in the file, before DuckDB makes others of them."""
     rows = engine.run(
-        f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({literal(path)})", of=label
+        f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({quote_literal(path)})",
+        of=label,
     )
     names = []
     inside = 0  # of how many nodes of a tree, each before its children, the next is a part
@@ -162,15 +173,15 @@ def _parquet_names(engine: Engine, path: str, label: str) -> list[str]:
 
 
 def _parquet(paths: Sequence[str]) -> str:
-    listed = ", ".join(map(literal, paths))
+    listed = ", ".join(map(quote_literal, paths))
     return f"read_parquet([{listed}], union_by_name = true, {_NO_HIVE})"
 
 
 def _read_json_lines(
     engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]
 ) -> Table:
-    listed = f"[{', '.join(map(literal, paths))}], format = 'newline_delimited', {_NO_HIVE}"
-    names = ", ".join(f"bool_or(list_contains(names, {literal(name)}))" for name in wanted)
+    listed = f"[{', '.join(map(quote_literal, paths))}], format = 'newline_delimited', {_NO_HIVE}"
+    names = ", ".join(f"bool_or(list_contains(names, {quote_literal(name)}))" for name in wanted)
     # The first objects tell which names there are; in later ones a name that lacks is a NULL.
     first = f"SELECT json_keys(json) AS names FROM read_json_objects({listed}) LIMIT {_FIRST}"
     (seen,) = engine.run(f"SELECT {names} FROM ({first})", of=label)
@@ -185,5 +196,5 @@ def _read_json_lines(
             f"{label}: DuckDB cannot read two names of JSON objects that differ by case alone; "
             f"rename one."
         )
-    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in wanted)
-    return described(engine, label, f"read_json({listed}, columns = {{{columns}}})")
+    columns = ", ".join(f"{quote_literal(name)}: 'JSON'" for name in wanted)
+    return describe_table(engine, label, f"read_json({listed}, columns = {{{columns}}})")

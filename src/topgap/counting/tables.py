@@ -24,14 +24,15 @@ class Table:
         label: What to call it in an error.
         relation: SQL for what stands after FROM.
         columns: Its columns by name.
-        typed: Whether the names of the columns are a schema and no data, so that an error may
-            list them; the first line of a text file and what a query gives may be somebody's data.
+        names_are_schema: Whether the names of the columns are a schema and not data, so that an
+            error may list them. The first line of a text file and the columns of a query may be
+            somebody's data.
     """
 
     label: str
     relation: str
     columns: Mapping[str, Column]
-    typed: bool
+    names_are_schema: bool
 
     def column(self, name: str) -> Column:
         """The column of this name.
@@ -41,11 +42,11 @@ class Table:
         """
         if name in self.columns:
             return self.columns[name]
-        raise missing_column(self.label, name, self.columns if self.typed else ())
+        raise missing_column(self.label, name, self.columns if self.names_are_schema else ())
 
 
-def places_of(
-    wanted: Sequence[str], names: Sequence[str], label: str, *, typed: bool = True
+def locate_columns(
+    wanted: Sequence[str], names: Sequence[str], label: str, *, names_are_schema: bool = True
 ) -> list[int]:
     """Where the wanted columns are among all; upper and lower case differ.
 
@@ -53,7 +54,7 @@ def places_of(
         wanted: Their names.
         names: The names of all columns.
         label: What to call the table in an error.
-        typed: Whether an error may list the names; see `Table`.
+        names_are_schema: Whether an error may list the names; see `Table`.
 
     Raises:
         SourceError: One is not there, or more than once.
@@ -62,20 +63,20 @@ def places_of(
         if names.count(name) > 1:
             raise repeated_column(label, name)
         if name not in names:
-            raise missing_column(label, name, names if typed else ())
+            raise missing_column(label, name, names if names_are_schema else ())
     return [names.index(name) for name in wanted]
 
 
-def numbered(label: str, relation: str, wanted: Sequence[str], kinds: Iterable[str]) -> Table:
+def build_table(label: str, relation: str, wanted: Sequence[str], kinds: Iterable[str]) -> Table:
     """The table of a relation that has the wanted columns under the names w0, w1 and so on."""
     columns = {
         name: Column(f"w{n}", kind)
         for n, (name, kind) in enumerate(zip(wanted, kinds, strict=True))
     }
-    return Table(label, relation, columns, typed=True)
+    return Table(label, relation, columns, names_are_schema=True)
 
 
-def described(engine: Engine, label: str, relation: str) -> Table:
+def describe_table(engine: Engine, label: str, relation: str) -> Table:
     """The table with the columns that DuckDB says it has.
 
     Raises:
@@ -90,15 +91,15 @@ def described(engine: Engine, label: str, relation: str) -> Table:
         raise SourceError(f"{label} cannot be read.") from None
     except duckdb.Error as error:
         raise SourceError(engine.sentence(error, label)) from None
-    columns = {name: Column(identifier(name), kind) for name, kind, *_ in rows}
-    return Table(label, relation, columns, typed=True)
+    columns = {name: Column(quote_identifier(name), kind) for name, kind, *_ in rows}
+    return Table(label, relation, columns, names_are_schema=True)
 
 
-def literal(text: str) -> str:
+def quote_literal(text: str) -> str:
     """The text as a string of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def identifier(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """The name as an identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'

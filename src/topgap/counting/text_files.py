@@ -8,11 +8,11 @@ from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from topgap.counting.cells import UNSEEN
+from topgap.counting.cells import INVISIBLE
 from topgap.counting.engine import LONGEST_LINE
 from topgap.counting.files import Found
 from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, literal
+from topgap.counting.tables import Column, Table, quote_literal
 from topgap.errors import ParameterError, SourceError
 from topgap.sources.columns import quote, repeated_column
 
@@ -23,9 +23,9 @@ _MOST_COLUMNS = 10_000
 _NO_DELIMITER = "\x1f\x1e\x1d"  # leaves a line whole; a line that has it is refused, not misread
 
 
-def read_lines(paths: Sequence[str]) -> str:
+def build_lines_sql(paths: Sequence[str]) -> str:
     """SQL for the lines of text files, as a table with the column `line`."""
-    return _read_csv(paths, _NO_DELIMITER, ["line"], quote="", header=False)
+    return _build_csv_sql(paths, _NO_DELIMITER, ["line"], quote="", header=False)
 
 
 def read_delimited(
@@ -60,18 +60,18 @@ def read_delimited(
     for path, label in zip(found.paths, found.labels, strict=True):
         if os.path.getsize(path) > 0:
             refuse_long_lines(path, label)
-            start, delimiters = _start(path, label), delimiter or _DELIMITERS[form]
-            layout = _layout(start, delimiters, wanted, header, label)
+            start, delimiters = _read_start(path, label), delimiter or _DELIMITERS[form]
+            layout = _detect_layout(start, delimiters, wanted, header, label)
             alike.setdefault(layout, []).append(path)
     nothing = ", ".join(f"CAST(NULL AS VARCHAR) AS w{n}" for n in range(len(wanted)))
     selects = [f"SELECT {nothing} WHERE false"]
     for layout, files in alike.items():
         names = [f"c{each}" for each in range(layout.width)]
-        rows = _read_csv(files, layout.delimiter, names, quote='"', header=header)
+        rows = _build_csv_sql(files, layout.delimiter, names, quote='"', header=header)
         cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(layout.places))
         selects.append(f"SELECT {cells} FROM {rows}")
     columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(wanted)}
-    return Table(found.label, f"({' UNION ALL '.join(selects)})", columns, typed=False)
+    return Table(found.label, f"({' UNION ALL '.join(selects)})", columns, names_are_schema=False)
 
 
 class _Layout(NamedTuple):
@@ -82,16 +82,16 @@ class _Layout(NamedTuple):
     places: tuple[int, ...]
 
 
-def _layout(
+def _detect_layout(
     start: str, delimiters: str, wanted: Sequence[str], header: bool, label: str
 ) -> _Layout:
     fitting = []
     missing = [*wanted]
     for delimiter in delimiters:
-        cells = _first_record(start, delimiter)
+        cells = _parse_first_record(start, delimiter)
         if len(cells) > _MOST_COLUMNS:
             raise SourceError(f"{label} has more than {_MOST_COLUMNS:,} columns.")
-        names = [each.strip(UNSEEN) for each in cells] if header else _numbered(cells)
+        names = [each.strip(INVISIBLE) for each in cells] if header else _number_columns(cells)
         for name in wanted:
             if names.count(name) > 1:
                 raise repeated_column(label, name)
@@ -113,11 +113,11 @@ def _layout(
     return splitting[0]
 
 
-def _numbered(cells: Sequence[str]) -> list[str]:
+def _number_columns(cells: Sequence[str]) -> list[str]:
     return [str(number) for number in range(1, len(cells) + 1)]
 
 
-def _start(path: str, label: str) -> str:
+def _read_start(path: str, label: str) -> str:
     """As much of the file as its first record can take."""
     opened = gzip.open if path.lower().endswith(".gz") else open
     with opened(path, "rb") as file:
@@ -128,7 +128,7 @@ def _start(path: str, label: str) -> str:
         raise SourceError(f"{label} is not UTF-8 text; save it as UTF-8.") from None
 
 
-def _first_record(start: str, delimiter: str) -> list[str]:
+def _parse_first_record(start: str, delimiter: str) -> list[str]:
     """The cells of the first record; none if it is not to be read with this delimiter."""
     try:
         return next(
@@ -138,14 +138,15 @@ def _first_record(start: str, delimiter: str) -> list[str]:
         return []
 
 
-def _read_csv(
+def _build_csv_sql(
     paths: Sequence[str], delimiter: str, names: Sequence[str], *, quote: str, header: bool
 ) -> str:
-    files = ", ".join(map(literal, paths))
+    files = ", ".join(map(quote_literal, paths))
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
     return (
         f"read_csv([{files}], auto_detect = false, header = {header}, "
-        f"delim = {literal(delimiter)}, quote = {literal(quote)}, escape = {literal(quote)}, "
+        f"delim = {quote_literal(delimiter)}, quote = {quote_literal(quote)}, "
+        f"escape = {quote_literal(quote)}, "
         f"columns = {{{columns}}}, hive_partitioning = false, "
         f"max_line_size = {LONGEST_LINE}, buffer_size = {_BUFFER})"
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from topgap.counting.engine import Engine
-from topgap.counting.tables import literal
+from topgap.counting.tables import quote_literal
 from topgap.display.text import to_line
 from topgap.errors import SourceError
 from topgap.sources.columns import quote
@@ -73,7 +73,9 @@ def parse(engine: Engine, query: str) -> Node:
     Raises:
         SourceError: It cannot be parsed, or is something else.
     """
-    serialized = f"json_serialize_sql({literal(query)}, skip_null := true, skip_empty := true)"
+    serialized = (
+        f"json_serialize_sql({quote_literal(query)}, skip_null := true, skip_empty := true)"
+    )
     parsed = json.loads(engine.connection.execute(f"SELECT {serialized}").fetchall()[0][0])
     if parsed["error"] and parsed.get("error_type") == "parser":
         # Of the parser's words alone it is known that they quote the query and no row.
@@ -87,14 +89,14 @@ def parse(engine: Engine, query: str) -> Node:
     return node
 
 
-def text_of_query(engine: Engine, query: str) -> str:
+def rewrite_query(engine: Engine, query: str) -> str:
     """The SELECT as DuckDB writes it, from what its parser saw: nothing else can be in it.
 
     Raises:
         SourceError: It is not one SELECT.
     """
     parse(engine, query)
-    written = f"json_deserialize_sql(json_serialize_sql({literal(query)}))"
+    written = f"json_deserialize_sql(json_serialize_sql({quote_literal(query)}))"
     return str(engine.connection.execute(f"SELECT {written}").fetchall()[0][0])
 
 
@@ -110,7 +112,7 @@ def check_rows(engine: Engine, query: str, person: str, catalogue: Catalogue) ->
     Raises:
         SourceError: It cannot be seen; the sentence says why, and what the user can say instead.
     """
-    _Check(engine, person.lower(), catalogue).query(parse(engine, query), "The query")
+    _RowCheck(engine, person.lower(), catalogue).query(parse(engine, query), "The query")
 
 
 def check_view(engine: Engine, name: str, person: str, catalogue: Catalogue) -> None:
@@ -119,7 +121,7 @@ def check_view(engine: Engine, name: str, person: str, catalogue: Catalogue) -> 
     Raises:
         SourceError: As of `check_rows`.
     """
-    _Check(engine, person.lower(), catalogue).view(name.lower(), outermost=True)
+    _RowCheck(engine, person.lower(), catalogue).view(name.lower(), outermost=True)
 
 
 def check_counts(engine: Engine, query: str) -> None:
@@ -138,7 +140,7 @@ def check_counts(engine: Engine, query: str) -> None:
         )
 
 
-class _Check:
+class _RowCheck:
     """One check, of a query and of the views and macros that it uses."""
 
     def __init__(self, engine: Engine, person: str, catalogue: Catalogue) -> None:
@@ -165,7 +167,7 @@ class _Check:
             node = None
         if match is None or node is None:
             raise _refusal(scope.of, _UNCLEAR)
-        columns = [_bare_name(each) for each in re.findall(_NAME, match[1] or "")]
+        columns = [_unquote(each) for each in re.findall(_NAME, match[1] or "")]
         place = columns.index(self._person) if self._person in columns else None
         self._nodes(node, scope, place)
 
@@ -200,7 +202,7 @@ class _Check:
         parts = node.get("children") or [node["left"], node["right"]]
         if kind == "UNION" and place is None:
             first = parts[0] if parts[0]["type"] == "SELECT_NODE" else {}
-            place = self._place_of_person(first)
+            place = self._locate_person(first)
             if place is None:  # nor can it be known in the others, which go by the first's columns
                 scope = scope.inner()
         for part in parts:
@@ -210,8 +212,10 @@ class _Check:
 
     def _check_same_person(self, parts: Sequence[Node], scope: "_Scope", place: int | None) -> None:
         """Refuse parts in which one person gets several names."""
-        persons = [self._person_of(part, place) for part in parts if part["type"] == "SELECT_NODE"]
-        found = {_bare(each) for each in persons if each is not None}
+        persons = [
+            self._find_person(part, place) for part in parts if part["type"] == "SELECT_NODE"
+        ]
+        found = {_canonicalize(each) for each in persons if each is not None}
         if len(found) > 1:
             raise _refusal(
                 scope.of,
@@ -227,7 +231,7 @@ class _Check:
         self._table(node.get("from_table", {"type": "EMPTY"}), scope)
         names = ("select_list", "where_clause", "having", "group_expressions")
         aggregates = sum(self._expressions(node.get(each), scope) for each in names)
-        person = self._person_of(node, place)
+        person = self._find_person(node, place)
         is_grouped = "group_expressions" in node or node["aggregate_handling"] != _STANDARD
         is_by_person = scope.outermost and self._is_by_person(node, person, scope)
         if (aggregates or is_grouped) and not scope.outermost:
@@ -237,19 +241,19 @@ class _Check:
         columns = node.get("select_list", [])
         stars = [each for each in columns if each["class"] == "STAR"]  # which may replace columns
         made = [person, *stars] if scope.outermost else columns
-        if any(self._gives_many_rows(_function(each)) for each in _expressions_in(made)):
+        if any(self._multiplies_rows(_function(each)) for each in _walk_expressions(made)):
             raise _refusal(scope.of, "may make many persons of one")
         if person is not None:
             self._check_person(person, scope)
 
-    def _gives_many_rows(self, name: str | None) -> bool:
+    def _multiplies_rows(self, name: str | None) -> bool:
         """Whether a function may give several rows for one."""
         definitions = "".join(self._known.macros.get(name or "", ())).lower()
         return name in _MANY_ROWS or any(each in definitions for each in _MANY_ROWS)
 
     def _check_person(self, person: Node, scope: "_Scope") -> None:
         """Refuse a person who is not told by one column."""
-        parts = {_last_name(e) for e in _expressions_in(person) if e["class"] == "COLUMN_REF"}
+        parts = {_last_name(e) for e in _walk_expressions(person) if e["class"] == "COLUMN_REF"}
         if scope.outermost and not parts:
             what = f"makes up {quote(self._person)}"
             raise _refusal(scope.of, what, "select the column that identifies the person")
@@ -263,22 +267,22 @@ class _Check:
         if node["aggregate_handling"] != _STANDARD:  # GROUP BY ALL
             return True
         columns = node["select_list"]
-        groups = [_at_place(each, columns) for each in node.get("group_expressions", [])]
+        groups = [_resolve_group(each, columns) for each in node.get("group_expressions", [])]
         one_set = len(node.get("group_sets", [])) == 1
-        return one_set and any(_bare(each) == _bare(person) for each in groups)
+        return one_set and any(_canonicalize(each) == _canonicalize(person) for each in groups)
 
-    def _person_of(self, node: Node, place: int | None) -> Node | None:
+    def _find_person(self, node: Node, place: int | None) -> Node | None:
         """What a SELECT gives as the person; None if that cannot be seen, as in a star."""
         columns = node.get("select_list", [])
         if place is not None:
             return columns[place] if place < len(columns) else None
-        found = [each for each in columns if _name_of(each) == self._person]
+        found = [each for each in columns if _output_name(each) == self._person]
         return found[0] if len(found) == 1 else None
 
-    def _place_of_person(self, node: Node) -> int | None:
+    def _locate_person(self, node: Node) -> int | None:
         """Which of its columns is the person; None if that cannot be seen."""
         columns = node.get("select_list", [])
-        person = self._person_of(node, None)
+        person = self._find_person(node, None)
         if person is None or any(each["class"] == "STAR" for each in columns):
             return None
         place: int = columns.index(person)
@@ -306,7 +310,7 @@ class _Check:
         path, known = _path(table), self._known
         if len(path) == 1 and path[0] in scope.named:
             return
-        name = _in_file(path)
+        name = _catalogue_name(path)
         # In a view, a name may mean one of its own schema, or of the usual one.
         candidates = [name, f"{scope.schema}.{name}"] if len(path) == 1 else [name]
         for each in candidates:
@@ -317,7 +321,7 @@ class _Check:
 
     def _expressions(self, part: object, scope: "_Scope") -> int:
         """Check all expressions in a part of the tree; how many aggregates there are."""
-        return sum(self._expression(each, scope) for each in _expressions_in(part))
+        return sum(self._expression(each, scope) for each in _walk_expressions(part))
 
     def _expression(self, node: Node, scope: "_Scope") -> bool:
         """Check one expression, without what is in it; whether it is an aggregate."""
@@ -397,7 +401,7 @@ def _refusal(of: str, why: str, remedy: str = "") -> SourceError:
     return SourceError(f"{of} {why}, so that a row may depend on more than one person; {remedy}.")
 
 
-def _expressions_in(part: object) -> Iterator[Node]:
+def _walk_expressions(part: object) -> Iterator[Node]:
     """All expressions in a part of the tree, those within others too."""
     if isinstance(part, dict):
         if "class" in part:
@@ -407,7 +411,7 @@ def _expressions_in(part: object) -> Iterator[Node]:
         part = [*part.values()]
     if isinstance(part, list):
         for each in part:
-            yield from _expressions_in(each)
+            yield from _walk_expressions(each)
 
 
 def _function(node: Node) -> str | None:
@@ -427,28 +431,28 @@ def _path(table: Node) -> Sequence[str]:
     return [str(each).lower() for each in path]
 
 
-def _in_file(path: Sequence[str]) -> str:
+def _catalogue_name(path: Sequence[str]) -> str:
     """The name of a table as a catalogue has it."""
     if len(path) == 3 or (len(path) == 2 and path[0] == "source"):
         path = path[1:]  # the file goes by this name
     return ".".join(path[1:] if path[0] == "main" and len(path) > 1 else path)
 
 
-def _bare_name(name: str) -> str:
+def _unquote(name: str) -> str:
     """A name of SQL without its quotes, in lower case."""
     if name[0] in '"`':
         name = name[1:-1].replace(name[0] * 2, name[0])
     return name.strip("[]").lower()
 
 
-def _name_of(node: Node) -> str | None:
+def _output_name(node: Node) -> str | None:
     """The name of a column that a SELECT gives."""
     if node.get("alias"):
         return str(node["alias"]).lower()
     return _last_name(node) if node["class"] == "COLUMN_REF" else None
 
 
-def _at_place(node: Node, columns: Sequence[Node]) -> Node:
+def _resolve_group(node: Node, columns: Sequence[Node]) -> Node:
     """What GROUP BY means: a column by its number, or an expression."""
     if node["class"] != "CONSTANT":
         return node
@@ -458,15 +462,15 @@ def _at_place(node: Node, columns: Sequence[Node]) -> Node:
     return columns[place - 1] if type(place) is int and 0 < place <= len(columns) else node
 
 
-def _bare(node: Node) -> tuple[str, str]:
+def _canonicalize(node: Node) -> tuple[str, str]:
     """What two expressions that mean the same have in common: all but their names and places."""
     if node["class"] == "COLUMN_REF":
         return "COLUMN_REF", _last_name(node)
-    return "", json.dumps(_without_places(node), sort_keys=True)
+    return "", json.dumps(_drop_places(node), sort_keys=True)
 
 
-def _without_places(part: object) -> object:
+def _drop_places(part: object) -> object:
     if isinstance(part, dict):
         left_out = {"query_location", "query_location_length", "alias"}
-        return {name: _without_places(each) for name, each in part.items() if name not in left_out}
-    return [*map(_without_places, part)] if isinstance(part, list) else part
+        return {name: _drop_places(each) for name, each in part.items() if name not in left_out}
+    return [*map(_drop_places, part)] if isinstance(part, list) else part
