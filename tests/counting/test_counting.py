@@ -192,7 +192,7 @@ def test_sql_and_python_tidy_every_character_alike() -> None:
         duck.connection.register("given", {"text": np.array(texts, dtype=object)})
         key = cells.build_person_sql("text", "VARCHAR")
         tidy = cells.build_item_sql("text", "VARCHAR")
-        rows = duck.run(f"SELECT text, {tidy}, {key} FROM given", of="")
+        rows = duck.run(f"SELECT text, {tidy}, {key} FROM given", label="")
     assert len(rows) == len(texts)
     # Where Unicode has grown, the younger of the two tables composes more than the older.
     differ = [text for text, by_sql, _ in rows if by_sql != cells.normalize_text(text)]
@@ -252,7 +252,7 @@ def test_sql_and_python_write_every_decimal_alike(kind: tuple[int, int]) -> None
     with Engine() as duck:
         duck.connection.register("given", given)
         text = cells.build_item_sql("cell", f"DECIMAL({width},{scale})")
-        rows = duck.run(f"SELECT cell, {text} FROM given", of="")
+        rows = duck.run(f"SELECT cell, {text} FROM given", label="")
     assert [by_sql for _, by_sql in rows] == [cells.to_text(value) for value, _ in rows]
     assert [Decimal(by_sql) for _, by_sql in rows] == values
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from topgap.counting.cells import to_text
-from topgap.counting.engine import Engine
-from topgap.counting.tables import Table, build_table, describe_table, locate_columns
+from topgap.counting.engine import Engine, Table, build_table, locate_columns
 from topgap.errors import MissingExtraError, SourceError
 
 _LABEL = "The data frame"
@@ -33,7 +32,7 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
         head = ", ".join(f"c{n}" for n in range(len(reader.schema)))
         cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(places))
         engine.run(
-            f"CREATE TEMP TABLE frame AS SELECT {cells} FROM stream AS stream({head})", of=_LABEL
+            f"CREATE TEMP TABLE frame AS SELECT {cells} FROM stream AS stream({head})", label=_LABEL
         )
         engine.connection.unregister("stream")
     else:
@@ -41,7 +40,7 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
             f"A {type(frame).__name__} cannot be counted; give a path, a pandas or polars data "
             f"frame, or an Arrow table."
         )
-    found = describe_table(engine, _LABEL, "frame").columns.values()
+    found = engine.describe(_LABEL, "frame").columns.values()
     return build_table(_LABEL, "frame", wanted, [column.kind for column in found])
 
 

@@ -9,7 +9,14 @@ from typing import NamedTuple
 from urllib.parse import quote as escape_path
 
 from topgap.counting.cells import is_text, to_text
-from topgap.counting.engine import Engine
+from topgap.counting.engine import (
+    Column,
+    Engine,
+    Table,
+    locate_columns,
+    quote_identifier,
+    quote_literal,
+)
 from topgap.counting.query_check import (
     Catalogue,
     UnparsedError,
@@ -19,14 +26,6 @@ from topgap.counting.query_check import (
     rewrite_query,
 )
 from topgap.counting.sqlite_dialect import is_portable_sql, to_portable_sql
-from topgap.counting.tables import (
-    Column,
-    Table,
-    describe_table,
-    locate_columns,
-    quote_identifier,
-    quote_literal,
-)
 from topgap.display.text import to_line
 from topgap.errors import SourceError
 from topgap.sources.columns import quote, repeated_column
@@ -66,7 +65,7 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
         SourceError: The file cannot be read, or has no such table, or the query cannot be run, or
             its rows may depend on more than one person.
     """
-    engine.run(f"ATTACH {quote_literal(path)} AS source (READ_ONLY)", of=label)
+    engine.run(f"ATTACH {quote_literal(path)} AS source (READ_ONLY)", label=label)
     engine.lock()
     names = {_qualify(s, n): (s, n) for s, n in _tables_and_views(engine, label)}
     if extraction.query is None:
@@ -75,8 +74,8 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
         known = _read_duckdb_catalogue(engine, label)
         if extraction.person is not None and chosen.lower() in known.views:
             check_view(engine, chosen, extraction.person, known)
-        found = describe_table(
-            engine, label, f"source.{quote_identifier(schema)}.{quote_identifier(name)}"
+        found = engine.describe(
+            label, f"source.{quote_identifier(schema)}.{quote_identifier(name)}"
         )
         return replace(found, columns={n: _drop_collation(c) for n, c in found.columns.items()})
 
@@ -87,11 +86,11 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
         check_rows(engine, query, extraction.person, _read_duckdb_catalogue(engine, label))
     if extraction.counts:
         check_counts(engine, query)
-    engine.run("USE source", of=label)
+    engine.run("USE source", label=label)
     try:
-        selected = replace(describe_table(engine, _QUERY, f"({query})"), names_are_schema=False)
+        selected = replace(engine.describe(_QUERY, f"({query})"), names_are_schema=False)
         # DuckDB invents names for those that come twice, but not here.
-        rows = engine.run(f"DESCRIBE {query}", of=_QUERY)
+        rows = engine.run(f"DESCRIBE {query}", label=_QUERY)
     except SourceError:
         raise SourceError(
             f"The query cannot be run: {label} lacks a table, column or function that it names, or "
@@ -104,10 +103,10 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
     engine.run(
         f"CREATE TEMP TABLE carried AS SELECT {cells} FROM {selected.relation} "
         f"WHERE {extraction.run}",
-        of=_QUERY,
-        otherwise=_FAILED,
+        label=_QUERY,
+        fallback=_FAILED,
     )
-    engine.run("USE memory", of=label)
+    engine.run("USE memory", label=label)
     carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(extraction.columns)}
     return Table(label, "temp.carried", carried, names_are_schema=False)
 
@@ -121,7 +120,7 @@ def _tables_and_views(engine: Engine, label: str) -> list[tuple[str, str]]:
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
         "UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
         "WHERE database_name = 'source' AND NOT internal ORDER BY ALL",
-        of=label,
+        label=label,
     )
     return rows
 
@@ -135,14 +134,14 @@ def _read_duckdb_catalogue(engine: Engine, label: str) -> Catalogue:
     views = engine.run(
         "SELECT schema_name, view_name, sql FROM duckdb_views() "
         "WHERE database_name = 'source' AND NOT internal",
-        of=label,
+        label=label,
     )
     kinds: dict[str, set[str]] = {}
     macros: dict[str, list[str]] = {}
     for name, kind, definition in engine.run(
         "SELECT lower(function_name), CASE stability WHEN 'VOLATILE' THEN 'volatile' "
         "ELSE function_type END, macro_definition FROM duckdb_functions()",
-        of=label,
+        label=label,
     ):
         kinds.setdefault(kind, set()).add(name)
         if kind == "macro":
@@ -318,14 +317,14 @@ def _copy_rows(
     import numpy as np
 
     columns = ", ".join(f"w{n} VARCHAR" for n in range(len(places)))
-    engine.run(f"CREATE TEMP TABLE carried ({columns})", of=label)
+    engine.run(f"CREATE TEMP TABLE carried ({columns})", label=label)
     while batch := _next_rows(rows, is_query=is_query):
         texts = [[_cell_text(row[place]) for row in batch] for place in places]
         arrays = {f"w{n}": np.array(column, dtype=object) for n, column in enumerate(texts)}
         engine.connection.register("batch", arrays)
-        engine.run("INSERT INTO carried SELECT * FROM batch", of=label)
+        engine.run("INSERT INTO carried SELECT * FROM batch", label=label)
         engine.connection.unregister("batch")
-        engine.tell("reading", None)
+        engine.report_progress("reading", None)
 
 
 def _next_rows(rows: sqlite3.Cursor, *, is_query: bool) -> list[tuple[object, ...]]:

@@ -6,14 +6,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from topgap.counting.boundary import seal_library_errors
 from topgap.counting.cells import build_item_sql, is_integer, normalize_text, to_text
-from topgap.counting.engine import LONGEST_LINE, Engine
-from topgap.counting.files import Format, format_by_name
-from topgap.counting.sources import open_table
-from topgap.counting.tables import Table
+from topgap.counting.engine import LONGEST_LINE, Engine, Table
+from topgap.counting.sources import Format, format_by_name, open_table
 from topgap.domain import MOST_ITEMS, FromData
 from topgap.errors import DomainError, ParameterError, SourceError
+from topgap.sealing import seal_library_errors
 from topgap.sources.columns import quote
 from topgap.sources.paths import is_path, label_path, refuse_address
 
@@ -178,7 +176,7 @@ def _read_column(
                 raise SourceError(f"{table.label} has a column that cannot name items.")
             _check_length(engine, table, text)
             cell = found.cell if is_integer(found.kind) else text
-            values = engine.run(f"SELECT {cell} FROM {table.relation}", of=table.label)
+            values = engine.run(f"SELECT {cell} FROM {table.relation}", label=table.label)
         except (SourceError, ParameterError) as error:
             raise DomainError(f"The domain cannot be read: {error}") from None
     if not values:
@@ -196,7 +194,7 @@ def _check_length(engine: Engine, table: Table, text: str) -> None:
     """
     some = f"SELECT {text} AS text FROM {table.relation} LIMIT {MOST_ITEMS + 1}"
     ((items, length),) = engine.run(
-        f"SELECT count(*), coalesce(sum(strlen(text)), 0) FROM ({some})", of=table.label
+        f"SELECT count(*), coalesce(sum(strlen(text)), 0) FROM ({some})", label=table.label
     )
     if items > MOST_ITEMS:
         raise SourceError(f"{table.label} has more than {MOST_ITEMS:,} items.")

@@ -4,15 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from topgap.counting.boundary import seal_library_errors
 from topgap.counting.cells import build_count_sql, build_item_sql, build_person_sql, is_integer
 from topgap.counting.domain import Domain, to_domain
-from topgap.counting.engine import MEMORY, Engine
-from topgap.counting.files import Format
-from topgap.counting.sources import open_lines, open_table
-from topgap.counting.tables import Table
+from topgap.counting.engine import MEMORY, Engine, Table
+from topgap.counting.sources import Format, open_lines, open_table
 from topgap.domain import Counts, FromData
 from topgap.errors import DomainError, SourceError
+from topgap.sealing import seal_library_errors
 from topgap.sources.columns import quote
 from topgap.sources.progress import Progress
 
@@ -252,10 +250,10 @@ def _count_items(
 
     if isinstance(public, FromData):
         name = "item" if is_integer(kind) else "text"
-        rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", of=opened.label)
+        rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", label=opened.label)
         return Counts(rows, domain_from_data=True)
     found_counts = engine.run(
-        f"SELECT place, n FROM ({_MATCHED})", of=opened.label, fetch="fetchnumpy"
+        f"SELECT place, n FROM ({_MATCHED})", label=opened.label, fetch="fetchnumpy"
     )
     counts = np.zeros(len(public), dtype=np.int64)
     counts[found_counts["place"]] = found_counts["n"]
@@ -268,10 +266,10 @@ _MATCHED = "SELECT * FROM counted JOIN domain USING (text)"
 def _create_counted_table(engine: Engine, opened: Table, counting: str, kind: str) -> None:
     """Make the table `counted`: each item that was found, the text that it means, its count."""
     text = build_item_sql("item", kind)
-    engine.forget_order()
+    engine.ignore_row_order()
     engine.run(
         f"CREATE OR REPLACE TEMP TABLE counted AS SELECT {text} AS text, item, n FROM ({counting})",
-        of=opened.label,
+        label=opened.label,
         doing=f"counting {opened.label}",
     )
 
@@ -280,7 +278,7 @@ def _create_domain_table(engine: Engine, public: Domain | FromData) -> None:
     """Make the table `domain`, of the items' texts and their places in the public list."""
     if isinstance(public, FromData):
         items = "SELECT DISTINCT text, 0 AS place FROM counted WHERE text IS NOT NULL"
-        engine.run(f"CREATE TEMP TABLE domain AS {items}", of="The domain")
+        engine.run(f"CREATE TEMP TABLE domain AS {items}", label="The domain")
         return
     given = {"given": np.array(public.texts, dtype=object), "place": np.arange(len(public))}
     engine.connection.register("public", given)
@@ -288,7 +286,7 @@ def _create_domain_table(engine: Engine, public: Domain | FromData) -> None:
         "given", "VARCHAR"
     )  # normalized once more, by DuckDB's own tables of Unicode
     engine.run(
-        f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", of="The domain"
+        f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", label="The domain"
     )
     engine.connection.unregister("public")
     if _ask(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
@@ -296,7 +294,7 @@ def _create_domain_table(engine: Engine, public: Domain | FromData) -> None:
 
 
 def _ask(engine: Engine, query: str) -> bool:
-    ((opened,),) = engine.run(query, of="The source")
+    ((opened,),) = engine.run(query, label="The source")
     return bool(opened)
 
 

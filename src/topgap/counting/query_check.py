@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from topgap.counting.engine import Engine
-from topgap.counting.tables import quote_literal
+from topgap.counting.engine import Engine, quote_literal
 from topgap.display.text import to_line
 from topgap.errors import SourceError
 from topgap.sources.columns import quote

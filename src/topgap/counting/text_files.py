@@ -1,47 +1,50 @@
-"""CSV and TSV: every cell is the text that stands in the file."""
+"""Text files: CSV and TSV, JSON lines, and plain lines."""
 
 import csv
 import gzip
 import io
 import os
+import zlib
 from codecs import getincrementaldecoder
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, NamedTuple
 
 from topgap.counting.cells import INVISIBLE
-from topgap.counting.engine import LONGEST_LINE
-from topgap.counting.files import Found
-from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, quote_literal
+from topgap.counting.engine import LONGEST_LINE, Column, Engine, Table, quote_literal
 from topgap.errors import ParameterError, SourceError
 from topgap.sources.columns import quote, repeated_column
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 _TABS = {"tab": "\t", "\\t": "\t"}
 _BUFFER = 4 * LONGEST_LINE
+_GLANCE = 1 << 16
+_FIRST_OBJECTS = 10_000
 _MOST_COLUMNS = 10_000
 _NO_DELIMITER = "\x1f\x1e\x1d"  # leaves a line whole; a line that has it is refused, not misread
 
 
 def build_lines_sql(paths: Sequence[str]) -> str:
-    """SQL for the lines of text files, as a table with the column `line`."""
+    """Build SQL for the lines of text files, a table with the column `line`."""
     return _build_csv_sql(paths, _NO_DELIMITER, ["line"], quote="", header=False)
 
 
 def read_delimited(
-    found: Found,
+    labels: Mapping[str, str],
+    label: str,
     form: str,
     wanted: Sequence[str],
+    *,
     header: bool,
     delimiter: str | None,
 ) -> Table:
-    """The table of all the files, in each of which the first line says where the columns are.
+    """Read CSV or TSV files, each with its own order of columns. Every cell is text as it stands.
 
-    Unless it is given, the delimiter is the one by which the first line has the columns that are
-    wanted: a comma, semicolon, tab or bar in a CSV file, a tab in a TSV file.
+    The default delimiter is the one by which the first line has the wanted columns: a comma,
+    semicolon, tab or bar in a CSV file, a tab in a TSV file.
 
     Args:
-        found: The files.
+        labels: The files; what an error calls each.
+        label: What an error calls all of them.
         form: "csv" or "tsv".
         wanted: The names of the columns; without a header, their numbers, from 1.
         header: Whether the first line holds the names of the columns.
@@ -56,26 +59,26 @@ def read_delimited(
         raise ParameterError(
             "The delimiter must be one character, or tab, and no quote or line end."
         )
-    alike: dict[_Layout, list[str]] = {}
-    for path, label in zip(found.paths, found.labels, strict=True):
+    paths_by_layout: dict[_Layout, list[str]] = {}
+    for path, name in labels.items():
         if os.path.getsize(path) > 0:
-            refuse_long_lines(path, label)
-            start, delimiters = _read_start(path, label), delimiter or _DELIMITERS[form]
-            layout = _detect_layout(start, delimiters, wanted, header, label)
-            alike.setdefault(layout, []).append(path)
+            refuse_long_lines(path, name)
+            start, delimiters = _read_start(path, name), delimiter or _DELIMITERS[form]
+            layout = _detect_layout(start, delimiters, wanted, header, name)
+            paths_by_layout.setdefault(layout, []).append(path)
     nothing = ", ".join(f"CAST(NULL AS VARCHAR) AS w{n}" for n in range(len(wanted)))
     selects = [f"SELECT {nothing} WHERE false"]
-    for layout, files in alike.items():
+    for layout, files in paths_by_layout.items():
         names = [f"c{each}" for each in range(layout.width)]
         rows = _build_csv_sql(files, layout.delimiter, names, quote='"', header=header)
         cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(layout.places))
         selects.append(f"SELECT {cells} FROM {rows}")
     columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(wanted)}
-    return Table(found.label, f"({' UNION ALL '.join(selects)})", columns, names_are_schema=False)
+    return Table(label, f"({' UNION ALL '.join(selects)})", columns, names_are_schema=False)
 
 
 class _Layout(NamedTuple):
-    """How a file is made: its delimiter, its number of columns, where the wanted ones are."""
+    """The layout of a file: delimiter, number of columns, positions of the wanted ones."""
 
     delimiter: str
     width: int
@@ -118,7 +121,7 @@ def _number_columns(cells: Sequence[str]) -> list[str]:
 
 
 def _read_start(path: str, label: str) -> str:
-    """As much of the file as its first record can take."""
+    """Read as much of the file as its first record can take."""
     opened = gzip.open if path.lower().endswith(".gz") else open
     with opened(path, "rb") as file:
         start = file.read(LONGEST_LINE)
@@ -129,7 +132,7 @@ def _read_start(path: str, label: str) -> str:
 
 
 def _parse_first_record(start: str, delimiter: str) -> list[str]:
-    """The cells of the first record; none if it is not to be read with this delimiter."""
+    """Parse the cells of the first record; none if the delimiter does not fit."""
     try:
         return next(
             csv.reader(io.StringIO(start, newline=""), delimiter=delimiter, strict=True), []
@@ -150,3 +153,76 @@ def _build_csv_sql(
         f"columns = {{{columns}}}, hive_partitioning = false, "
         f"max_line_size = {LONGEST_LINE}, buffer_size = {_BUFFER})"
     )
+
+
+def read_json_lines(
+    engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]
+) -> Table:
+    """Read JSON objects, one in each line.
+
+    Raises:
+        SourceError: They have no such columns, or cannot be read.
+    """
+    files = ", ".join(map(quote_literal, paths))
+    listed = f"[{files}], format = 'newline_delimited', hive_partitioning = false"
+    names = ", ".join(f"bool_or(list_contains(names, {quote_literal(name)}))" for name in wanted)
+    # The first objects show which names there are; in later ones a missing name is a NULL.
+    first = (
+        f"SELECT json_keys(json) AS names FROM read_json_objects({listed}) LIMIT {_FIRST_OBJECTS}"
+    )
+    (seen,) = engine.run(f"SELECT {names} FROM ({first})", label=label)
+    for name, is_there in zip(wanted, seen, strict=True):
+        if is_there is False:
+            raise SourceError(
+                f"{label} has no column {quote(name)} in its first objects (upper and lower case "
+                f"differ)."
+            )
+    if len({name.casefold() for name in wanted}) < len(wanted):
+        raise SourceError(
+            f"{label}: DuckDB cannot read two names of JSON objects that differ by case alone; "
+            f"rename one."
+        )
+    columns = ", ".join(f"{quote_literal(name)}: 'JSON'" for name in wanted)
+    return engine.describe(label, f"read_json({listed}, columns = {{{columns}}})")
+
+
+def refuse_long_lines(path: str, label: str) -> None:
+    """Refuse a file with a line of more than twice `LONGEST_LINE` bytes.
+
+    DuckDB reports shorter ones, but loses the last line of a file if it is larger than a buffer.
+    Such a line fills a whole block of `LONGEST_LINE` bytes without an end of line. In most files
+    the start of each block is enough to find one.
+
+    Raises:
+        SourceError: There is one, or the file cannot be unpacked.
+    """
+    try:
+        if path.lower().endswith(".gz"):
+            with gzip.open(path, "rb") as file:
+                fine = all(map(_has_line_end, _read_blocks(file)))
+        else:
+            with open(path, "rb") as plain:
+                fine = all(_block_has_line_end(plain, start) for start in _block_starts(plain))
+    except (EOFError, OSError, zlib.error):
+        raise SourceError(f"{label} is damaged, or cut short.") from None
+    if not fine:
+        raise SourceError(f"{label} has a line that is longer than {LONGEST_LINE:,} bytes.")
+
+
+def _block_starts(file: IO[bytes]) -> range:
+    """List the starts of the full blocks; the rest of the file is shorter than one."""
+    return range(0, file.seek(0, 2) - LONGEST_LINE + 1, LONGEST_LINE)
+
+
+def _block_has_line_end(file: IO[bytes], start: int) -> bool:
+    file.seek(start)
+    return _has_line_end(file.read(_GLANCE)) or _has_line_end(file.read(LONGEST_LINE - _GLANCE))
+
+
+def _read_blocks(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+    while len(block := file.read(LONGEST_LINE)) == LONGEST_LINE:
+        yield block
+
+
+def _has_line_end(block: bytes) -> bool:
+    return b"\n" in block or b"\r" in block
