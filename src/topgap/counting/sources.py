@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.data_frames import read_frame
-from topgap.counting.databases import Extraction, read_duckdb, read_sqlite
+from topgap.counting.duckdb_files import read_duckdb
 from topgap.counting.engine import Column, Engine, Table
+from topgap.counting.extraction import Extraction
 from topgap.counting.parquet import read_parquet_files
+from topgap.counting.sqlite_files import read_sqlite
 from topgap.counting.text_files import (
     build_lines_sql,
     read_delimited,
