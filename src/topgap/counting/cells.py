@@ -1,4 +1,4 @@
-"""When two cells are the same: the one rule for items, persons and the domain.
+"""When two cells are equal: the one rule for items, persons and the domain.
 
 An item is compared as text, whatever type its column has, so that the number 7 of a Parquet file is
 the line `7` of a text file. A number is written as short as it can be: 7 for 7.0, 7.5 for 7.50.
@@ -55,7 +55,7 @@ def is_text(kind: str) -> bool:
 
 
 def build_item_sql(cell: str, kind: str) -> str | None:
-    """SQL for the text by which an item is compared, NULL if it is missing.
+    """Build SQL for the text by which an item is compared, NULL if it is missing.
 
     Args:
         cell: SQL for the cell.
@@ -78,10 +78,10 @@ def build_item_sql(cell: str, kind: str) -> str | None:
 
 
 def build_person_sql(cell: str, kind: str) -> str | None:
-    """SQL for what tells persons apart, NULL if it is missing; None as for `build_item_sql`."""
+    """Build SQL for what persons are compared by, as `build_item_sql` does for items."""
     if is_text(kind):
-        # ASCII that neither begins nor ends with a space or control character is tidy as it is,
-        # and to see that is far cheaper than to tidy it.
+        # ASCII that neither begins nor ends with a space or control character is normal already,
+        # and checking that is far cheaper than normalizing it.
         cell = f"CAST({cell} AS VARCHAR)" if kind.startswith("ENUM") else cell
         plain = (
             f"{cell} >= '!' AND {cell} < chr(127) AND strlen({cell}) = length({cell}) "
@@ -96,7 +96,7 @@ def build_person_sql(cell: str, kind: str) -> str | None:
 
 
 def build_count_sql(cell: str, kind: str) -> str | None:
-    """SQL for a precomputed count, a BIGINT; NULL if it is none from 0 on; None as above."""
+    """Build SQL for a precomputed count, a BIGINT; NULL if it is no count; None as above."""
     if is_text(kind) or kind == "JSON":
         text = (
             _build_normalized_sql(f"CAST({cell} AS VARCHAR)")
@@ -113,7 +113,9 @@ def build_count_sql(cell: str, kind: str) -> str | None:
 
 
 def to_text(value: object) -> str | None:
-    """The text by which a value of Python is compared, not yet tidy; None if it has none.
+    """Convert a value of Python to the text by which it is compared; None if it has none.
+
+    The text is not normalized yet.
 
     >>> to_text("flu"), to_text(7), to_text(7.0), to_text(True), to_text([7])
     ('flu', '7', '7', 'true', None)
@@ -137,13 +139,13 @@ def to_text(value: object) -> str | None:
 
 
 def _format_decimal(value: Decimal) -> str:
-    """All digits, whatever the decimal context; `normalize` would round to those of the context."""
+    """Write all digits; `Decimal.normalize` would round to the precision of the context."""
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def normalize_text(text: str) -> str:
-    r"""The text as SQL makes it tidy; empty if it is blank.
+    r"""Normalize a text as the SQL here does; empty if it is blank.
 
     >>> normalize_text(" cafe\u0301\u00a0")
     'café'
@@ -174,7 +176,7 @@ def _build_number_sql(cell: str, kind: str) -> str:
 
 
 def _build_nan_test(cell: str) -> str:
-    """By its text, for DuckDB answers isnan() from what a Parquet file says of its columns."""
+    """Test the text, because DuckDB answers isnan() from a Parquet file's statistics."""
     return f"(NOT isfinite({cell}) AND CAST({cell} AS VARCHAR) IN ('nan', '-nan'))"
 
 

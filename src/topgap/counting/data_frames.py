@@ -13,13 +13,13 @@ _LABEL = "The data frame"
 
 
 def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
-    """The wanted columns of a frame: pandas, polars (lazy too), or whatever streams Arrow.
+    """Read the wanted columns of a frame: pandas, polars (also lazy), or whatever streams Arrow.
 
     Raises:
         SourceError: It is none of these, or has no such columns.
         MissingExtraError: pyarrow, by which polars and Arrow hand over theirs, is not installed.
     """
-    # Under names of our own, for DuckDB tells no names apart that differ by case alone.
+    # Under names of our own, because DuckDB does not distinguish names by case.
     if type(frame).__module__.partition(".")[0] == "pandas":
         _register(engine, "frame", _select_from_pandas(frame, wanted))
     elif type(frame).__module__.partition(".")[0] == "polars":
@@ -40,8 +40,8 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
             f"A {type(frame).__name__} cannot be counted; give a path, a pandas or polars data "
             f"frame, or an Arrow table."
         )
-    found = engine.describe(_LABEL, "frame").columns.values()
-    return build_table(_LABEL, "frame", wanted, [column.kind for column in found])
+    columns = engine.describe(_LABEL, "frame").columns.values()
+    return build_table(_LABEL, "frame", wanted, [column.kind for column in columns])
 
 
 def _register(engine: Engine, name: str, frame: Any) -> None:
@@ -62,7 +62,7 @@ def _import_arrow(for_what: str) -> Any:
 
 
 def _open_reader(stream: Any) -> Any:
-    """The stream as pyarrow reads it, which tells the true names of its columns."""
+    """Open the stream by pyarrow, which keeps the names of its columns."""
     pa = _import_arrow("Arrow tables and streams")
     try:
         return pa.RecordBatchReader.from_stream(stream)
@@ -95,7 +95,7 @@ def _select_from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
 
 
 def _cell_text(value: Any) -> str | None:
-    """A value of a column that may hold anything; missing values are None, NaN and their like.
+    """Convert a value of a column of objects; missing values are None, NaN and their like.
 
     Raises:
         UnicodeError: It is text that cannot be written.

@@ -16,7 +16,7 @@ from topgap.sources.columns import quote
 from topgap.sources.paths import is_path, label_path, refuse_address
 
 MOST_TEXT = 500_000_000
-"""So many characters all items of a file may have; what is read takes memory."""
+"""The number of characters that all items of a file may have together."""
 
 _MOST_COPIED = 2**31
 _TABLES = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz"}
@@ -88,7 +88,7 @@ def read_domain(
     form: Format | None = None,
     header: bool = True,
 ) -> Domain:
-    """The domain that a file holds: an item a line, or a column of a table.
+    """Read a domain from a file: an item a line, or a column of a table.
 
     Args:
         path: A text file with an item in each line, blank lines left out, of at most 10,000,000
@@ -125,10 +125,10 @@ def read_domain(
 
 
 def _read_lines(file: IO[str], label: str) -> list[str]:
-    """The lines that are not blank, and never more of the file than a domain can have.
+    """Read the lines that are not blank, up to the limits of a domain.
 
     Raises:
-        SourceError: It has more.
+        SourceError: The file has more.
     """
     items, lines, text = [], 0, 0
     while line := file.readline(LONGEST_LINE + 1):
@@ -170,12 +170,12 @@ def _read_column(
             table = open_table(
                 engine, path, [column], form=form, header=header, most_copied=_MOST_COPIED
             )
-            found = table.column(column)
-            text = build_item_sql(found.cell, found.kind)
+            items = table.column(column)
+            text = build_item_sql(items.cell, items.kind)
             if text is None:
                 raise SourceError(f"{table.label} has a column that cannot name items.")
             _check_length(engine, table, text)
-            cell = found.cell if is_integer(found.kind) else text
+            cell = items.cell if is_integer(items.kind) else text
             values = engine.run(f"SELECT {cell} FROM {table.relation}", label=table.label)
         except (SourceError, ParameterError) as error:
             raise DomainError(f"The domain cannot be read: {error}") from None
@@ -187,7 +187,7 @@ def _read_column(
 
 
 def _check_length(engine: Engine, table: Table, text: str) -> None:
-    """See that a column can be held in memory, before it is.
+    """Check that a column fits in memory before it is read.
 
     Raises:
         SourceError: It has too many items, or too much text.

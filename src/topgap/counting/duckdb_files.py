@@ -23,7 +23,7 @@ from topgap.errors import SourceError
 
 
 def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -> Table:
-    """The table of a DuckDB file that is named, or that a query gives.
+    """Read a table, a view or a query of a DuckDB file.
 
     Once the file is attached, nothing else can be read or written: no file, extension or setting.
 
@@ -33,20 +33,21 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
     """
     engine.run(f"ATTACH {quote_literal(path)} AS source (READ_ONLY)", label=label)
     engine.lock()
-    names = {_qualify(s, n): (s, n) for s, n in _tables_and_views(engine, label)}
+    names = {_qualify(s, n): (s, n) for s, n in _list_tables(engine, label)}
     if extraction.query is None:
         chosen = choose_table([*names], extraction.table, label)
         schema, name = names[chosen]
         known = _read_duckdb_catalogue(engine, label)
         if extraction.person is not None and chosen.lower() in known.views:
             check_view(engine, chosen, extraction.person, known)
-        found = engine.describe(
+        described = engine.describe(
             label, f"source.{quote_identifier(schema)}.{quote_identifier(name)}"
         )
-        return replace(found, columns={n: _drop_collation(c) for n, c in found.columns.items()})
+        uncollated = {n: _drop_collation(c) for n, c in described.columns.items()}
+        return replace(described, columns=uncollated)
 
-    # What a query gives may be another thing each time, and names in it are those of its database:
-    # so it is run once, and what it gave is counted elsewhere.
+    # A query may give other rows each time, and its names are those of its database. So it is run
+    # once, and its rows are counted outside of the database.
     query = rewrite_query(engine, extraction.query)
     if extraction.person is not None:
         check_rows(engine, query, extraction.person, _read_duckdb_catalogue(engine, label))
@@ -82,8 +83,8 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
 _FAILED = "The query failed while it ran, such as by a cast of what cannot be cast; try TRY_CAST."
 
 
-def _tables_and_views(engine: Engine, label: str) -> list[tuple[str, str]]:
-    """The tables and views of a DuckDB file, each with its schema before it."""
+def _list_tables(engine: Engine, label: str) -> list[tuple[str, str]]:
+    """List the tables and views of a DuckDB file, each with its schema before it."""
     rows: list[tuple[str, str]] = engine.run(
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
         "UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
@@ -94,7 +95,7 @@ def _tables_and_views(engine: Engine, label: str) -> list[tuple[str, str]]:
 
 
 def _qualify(schema: str, name: str) -> str:
-    """The name of a table, with that of its schema before it if this is not the usual one."""
+    """Put the schema before the name of a table, unless it is the default schema."""
     return name if schema == "main" else f"{schema}.{name}"
 
 
@@ -115,7 +116,7 @@ def _read_duckdb_catalogue(engine: Engine, label: str) -> Catalogue:
         if kind == "macro":
             macros.setdefault(name, []).append(definition)
     return Catalogue(
-        tables=frozenset(_qualify(*each).lower() for each in _tables_and_views(engine, label)),
+        tables=frozenset(_qualify(*each).lower() for each in _list_tables(engine, label)),
         views={_qualify(schema, name).lower(): sql for schema, name, sql in views},
         by_row=frozenset(kinds["scalar"]),
         aggregates=frozenset(kinds["aggregate"]),
@@ -125,5 +126,5 @@ def _read_duckdb_catalogue(engine: Engine, label: str) -> Catalogue:
 
 
 def _drop_collation(column: Column) -> Column:
-    """The column without the collation that a table may have, by which other texts are equal."""
+    """Remove a collation of the table, by which other texts would be equal."""
     return replace(column, cell=f"({column.cell} COLLATE C)") if is_text(column.kind) else column

@@ -142,7 +142,7 @@ def read_counts(
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts:
-    """Read counts that somebody made before.
+    """Read precomputed counts.
 
     How far one person can move such a count, its sensitivity, is for you to know.
 
@@ -193,7 +193,7 @@ def check_query(
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     rows_are_per_person: bool = False,
 ) -> None:
-    """See that a query can be asked, by itself and by the schema, without reading a row.
+    """Check a query, by its text and by the schema, without reading a row.
 
     Raises:
         SourceError, ParameterError, MissingExtraError: As for `count_events` and `read_counts`.
@@ -220,7 +220,7 @@ def _count_items(
     by_cell: str,
     by_text: str | None,
 ) -> Counts:
-    """The counts of the domain's items, 0 for those that were not counted.
+    """Count the domain's items, with 0 for those that do not occur.
 
     Args:
         engine: Does the counting.
@@ -264,7 +264,7 @@ _MATCHED = "SELECT * FROM counted JOIN domain USING (text)"
 
 
 def _create_counted_table(engine: Engine, opened: Table, counting: str, kind: str) -> None:
-    """Make the table `counted`: each item that was found, the text that it means, its count."""
+    """Create the table `counted`: each item of the source, its text, its count."""
     text = build_item_sql("item", kind)
     engine.ignore_row_order()
     engine.run(
@@ -275,7 +275,7 @@ def _create_counted_table(engine: Engine, opened: Table, counting: str, kind: st
 
 
 def _create_domain_table(engine: Engine, public: Domain | FromData) -> None:
-    """Make the table `domain`, of the items' texts and their places in the public list."""
+    """Create the table `domain`: the items' texts and their positions in the public list."""
     if isinstance(public, FromData):
         items = "SELECT DISTINCT text, 0 AS place FROM counted WHERE text IS NOT NULL"
         engine.run(f"CREATE TEMP TABLE domain AS {items}", label="The domain")
@@ -299,24 +299,24 @@ def _ask(engine: Engine, query: str) -> bool:
 
 
 def _item_sql(opened: Table, name: str) -> str:
-    """SQL for the text of an item."""
+    """Build SQL for the text of an item."""
     column = opened.column(name)
     return _require_sql(opened, name, build_item_sql(column.cell, column.kind))
 
 
 def _person_sql(opened: Table, name: str) -> str:
-    """SQL for what tells persons apart."""
+    """Build SQL by which persons are compared."""
     column = opened.column(name)
     return _require_sql(opened, name, build_person_sql(column.cell, column.kind))
 
 
 def _count_sql(opened: Table, name: str) -> str:
-    """SQL for a precomputed count."""
+    """Build SQL for a precomputed count."""
     column = opened.column(name)
     return _require_sql(opened, name, build_count_sql(column.cell, column.kind))
 
 
-def _require_sql(opened: Table, name: str, made: str | None) -> str:
-    if made is not None:
-        return made
+def _require_sql(opened: Table, name: str, sql: str | None) -> str:
+    if sql is not None:
+        return sql
     raise SourceError(f"{opened.label} has a column {quote(name)} of a type that cannot be used.")

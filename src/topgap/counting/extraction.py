@@ -17,8 +17,8 @@ class Extraction(NamedTuple):
         table: The table or view, if it is named.
         query: The SELECT to ask instead.
         person: The column that identifies the person, if rows are to come from one person alone;
-            None if they are of nobody, or if the user has said that they do.
-        run: Whether the query is run; otherwise it is only seen that it can be.
+            None if rows are no persons', or if the user vouches for it.
+        run: Whether the query is run; otherwise it is only checked.
         counts: Whether a query computes counts.
     """
 
@@ -31,7 +31,7 @@ class Extraction(NamedTuple):
 
 
 def choose_table(names: Sequence[str], table: str | None, label: str) -> str:
-    """The table that was named; if none was, the only one there is."""
+    """Choose the named table, or the only one if none is named."""
     if table is None and len(names) == 1:
         return names[0]
     if table in names:

@@ -71,7 +71,7 @@ class Catalogue:
 
 
 def check_rows(engine: Engine, query: str, person: str, catalogue: Catalogue) -> None:
-    """See that each row of a query comes from the rows of one person alone.
+    """Check that each row of a query comes from the rows of one person alone.
 
     Args:
         engine: Parses it.
@@ -80,13 +80,13 @@ def check_rows(engine: Engine, query: str, person: str, catalogue: Catalogue) ->
         catalogue: What its names stand for.
 
     Raises:
-        SourceError: It cannot be seen; the sentence says why, and what the user can say instead.
+        SourceError: The check fails; the sentence says why, and what the user can do.
     """
     _RowCheck(engine, person.lower(), catalogue).query(parse(engine, query), "The query")
 
 
 def check_view(engine: Engine, name: str, person: str, catalogue: Catalogue) -> None:
-    """See the same of a view.
+    """Check the same of a view.
 
     Raises:
         SourceError: As of `check_rows`.
@@ -95,7 +95,7 @@ def check_view(engine: Engine, name: str, person: str, catalogue: Catalogue) -> 
 
 
 def check_counts(engine: Engine, query: str) -> None:
-    """See that a query that computes counts leaves out none because of what it is.
+    """Check that a query that computes counts leaves out none because of its value.
 
     Raises:
         SourceError: It does; one person could then move a count by all of it.
@@ -363,7 +363,7 @@ _STANDARD = "STANDARD_HANDLING"
 
 
 def _refusal(of: str, why: str, remedy: str = "") -> SourceError:
-    """The error for what may break the rule; without a remedy, the user can vouch for it."""
+    """Make the error for what may break the rule; without a remedy, the user can vouch for it."""
     remedy = remedy or (
         "change it; or, if each row does come from one person's rows alone, vouch for that "
         "(rows_are_per_person=True, --rows-are-per-person)"

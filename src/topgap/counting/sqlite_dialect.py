@@ -23,7 +23,7 @@ _UNLIKE = re.compile(rf"--|/\*|[][`$@:?\\]|\w{_TEXT}|[^\n\t\x20-\x7e{_TEXT}]")
 
 
 def to_portable_sql(query: str) -> str:
-    """The query as both read it alike, with names in brackets, which no text can be.
+    """Write a query so that both read it alike, with names in brackets, which no text can be.
 
     Raises:
         SourceError: It has something that they may read in two ways.

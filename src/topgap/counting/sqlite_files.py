@@ -34,11 +34,11 @@ _DETERMINISTIC = 0x800  # SQLITE_DETERMINISTIC
 
 
 def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -> Table:
-    """The wanted columns of a table or query of a SQLite file, carried over into DuckDB.
+    """Copy the wanted columns of a table or query of a SQLite file into DuckDB.
 
-    In SQLite a value has a type, and its column has none: all is carried over as text, by the rule
-    of `cells`, and binary values as their hexadecimal digits. SQLite is told to do nothing but to
-    read: a statement that would attach, write or change anything is refused by itself.
+    In SQLite values have types, and columns have none. So all values are copied as text, by the
+    rule of `cells`, and binary values as hexadecimal digits. SQLite may only read: it refuses a
+    statement that would attach, write or change anything.
 
     Raises:
         SourceError: As of `read_duckdb`.
@@ -51,7 +51,7 @@ def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -
         known = _read_sqlite_names(database)
         database.execute("PRAGMA trusted_schema = OFF")
         database.set_authorizer(_read_only)
-        database.set_progress_handler(lambda: 0, _STEPS)  # a signal is heard in it
+        database.set_progress_handler(lambda: 0, _STEPS)  # so that signals are handled
         if extraction.query is None:
             name = choose_table([*known.names], extraction.table, label)
             if extraction.person is not None and name.lower() in known.catalogue.views:
@@ -69,7 +69,7 @@ def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -
                 with suppress(UnparsedError):  # SQLite may know better, and it is the user's word
                     check_counts(engine, extraction.query)
             _execute(database, f"EXPLAIN {query}")  # which is one statement, and reads no row
-            # SQLite looks for the first row when it is asked.
+            # SQLite computes the first row when it executes a query.
             rows = _execute(
                 database, query if extraction.run else f"SELECT * FROM ({query}\n) LIMIT 0"
             )
@@ -91,7 +91,7 @@ def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -
 
 
 def _read_only(action: int, *_: str | None) -> int:
-    """Whether SQLite may do this: it may read, and nothing else."""
+    """Allow SQLite to read, and nothing else."""
     allowed = {
         sqlite3.SQLITE_SELECT,
         sqlite3.SQLITE_READ,
