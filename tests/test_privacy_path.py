@@ -120,6 +120,8 @@ def _offences_of(node: ast.AST) -> Iterator[str]:
             yield f"the use of {text}"
         case ast.Import(names=names):
             yield from (f"import {a.name}" for a in names if a.name not in LIBRARIES)
+        case ast.ImportFrom(module="inspect", names=names):
+            yield from (f"inspect.{a.name}" for a in names if a.name != "signature")
         case ast.ImportFrom(module="math", names=names):
             yield from (f"math.{a.name}" for a in names if a.name not in {"gcd", "lcm"})
         case ast.ImportFrom(module=name) if (
@@ -164,6 +166,8 @@ def test_a_module_on_the_privacy_path_is_free_of_them(module: ModuleType) -> Non
         "from os import urandom",
         "import math",
         "from math import exp",
+        "import inspect",
+        "from inspect import currentframe",
         "from topgap.reference.insecure_tape import Tape",
         "from topgap.reference import insecure_floats",
     ],

@@ -114,13 +114,13 @@ def collected(spark: SparkSession, df: DataFrame, partitions: int) -> int:
     spark.conf.set("spark.sql.shuffle.partitions", partitions)
     spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     tables: list[Any] = []
-    original = mechanism._released
+    original = mechanism._release_pools
 
     def look(table: Any, parameters: TopK, gaps: bool) -> Release:
         tables.append(table)
         return original(table, parameters, gaps)
 
-    with patch.object(mechanism, "_released", look):
+    with patch.object(mechanism, "_release_pools", look):
         by_topgap(df, range(ITEMS))
     [table] = tables
     return int(table.num_rows)
@@ -154,7 +154,7 @@ def merging(rows: int, k: int) -> tuple[float, float]:
     del values
     before = getrusage(RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
-    mechanism._released(table, TopK(k, EPSILON), gaps=True)
+    mechanism._release_pools(table, TopK(k, EPSILON), gaps=True)
     seconds = time.perf_counter() - start
     return seconds, 1024 * (getrusage(RUSAGE_SELF).ru_maxrss - before)
 

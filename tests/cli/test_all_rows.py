@@ -206,13 +206,11 @@ def is_waiting(pipe: IO[bytes]) -> bool:
 
 # The command with no patience: every reading is a long one, and every step is shown.
 IMPATIENT = """
-from topgap.cli import main, progress
-from topgap.streams import rows
-from topgap.selection import arrow_columns
 from topgap.cli import progress
 from topgap.cli.main import main
-from topgap.streams import columns, rows
-progress._AFTER = rows._TOLD_EVERY = 0
+from topgap.selection import arrow_columns
+from topgap.streams import rows
+progress._AFTER = rows._REPORT_INTERVAL = 0
 arrow_columns.ROWS = 1
 def told(bar, *what, show=progress.Bar.__call__):
     show(bar, *what)

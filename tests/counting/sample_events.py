@@ -23,7 +23,7 @@ Events = Sequence[tuple[Text, Text]]
 Count = Callable[[Events, Any], dict[Any, int]]
 
 # Not the list of cells.py but Unicode's own categories: controls, formats and separators.
-_UNSEEN = {"Cc", "Cf", "Zl", "Zp", "Zs"}
+_INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Zs"}
 
 
 def tidy(text: Text) -> Text:
@@ -31,9 +31,9 @@ def tidy(text: Text) -> Text:
     if text is None:
         return None
     text = unicodedata.normalize("NFC", text)
-    while text and unicodedata.category(text[0]) in _UNSEEN:
+    while text and unicodedata.category(text[0]) in _INVISIBLE:
         text = text[1:]
-    while text and unicodedata.category(text[-1]) in _UNSEEN:
+    while text and unicodedata.category(text[-1]) in _INVISIBLE:
         text = text[:-1]
     return text or None
 

@@ -122,8 +122,8 @@ MUTANTS = [
     ),
     Mutant("items nobody has count one", "np.zeros(len(public)", "np.ones(len(public)"),
     Mutant(
-        "the item is not tidied",
-        '    text = item_text("item", kind)\n',
+        "the item is not normalized",
+        '    text = build_item_sql("item", kind)\n',
         '    text = "CAST(item AS VARCHAR)"\n',
     ),
 ]
@@ -135,7 +135,7 @@ CELL_MUTANTS = [
     Mutant("what comes after a NUL is lost", "chr(0), chr(65533)", "'-', '-'"),
     Mutant(
         "persons are taken as they are",
-        'return f"CASE WHEN {plain} THEN {cell} ELSE {_tidy(cell)} END"',
+        'return f"CASE WHEN {plain} THEN {cell} ELSE {_build_normalized_sql(cell)} END"',
         "return cell",
     ),
     Mutant("ends of persons are not looked at", "BETWEEN 33 AND 126", ">= 0"),
@@ -165,8 +165,8 @@ def test_broken_counting_is_found(mutant: Mutant) -> None:
 @pytest.mark.parametrize("mutant", CELL_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_broken_rule_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = mutated(cells, mutant)
-    monkeypatch.setattr(events, "item_text", broken.item_text)
-    monkeypatch.setattr(events, "person_key", broken.person_key)
+    monkeypatch.setattr(events, "build_item_sql", broken.build_item_sql)
+    monkeypatch.setattr(events, "build_person_sql", broken.build_person_sql)
     assert miscounts(events)
 
 
@@ -190,12 +190,12 @@ def test_sql_and_python_tidy_every_character_alike() -> None:
     texts = [f"{char}x{char}ÿ{char}" for char in characters]
     with Engine(memory="2GB") as duck:
         duck.connection.register("given", {"text": np.array(texts, dtype=object)})
-        key = cells.person_key("text", "VARCHAR")
-        tidy = cells.item_text("text", "VARCHAR")
-        rows = duck.run(f"SELECT text, {tidy}, {key} FROM given", of="")
+        key = cells.build_person_sql("text", "VARCHAR")
+        tidy = cells.build_item_sql("text", "VARCHAR")
+        rows = duck.run(f"SELECT text, {tidy}, {key} FROM given", label="")
     assert len(rows) == len(texts)
     # Where Unicode has grown, the younger of the two tables composes more than the older.
-    differ = [text for text, by_sql, _ in rows if by_sql != cells.tidied(text)]
+    differ = [text for text, by_sql, _ in rows if by_sql != cells.normalize_text(text)]
     assert len(differ) < 20
     assert [text for text, by_sql, as_person in rows if by_sql != as_person] == []
 
@@ -251,9 +251,9 @@ def test_sql_and_python_write_every_decimal_alike(kind: tuple[int, int]) -> None
     given = pa.table({"cell": pa.array(values, pa.decimal128(width, scale))})
     with Engine() as duck:
         duck.connection.register("given", given)
-        text = cells.item_text("cell", f"DECIMAL({width},{scale})")
-        rows = duck.run(f"SELECT cell, {text} FROM given", of="")
-    assert [by_sql for _, by_sql in rows] == [cells.text_of(value) for value, _ in rows]
+        text = cells.build_item_sql("cell", f"DECIMAL({width},{scale})")
+        rows = duck.run(f"SELECT cell, {text} FROM given", label="")
+    assert [by_sql for _, by_sql in rows] == [cells.to_text(value) for value, _ in rows]
     assert [Decimal(by_sql) for _, by_sql in rows] == values
 
 
@@ -296,7 +296,7 @@ def test_what_has_no_such_columns_is_refused(make: Callable[[], Any]) -> None:
 
 
 def test_memory_is_read_and_refused() -> None:
-    assert engine._read_memory("2 gib") == 2 * 10**9
+    assert engine._parse_memory("2 gib") == 2 * 10**9
     for wrong in ("", "7", "10MB", "-1GB", "many", "1e9"):
         with pytest.raises(TopgapError, match="memory must be"):
             Engine(memory=wrong)

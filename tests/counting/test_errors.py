@@ -2,7 +2,6 @@
 
 import gc
 import io
-import os
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from topgap.counting.engine import Engine
 from topgap.errors import DomainError, SourceError, TopgapError
 
 SAID = "Zaphod"
+PACKAGE = str(Path(counting.__file__).parents[1])
 
 
 class Unshowable:
@@ -81,7 +81,7 @@ def behind(error: BaseException) -> str:
             found.append(repr(vars(each)) + behind(each))
     trace: TracebackType | None = error.__traceback__
     while trace is not None:
-        if os.path.join("topgap", "counting") in trace.tb_frame.f_code.co_filename:
+        if trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
             named = trace.tb_frame.f_locals
             found += [repr(value) for name, value in named.items() if name not in {"args", "named"}]
         trace = trace.tb_next

@@ -87,9 +87,9 @@ def test_without_the_look_at_the_lines_one_is_lost(tmp_path: Path) -> None:
     path.write_bytes(b"1 2\n" + b"7" * 40_000_000)
     with duckdb.connect() as database:
         rows = database.execute(
-            f"SELECT count(*) FROM {counting.delimited.read_lines([str(path)])}"
+            f"SELECT count(*) FROM {counting.text_files.build_lines_sql([str(path)])}"
         ).fetchall()
-    assert rows == [(1,)], "DuckDB has learnt it: lines.py may go"
+    assert rows == [(1,)], "DuckDB has learnt it: refuse_long_lines may go"
 
 
 ENDS = [b"\n", b"\r\n", b"\r"]

@@ -62,7 +62,7 @@ from topgap.selection import (
     top_k_with_estimates,
 )
 from topgap.spark import mechanism as spark_mechanism
-from topgap.streams import rows, selection
+from topgap.streams import one_pass_release, rows
 
 EPSILON = Fraction(1, 3)
 TREES = {"ash": 3 * FAR, "elm": 0, "oak": FAR}
@@ -1034,10 +1034,11 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                       "elif _account(ledger, dataset) not in (None, self._charged):",
                       "elif False:"),
      released_before),
-    (rows, Mutant("does not look", "return all(part.again for part in self._parts)",
+    (rows, Mutant("does not look", "return all(part.can_be_reread for part in self._parts)",
                   "return False"), look_at_bad_rows),
     (rows, Mutant("looks at what is read once",
-                  "return all(part.again for part in self._parts)", "return True"), look_at_pipes),
+                  "return all(part.can_be_reread for part in self._parts)", "return True"),
+     look_at_pipes),
     (rows, Mutant("does not count what it looks at", "        check_enough(found, k)\n", ""),
      look_at_few_rows),
     (rows, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
@@ -1052,7 +1053,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_spark),
     (arrow_partition, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
      look_at_spark),
-    (selection, Mutant("draws before it pays",
+    (one_pass_release, Mutant("draws before it pays",
                        "            rows.dry_run(parameters.k)\n"
                        "        return pending.charge_then_run(draw)",
                        "            rows.dry_run(parameters.k)\n        made = draw()\n"

@@ -63,7 +63,7 @@ from topgap.law import Bounds
 from topgap.ledger import Ledger
 from topgap.selection import arrow_partition
 from topgap.spark import executors, mechanism, partitions, top_k, top_k_events
-from topgap.spark.domain import items_of
+from topgap.spark.domain_frame import build_domain_frame
 
 pytestmark = pytest.mark.linux(reason="finds the processes of a cluster in /proc, and kills them")
 
@@ -89,13 +89,13 @@ def in_partitions(spark: SparkSession) -> Iterator[Callable[[int], None]]:
 def collected(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the driver collects, table by table."""
     tables: list[Any] = []
-    original = mechanism._released
+    original = mechanism._release_pools
 
     def look(table: Any, parameters: TopK, gaps: bool) -> Release:
         tables.append(table)
         return original(table, parameters, gaps)
 
-    monkeypatch.setattr(mechanism, "_released", look)
+    monkeypatch.setattr(mechanism, "_release_pools", look)
     return tables
 
 
@@ -185,14 +185,14 @@ def plan_of_events(module: Any, spark: SparkSession) -> str:
     """What Spark has run in the end, for it changes its plans under way."""
     events = spark.range(50).select("id", sql.expr("id % 7 AS what"))
     counted: list[DataFrame] = []
-    original = module._collected
+    original = module._collect_pools
 
     def look(rows: DataFrame, *more: Any) -> Any:
         counted.append(rows)
         return original(rows, *more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_collected", look)
+        patch.setattr(module, "_collect_pools", look)
         module.top_k_events(events, 2, 1, person="id", item="what", domain=range(9))
     [rows] = counted
     rows.collect()
@@ -271,8 +271,8 @@ def release_in_trouble(
     frame = spark.range(400, numPartitions=2).select("id", sql.lit(5).alias("n")).cache()
     frame = frame.mapInArrow(shuffled, frame.schema)
     with pytest.MonkeyPatch.context() as patch:
-        work = module.at_a_partition
-        patch.setattr(module, "at_a_partition", lambda *given: attempts.of(work(*given)))
+        work = module.build_partition_task
+        patch.setattr(module, "build_partition_task", lambda *given: attempts.of(work(*given)))
         release: Release = module.top_k(frame, 5, 1, item="id", count="n", check_items=check_items)
     spark.catalog.clearCache()
     return release
@@ -317,7 +317,7 @@ def test_attempts_that_differ_are_seen(mutant: str, spark: SparkSession, tmp_pat
     broken = mutated(mechanism, Mutant(mutant, ordered, "rows"))
     if mutant == "fresh noise for each attempt":
         broken = mutated(mechanism, Mutant(mutant, ordered, ordered))
-        broken.at_a_partition = fresh_noise
+        broken.build_partition_task = fresh_noise
     attempts = Attempts(tmp_path, fails)
     release = release_in_trouble(spark, attempts, broken)
     assert not agreeing(attempts, release)
@@ -403,7 +403,7 @@ def test_a_range_and_other_lists_are_domains(spark: SparkSession) -> None:
 
 
 def items_in(domain: object, kind: Any, spark: SparkSession) -> list[Any]:
-    rows = items_of(domain, kind, spark, 1)
+    rows = build_domain_frame(domain, kind, spark, 1)
     assert rows.schema[0].dataType == kind
     return sorted(row["item"] for row in rows.collect())
 
@@ -504,7 +504,7 @@ def test_padded_items_are_refused(spark: SparkSession) -> None:
         with pytest.raises(DomainError, match=r"type char, .* trim them"):
             top_k_events(plain, 1, 1, person="id", item="what", domain=frame.select("what"))
         for good in (frame.selectExpr("plain AS what"), frame.selectExpr("trim(what) AS what")):
-            items_of(good, good.schema["what"].dataType, spark, 1)
+            build_domain_frame(good, good.schema["what"].dataType, spark, 1)
     finally:
         spark.sql("DROP TABLE padded")
 
@@ -607,7 +607,7 @@ def test_pyspark_logs_no_data(spark: SparkSession, in_sql: bool) -> None:
 def test_a_plan_that_fails_tells_only_the_kind_of_error(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mechanism, "items_of", lambda *_: spark.range(5).toDF("Zaphod"))
+    monkeypatch.setattr(mechanism, "build_domain_frame", lambda *_: spark.range(5).toDF("Zaphod"))
     events = spark.range(5).selectExpr("id AS who", "id AS what")
     with pytest.raises(SparkError, match=r"^Spark cannot plan this: [A-Z_.]+\.$") as raised:
         top_k_events(events, 1, 1, person="who", item="what", domain=[1, 2])
@@ -618,7 +618,7 @@ def test_a_defect_is_called_so(spark: SparkSession, monkeypatch: pytest.MonkeyPa
     def broken(*_: object) -> None:
         raise ValueError("Zaphod")
 
-    monkeypatch.setattr(mechanism, "items_of", broken)
+    monkeypatch.setattr(mechanism, "build_domain_frame", broken)
     with pytest.raises(SparkError, match=r"^A ValueError .* a defect of topgap") as raised:
         top_k_events(spark.range(5).selectExpr("id", "id AS what"), 1, 1, person="id", item="what",
                      domain=[1, 2])  # fmt: skip
@@ -694,7 +694,7 @@ def test_what_the_executors_lack_is_said(missing: str, said: str) -> None:
 def test_what_an_executor_lacks_is_a_row_of_its_partition(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "prepare_check", lambda _: lambda: "have no topgap")
     batch = pa.RecordBatch.from_pydict({"item": ["a"], "value": [5]})
-    [rows] = partitions.at_a_partition(TopK(1, 1), Streams())(iter([batch]))
+    [rows] = partitions.build_partition_task(TopK(1, 1), Streams())(iter([batch]))
     sentence = "SparkError: The executors have no topgap."
     assert rows.to_pydict() == {"item": [None], "value": [sentence]}
 

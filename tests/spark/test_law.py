@@ -43,7 +43,7 @@ def released(module: Any, parts: Parts, parameters: TopK) -> Outcome:
         items = range(first, first + len(answers))
         pools += module.find_candidates(batches(items, answers), partition, parameters, streams)
         first += len(answers)
-    release = mechanism._released(pa.Table.from_batches(pools), parameters, gaps=True)
+    release = mechanism._release_pools(pa.Table.from_batches(pools), parameters, gaps=True)
     return tuple(zip(release.items, release.gaps or (), strict=True))
 
 

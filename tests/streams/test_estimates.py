@@ -34,7 +34,7 @@ from topgap.selection import arrow_columns, candidate_pool
 from topgap.selection.candidate_arrow import to_arrow
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.measurement import Shares
-from topgap.streams import rows, selection
+from topgap.streams import one_pass_release, rows
 
 HUGE = 10**6
 """With this ε and k ≤ 4, a measurement is off with a chance below 3·e^−12,500: see `misplaced`."""
@@ -169,7 +169,7 @@ Outcome = tuple[tuple[int, Fraction, Fraction], ...]
 
 
 def running(
-    answers: list[int], whole: TopK, share: str, module: Any = selection
+    answers: list[int], whole: TopK, share: str, module: Any = one_pass_release
 ) -> Callable[[], Outcome]:
     """Gives winners, gaps and the steps by which measurements are off, whenever it is called."""
     table = table_of(range(len(answers)), answers, 1)
@@ -220,7 +220,7 @@ NEAR = [*product(range(-1, 2), repeat=2)]
 UNSURE = ([1, 0], TopK(1, 4, resolution=1), "1/2")
 
 
-def noise_of_two(runs: int, module: Any = selection) -> Counter[tuple[int, ...]]:
+def noise_of_two(runs: int, module: Any = one_pass_release) -> Counter[tuple[int, ...]]:
     run = running(*SURE, module=module)
     return Counter(tuple(int(off) for _, _, off in run()) for _ in range(runs))
 
@@ -258,7 +258,7 @@ def test_broken_noise_is_found(mutant: Mutant, false_alarm: float) -> None:
     # By the law (0, 0) has chance tanh(1/2)² = 0.2136; of 1,000 runs 134 to 301 are accepted. With
     # these mutants it is tanh(0.99)² = 0.574, 0.0001 and tanh(1/2) = 0.462. By Hoeffding's
     # inequality one is missed with a chance below e^−(2·133²/1000) = e^−35.
-    seen = noise_of_two(1_000, mutated(selection, mutant))
+    seen = noise_of_two(1_000, mutated(one_pass_release, mutant))
     assert misfits(seen, NEAR, chance_of_two, false_alarm) != []
 
 
@@ -278,7 +278,7 @@ def test_noise_of_the_selection_that_is_used_again_is_found(
     # 0.2341² = 0.0548: missed if 134 or more are seen where 55 are expected, below e^−12 by
     # Hoeffding and below 1e-20 by the binomial tail.
     broken = mutated(candidate_pool, mutant).CandidatePool
-    monkeypatch.setattr(selection, "CandidatePool", broken)
+    monkeypatch.setattr(one_pass_release, "CandidatePool", broken)
     assert misfits(noise_of_two(1_000), NEAR, chance_of_two, false_alarm) != []
 
 
@@ -291,7 +291,7 @@ def test_a_selection_with_the_whole_epsilon_is_found(mutant: Mutant, false_alarm
     # Even by the winners alone: the smaller one wins with chance 0.1839 and, with twice ε, 0.0677.
     # It is missed if 263 or more of 2,000 are seen, where 135 are expected: less often than 1e-20.
     answers, whole, share = UNSURE
-    run = running(answers, whole, share, mutated(selection, mutant))
+    run = running(answers, whole, share, mutated(one_pass_release, mutant))
     seen = Counter(tuple(item for item, _, _ in run()) for _ in range(2_000))
     parameters = Shares.of(whole, share).selection
 
@@ -436,7 +436,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_who_watches_may_stop_it_until_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_REPORT_INTERVAL", 0)
     drawn = recorded(monkeypatch)
     shares: list[float] = []
 

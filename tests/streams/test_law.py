@@ -28,7 +28,7 @@ from topgap import (
     streams,
 )
 from topgap.selection import arrow_columns
-from topgap.streams import rows, selection, sources
+from topgap.streams import arrow_sources, one_pass_release, rows
 
 LAWS = [
     ([2, 1, 0], TopK(1, 2, resolution=1)),
@@ -79,7 +79,7 @@ BROKEN_READING = [
            "pool.add(*read_part(counts, items)); pool.add(*read_part(counts, items))"),
     Mutant("only the first part", "for part in self._parts:", "for part in self._parts[:1]:"),
     Mutant("only the first look",
-           "watcher.done(part.label, size * len(items) / len(batch))", "break"),
+           "reporter.add(part.label, size * len(items) / len(batch))", "break"),
 ]  # fmt: skip
 BROKEN_COLUMNS = [
     Mutant("the last row dropped", "range(0, len(batch), ROWS)", "range(0, len(batch) - 1, ROWS)"),
@@ -110,7 +110,7 @@ def test_broken_parameters_are_found(mutant: Mutant, false_alarm: float) -> None
     answers, parameters = LAWS[2]
     cell: Outcome = ((0, Fraction(0)), (1, Fraction(5, 2)))
     probability = partial(law.gap_top_k, answers, parameters)
-    run = running(answers, parameters, mutated(selection, mutant))
+    run = running(answers, parameters, mutated(one_pass_release, mutant))
     seen = Counter(run() for _ in range(4_500 if mutant.name == "too much noise" else 2_500))
     assert misfits(seen, [cell], probability, false_alarm) != []
 
@@ -140,7 +140,7 @@ def test_a_broken_reading_is_found(
 ) -> None:
     monkeypatch.setattr(arrow_columns, "ROWS", 2)
     assert not is_found(tmp_path)
-    monkeypatch.setattr(selection, "Rows", mutated(rows, mutant).Rows)
+    monkeypatch.setattr(one_pass_release, "Rows", mutated(rows, mutant).Rows)
     assert is_found(tmp_path)
 
 
@@ -150,7 +150,7 @@ def test_a_broken_reading_is_found(
     ids=lambda mutant: mutant.name,
 )
 def test_gaps_that_were_not_asked_for_are_found(mutant: Mutant, tmp_path: Path) -> None:
-    assert is_found(tmp_path, mutated(selection, mutant))
+    assert is_found(tmp_path, mutated(one_pass_release, mutant))
 
 
 @pytest.mark.parametrize("mutant", BROKEN_COLUMNS, ids=lambda mutant: mutant.name)
@@ -167,5 +167,5 @@ def test_broken_columns_are_found(
 def test_broken_sources_are_found(
     mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "open_source", mutated(sources, mutant).open_source)
+    monkeypatch.setattr(arrow_sources, "open_source", mutated(arrow_sources, mutant).open_source)
     assert is_found(tmp_path)

@@ -271,7 +271,7 @@ def test_of_a_file_no_other_column_is_read() -> None:
 def test_progress_is_told_from_nothing_to_all(
     name: str, known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_REPORT_INTERVAL", 0)
     monkeypatch.setattr(arrow_columns, "ROWS", 1)
     told: list[tuple[str, float | None]] = []
     with opened(SOURCES[name](tmp_path)) as source:
@@ -290,7 +290,7 @@ def test_progress_is_told_from_nothing_to_all(
 def test_progress_is_of_bytes_whatever_the_files_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_REPORT_INTERVAL", 0)
     paths = SOURCES["parquet and arrow"](tmp_path)
     first, second = (path.stat().st_size for path in paths)
     told: list[float] = []
@@ -313,7 +313,7 @@ def test_progress_is_told_ten_times_a_second() -> None:
 
 
 def test_who_watches_may_stop_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(rows, "_TOLD_EVERY", 0)
+    monkeypatch.setattr(rows, "_REPORT_INTERVAL", 0)
     released: list[object] = []
     monkeypatch.setattr(CandidatePool, "rank", lambda *_: released.append(1))
 

@@ -6,19 +6,17 @@ from typing import IO, Any
 
 import numpy as np
 
-from topgap.counting.boundary import guarded
-from topgap.counting.cells import is_integer, item_text, text_of, tidied
-from topgap.counting.engine import LONGEST_LINE, Engine
-from topgap.counting.files import Format, format_by_name
-from topgap.counting.sources import open_table
-from topgap.counting.tables import Table
+from topgap.counting.cells import build_item_sql, is_integer, normalize_text, to_text
+from topgap.counting.engine import LONGEST_LINE, Engine, Table
+from topgap.counting.sources import Format, format_by_name, open_table
 from topgap.domain import MOST_ITEMS, FromData
 from topgap.errors import DomainError, ParameterError, SourceError
+from topgap.sealing import seal_library_errors
 from topgap.sources.columns import quote
 from topgap.sources.paths import is_path, label_path, refuse_address
 
 MOST_TEXT = 500_000_000
-"""So many characters all items of a file may have; what is read takes memory."""
+"""The number of characters that all items of a file may have together."""
 
 _MOST_COPIED = 2**31
 _TABLES = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz"}
@@ -48,7 +46,7 @@ class Domain:
     names: Sequence[Any]
     texts: Sequence[str]
 
-    @guarded(DomainError, "The domain")
+    @seal_library_errors(DomainError, "The domain")
     def __init__(self, items: Iterable[Any]) -> None:
         if isinstance(items, str | bytes) or hasattr(items, "columns"):
             raise DomainError(
@@ -60,9 +58,9 @@ class Domain:
             self.names, self.texts = items, [*map(str, items)]
             return
         try:
-            listed = _listed(items)
+            listed = _to_list(items)
             _check_size(len(listed))
-            self.texts = [*map(_text, listed)]
+            self.texts = [*map(_item_text, listed)]
         except DomainError:
             raise
         except Exception:  # whose text is not ours
@@ -82,7 +80,7 @@ class Domain:
         return f"<Domain of {len(self)} items>"
 
 
-@guarded(DomainError, "The domain")
+@seal_library_errors(DomainError, "The domain")
 def read_domain(
     path: str | os.PathLike[str],
     column: str | None = None,
@@ -90,7 +88,7 @@ def read_domain(
     form: Format | None = None,
     header: bool = True,
 ) -> Domain:
-    """The domain that a file holds: an item a line, or a column of a table.
+    """Read a domain from a file: an item a line, or a column of a table.
 
     Args:
         path: A text file with an item in each line, blank lines left out, of at most 10,000,000
@@ -103,7 +101,7 @@ def read_domain(
         DomainError: The file cannot be read, or the list cannot be used.
     """
     if column is not None:
-        return _from_column(path, column, form, header)
+        return _read_column(path, column, form, header)
     label = label_path(os.fspath(path))
     if os.path.splitext(path)[1].lower() in _TABLES:
         raise DomainError(
@@ -113,7 +111,7 @@ def read_domain(
     try:
         refuse_address(os.fspath(path))
         with open(path, encoding="utf-8-sig") as file:
-            items = _lines(file, label)
+            items = _read_lines(file, label)
     except SourceError as error:
         raise DomainError(str(error)) from None
     except UnicodeDecodeError:
@@ -126,11 +124,11 @@ def read_domain(
     return Domain(items)
 
 
-def _lines(file: IO[str], label: str) -> list[str]:
-    """The lines that are not blank, and never more of the file than a domain can have.
+def _read_lines(file: IO[str], label: str) -> list[str]:
+    """Read the lines that are not blank, up to the limits of a domain.
 
     Raises:
-        SourceError: It has more.
+        SourceError: The file has more.
     """
     items, lines, text = [], 0, 0
     while line := file.readline(LONGEST_LINE + 1):
@@ -142,12 +140,12 @@ def _lines(file: IO[str], label: str) -> list[str]:
             raise SourceError(f"{label} has more than {MOST_ITEMS:,} lines.")
         if text > MOST_TEXT:
             raise SourceError(f"{label} has more than {MOST_TEXT:,} characters.")
-        if tidied(line):
+        if normalize_text(line):
             items.append(line.removesuffix("\n"))
     return items
 
 
-def as_domain(domain: Any) -> Domain | FromData:
+def to_domain(domain: Any) -> Domain | FromData:
     """Read whatever a user may give as a domain."""
     if isinstance(domain, Domain | FromData):
         return domain
@@ -160,7 +158,7 @@ def as_domain(domain: Any) -> Domain | FromData:
     return Domain(domain)
 
 
-def _from_column(
+def _read_column(
     path: str | os.PathLike[str], column: str, form: Format | None, header: bool
 ) -> Domain:
     if form is None and format_by_name(os.fspath(path)) is None:
@@ -172,13 +170,13 @@ def _from_column(
             table = open_table(
                 engine, path, [column], form=form, header=header, most_copied=_MOST_COPIED
             )
-            found = table.column(column)
-            text = item_text(found.cell, found.kind)
+            items = table.column(column)
+            text = build_item_sql(items.cell, items.kind)
             if text is None:
                 raise SourceError(f"{table.label} has a column that cannot name items.")
             _check_length(engine, table, text)
-            cell = found.cell if is_integer(found.kind) else text
-            values = engine.run(f"SELECT {cell} FROM {table.relation}", of=table.label)
+            cell = items.cell if is_integer(items.kind) else text
+            values = engine.run(f"SELECT {cell} FROM {table.relation}", label=table.label)
         except (SourceError, ParameterError) as error:
             raise DomainError(f"The domain cannot be read: {error}") from None
     if not values:
@@ -189,14 +187,14 @@ def _from_column(
 
 
 def _check_length(engine: Engine, table: Table, text: str) -> None:
-    """See that a column can be held in memory, before it is.
+    """Check that a column fits in memory before it is read.
 
     Raises:
         SourceError: It has too many items, or too much text.
     """
     some = f"SELECT {text} AS text FROM {table.relation} LIMIT {MOST_ITEMS + 1}"
     ((items, length),) = engine.run(
-        f"SELECT count(*), coalesce(sum(strlen(text)), 0) FROM ({some})", of=table.label
+        f"SELECT count(*), coalesce(sum(strlen(text)), 0) FROM ({some})", label=table.label
     )
     if items > MOST_ITEMS:
         raise SourceError(f"{table.label} has more than {MOST_ITEMS:,} items.")
@@ -204,7 +202,7 @@ def _check_length(engine: Engine, table: Table, text: str) -> None:
         raise SourceError(f"{table.label} has items of more than {MOST_TEXT:,} bytes in all.")
 
 
-def _listed(items: Iterable[Any]) -> list[Any]:
+def _to_list(items: Iterable[Any]) -> list[Any]:
     if isinstance(items, np.ndarray) and items.dtype.kind == "f":
         return [float(str(each)) for each in items]  # not the doubles beside single floats
     for method in ("tolist", "to_pylist", "to_list"):
@@ -219,15 +217,15 @@ def _listed(items: Iterable[Any]) -> list[Any]:
         ) from None
 
 
-def _text(item: Any) -> str:
+def _item_text(item: Any) -> str:
     is_missing = item is None or item != item
-    text = "" if is_missing else text_of(item)
+    text = "" if is_missing else to_text(item)
     if text is None:
         raise DomainError(
             f"An item of the domain is a {type(item).__name__}; only strings, numbers, dates and "
             f"UUIDs can name items."
         )
-    text = tidied(text)
+    text = normalize_text(text)
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         raise DomainError("The domain has an item that is not valid Unicode.")
     if not text:

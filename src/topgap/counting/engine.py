@@ -1,28 +1,97 @@
-"""DuckDB at work: within its memory, in a directory of its own, watched, and to be stopped."""
+"""DuckDB: a connection with a limit of memory and a private directory, and the tables it reads."""
 
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import Any
 
-from topgap.counting.boundary import Passed
 from topgap.display.text import format_path
 from topgap.errors import MissingExtraError, ParameterError, SourceError
+from topgap.sealing import CallerError
 from topgap.signals import defer_signals
+from topgap.sources.columns import missing_column, repeated_column
 from topgap.sources.progress import Progress
-
-"""Told ten times a second what is done, and which share of it, from 0 to 1; None if not known."""
 
 MEMORY = "700MB"
 LONGEST_LINE = 2_000_000
 NESTED = "topgap: a value that holds others"
 _PER_THREAD = 100_000_000
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: SQL for its cells, and DuckDB's name of its type."""
+
+    cell: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that DuckDB can read, whatever it came from.
+
+    Attributes:
+        label: What to call it in an error.
+        relation: SQL for what stands after FROM.
+        columns: Its columns by name.
+        names_are_schema: Whether the names of the columns are a schema and not data, so that an
+            error may list them. The first line of a text file and the columns of a query may be
+            somebody's data.
+    """
+
+    label: str
+    relation: str
+    columns: Mapping[str, Column]
+    names_are_schema: bool
+
+    def column(self, name: str) -> Column:
+        """Find the column of this name.
+
+        Raises:
+            SourceError: There is none.
+        """
+        if name in self.columns:
+            return self.columns[name]
+        raise missing_column(self.label, name, self.columns if self.names_are_schema else ())
+
+
+def locate_columns(
+    wanted: Sequence[str], names: Sequence[str], label: str, *, names_are_schema: bool = True
+) -> list[int]:
+    """Find the positions of the wanted columns; upper and lower case differ.
+
+    Args:
+        wanted: Their names.
+        names: The names of all columns.
+        label: What to call the table in an error.
+        names_are_schema: Whether an error may list the names; see `Table`.
+
+    Raises:
+        SourceError: One is not there, or more than once.
+    """
+    for name in wanted:
+        if names.count(name) > 1:
+            raise repeated_column(label, name)
+        if name not in names:
+            raise missing_column(label, name, names if names_are_schema else ())
+    return [names.index(name) for name in wanted]
+
+
+def build_table(label: str, relation: str, wanted: Sequence[str], kinds: Iterable[str]) -> Table:
+    """Make the table of a relation whose wanted columns are called w0, w1 and so on."""
+    columns = {
+        name: Column(f"w{n}", kind)
+        for n, (name, kind) in enumerate(zip(wanted, kinds, strict=True))
+    }
+    return Table(label, relation, columns, names_are_schema=True)
 
 
 class Engine:
@@ -44,7 +113,7 @@ class Engine:
         except ImportError:
             raise MissingExtraError("Counting needs DuckDB: pip install duckdb.") from None
         self.memory = memory
-        limit = _read_memory(memory)
+        limit = _parse_memory(memory)
         self._progress = progress
         self._files = 0
         self._is_locked = False
@@ -92,47 +161,66 @@ class Engine:
             shutil.rmtree(self.directory, ignore_errors=True)
 
     def new_path(self, suffix: str) -> Path:
-        """A name for a file in the private directory, that no other has."""
+        """Make up an unused name of a file in the private directory."""
         self._files += 1
         return self.directory / f"{self._files}{suffix}"
 
-    def tell(self, doing: str, share: float | None) -> None:
-        """Pass on how far the work is."""
+    def report_progress(self, doing: str, share: float | None) -> None:
+        """Tell the caller's progress function how far the work is."""
         if self._progress is None:
             return
         try:
             self._progress(doing, share)
         except Exception as error:
-            raise Passed(error) from None
+            raise CallerError(error) from None
 
-    def forget_order(self) -> None:
+    def ignore_row_order(self) -> None:
         """Let rows come in any order from here on, which takes less memory."""
         if not self._is_locked:
             self.connection.execute("SET preserve_insertion_order = false")
 
     def lock(self) -> None:
         """Let what runs from here on reach no other file, no extension and no setting."""
-        self.forget_order()
+        self.ignore_row_order()
         self.connection.execute("SET enable_external_access = false; SET lock_configuration = true")
         self._is_locked = True
+
+    def describe(self, label: str, relation: str) -> Table:
+        """Make a table of all columns that DuckDB finds in a relation.
+
+        Raises:
+            SourceError: It cannot be read.
+        """
+        import duckdb
+
+        try:
+            rows = self.connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+        except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException):
+            # Their words may be data: a PIVOT reads rows to name its columns, an ENUM lists its
+            # values.
+            raise SourceError(f"{label} cannot be read.") from None
+        except duckdb.Error as error:
+            raise SourceError(self.explain(error, label)) from None
+        columns = {name: Column(quote_identifier(name), kind) for name, kind, *_ in rows}
+        return Table(label, relation, columns, names_are_schema=True)
 
     def run(
         self,
         query: str,
         *,
-        of: str,
+        label: str,
         doing: str = "reading",
         fetch: str = "fetchall",
-        otherwise: str | None = None,
+        fallback: str | None = None,
     ) -> Any:
         """Run a query to its end, or until the user interrupts it.
 
         Args:
             query: What to run.
-            of: Whose data it reads, for the sentence of an error.
-            doing: What it does, for those who watch.
+            label: What an error calls the data that it reads.
+            doing: What a progress function is told that it does.
             fetch: DuckDB's method for its result: `fetchall` for rows, `fetchnumpy` for columns.
-            otherwise: What to say if it fails and nothing is known of why.
+            fallback: The sentence of the error if the reason is not known.
 
         Returns:
             The whole result.
@@ -162,7 +250,7 @@ class Engine:
                 begun = True
             while not done.wait(0.1):
                 percent = self.connection.query_progress()
-                self.tell(doing, percent / 100 if 0 <= percent <= 100 else None)
+                self.report_progress(doing, percent / 100 if 0 <= percent <= 100 else None)
         except BaseException:
             while begun and not done.is_set():
                 with suppress(KeyboardInterrupt, SystemExit):  # it is being stopped already
@@ -171,39 +259,39 @@ class Engine:
             raise
         if failed:
             if isinstance(failed[0], duckdb.Error | RuntimeError | MemoryError):
-                raise SourceError(self.sentence(failed[0], of, otherwise)) from None
+                raise SourceError(self.explain(failed[0], label, fallback)) from None
             raise failed[0]
         return fetched[0]
 
-    def sentence(self, error: BaseException, of: str, otherwise: str | None = None) -> str:
-        """What went wrong, in our words: DuckDB's own quote the data."""
+    def explain(self, error: BaseException, label: str, fallback: str | None = None) -> str:
+        """Say what went wrong without DuckDB's own words, which quote the data."""
         import duckdb
 
         text = str(error)
         line = re.search(r"CSV Error on Line: (\d+)", text)
-        where = f"{of} (line {line[1]})" if line else of
+        where = f"{label} (line {line[1]})" if line else label
         if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
             if "temp_directory" in text and "max_temp_directory_size" in text:
-                return self._no_space()
+                return self._no_space_message()
             return f"Counting takes more than {self.memory} of memory; allow more of it."
         if "No space left" in text or "failed to write" in text.lower():
-            return self._no_space()
+            return self._no_space_message()
         if NESTED in text:
-            return f"{of} has a value in these columns that is no text and no number."
-        if otherwise is not None:
-            return otherwise
-        for part, told in _TOLD.items():
+            return f"{label} has a value in these columns that is no text and no number."
+        if fallback is not None:
+            return fallback
+        for part, message in _MESSAGES.items():
             if part in text:
-                return f"{where} {told}"
-        return f"{of} cannot be read: it is damaged, or not in the format that it seems to be."
+                return f"{where} {message}"
+        return f"{label} cannot be read: it is damaged, or not in the format that it seems to be."
 
-    def _no_space(self) -> str:
+    def _no_space_message(self) -> str:
         return (
             f"There is no space left for temporary files in {format_path(self.directory.parent)}."
         )
 
 
-_TOLD = {
+_MESSAGES = {
     "Invalid unicode": "is not UTF-8 text; save the file as UTF-8.",
     "invalid UTF-8": "is not UTF-8 text; save the file as UTF-8.",
     "Maximum line size": f"is longer than {LONGEST_LINE:,} bytes.",
@@ -221,9 +309,19 @@ _TOLD = {
 }
 
 
-def _read_memory(memory: str) -> int:
-    read = re.fullmatch(r"\s*(\d{1,9})\s*([KMGT])i?B?\s*", str(memory), re.IGNORECASE)
-    limit = int(read[1]) * _UNITS[f"{read[2].upper()}B"] if read else 0
+def _parse_memory(memory: str) -> int:
+    match = re.fullmatch(r"\s*(\d{1,9})\s*([KMGT])i?B?\s*", str(memory), re.IGNORECASE)
+    limit = int(match[1]) * _UNITS[f"{match[2].upper()}B"] if match else 0
     if limit < 10**8:
         raise ParameterError("memory must be at least 100MB, and written as in 700MB or 4GB.")
     return limit
+
+
+def quote_literal(text: str) -> str:
+    """Write a text as a string of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quote_identifier(name: str) -> str:
+    """Write a name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'

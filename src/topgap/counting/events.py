@@ -4,20 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from topgap.counting.boundary import guarded
-from topgap.counting.cells import is_integer, item_text, person_key, whole_number
-from topgap.counting.domain import Domain, as_domain
-from topgap.counting.engine import MEMORY, Engine
-from topgap.counting.files import Format
-from topgap.counting.sources import open_lines, open_table
-from topgap.counting.tables import Table
+from topgap.counting.cells import build_count_sql, build_item_sql, build_person_sql, is_integer
+from topgap.counting.domain import Domain, to_domain
+from topgap.counting.engine import MEMORY, Engine, Table
+from topgap.counting.sources import Format, open_lines, open_table
 from topgap.domain import Counts, FromData
 from topgap.errors import DomainError, SourceError
+from topgap.sealing import seal_library_errors
 from topgap.sources.columns import quote
 from topgap.sources.progress import Progress
 
 
-@guarded(SourceError, "The source")
+@seal_library_errors(SourceError, "The source")
 def count_events(
     source: Any,
     *,
@@ -71,21 +69,21 @@ def count_events(
     >>> count_events(visits, person="who", item="what", domain=["flu", "cold"])
     {'flu': 2, 'cold': 0}
     """
-    public = as_domain(domain)
+    public = to_domain(domain)
     with Engine(memory, progress) as engine:
-        found = open_table(
+        opened = open_table(
             engine, source, [person, item], form=format, table=table, query=query,
             person=None if rows_are_per_person else person, header=header, delimiter=delimiter,
         )  # fmt: skip
-        what = found.column(item)
-        key, text = _person(found, person), _item(found, item)
-        persons = f"count(DISTINCT {key}) AS n FROM {found.relation} GROUP BY 1"
+        what = opened.column(item)
+        key, text = _person_sql(opened, person), _item_sql(opened, item)
+        persons = f"count(DISTINCT {key}) AS n FROM {opened.relation} GROUP BY 1"
         by_cell = f"SELECT {what.cell} AS item, {persons}"
         by_text = f"SELECT {text} AS item, {persons}"
-        return _counted(engine, found, public, what.kind, by_cell, by_text)
+        return _count_items(engine, opened, public, what.kind, by_cell, by_text)
 
 
-@guarded(SourceError, "The source")
+@seal_library_errors(SourceError, "The source")
 def count_transactions(
     source: Any,
     *,
@@ -115,21 +113,21 @@ def count_transactions(
     >>> count_transactions(io.BytesIO(b"1 3\n1 1 2\n"), domain=range(1, 5))
     {1: 2, 2: 1, 3: 1, 4: 0}
     """
-    public = as_domain(domain)
+    public = to_domain(domain)
     with Engine(memory, progress) as engine:
-        found = open_lines(engine, source)
+        opened = open_lines(engine, source)
         cells = "string_split(translate(line, chr(9), ' '), ' ')"
-        tidy = f"list_transform({cells}, lambda each: {item_text('each', 'VARCHAR')})"
+        tidy = f"list_transform({cells}, lambda each: {build_item_sql('each', 'VARCHAR')})"
 
         def lines_with(items: str) -> str:
-            each = f"SELECT unnest(list_distinct({items})) AS item FROM {found.relation}"
+            each = f"SELECT unnest(list_distinct({items})) AS item FROM {opened.relation}"
             return f"SELECT item, count(*) AS n FROM ({each}) GROUP BY 1"
 
         by_cell, by_text = lines_with(cells), lines_with(tidy)
-        return _counted(engine, found, public, "VARCHAR", by_cell, by_text)
+        return _count_items(engine, opened, public, "VARCHAR", by_cell, by_text)
 
 
-@guarded(SourceError, "The source")
+@seal_library_errors(SourceError, "The source")
 def read_counts(
     source: Any,
     *,
@@ -144,7 +142,7 @@ def read_counts(
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts:
-    """Read counts that somebody made before.
+    """Read precomputed counts.
 
     How far one person can move such a count, its sensitivity, is for you to know.
 
@@ -172,19 +170,19 @@ def read_counts(
     >>> read_counts(counts, item="page", count="people", domain=["start", "help", "legal"])
     {'start': 51260, 'help': 960, 'legal': 0}
     """
-    public = as_domain(domain)
+    public = to_domain(domain)
     with Engine(memory, progress) as engine:
-        found = open_table(
+        opened = open_table(
             engine, source, [item, count], form=format, table=table, query=query,
             header=header, delimiter=delimiter, counts=True,
         )  # fmt: skip
-        what, whole = found.column(item), _count(found, count)
-        _item(found, item)
-        ready = f"SELECT {what.cell} AS item, {whole} AS n FROM {found.relation}"
-        return _counted(engine, found, public, what.kind, ready, None)
+        what, whole = opened.column(item), _count_sql(opened, count)
+        _item_sql(opened, item)
+        ready = f"SELECT {what.cell} AS item, {whole} AS n FROM {opened.relation}"
+        return _count_items(engine, opened, public, what.kind, ready, None)
 
 
-@guarded(SourceError, "The source")
+@seal_library_errors(SourceError, "The source")
 def check_query(
     source: Any,
     *,
@@ -195,7 +193,7 @@ def check_query(
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     rows_are_per_person: bool = False,
 ) -> None:
-    """See that a query can be asked, by itself and by the schema, without reading a row.
+    """Check a query, by its text and by the schema, without reading a row.
 
     Raises:
         SourceError, ParameterError, MissingExtraError: As for `count_events` and `read_counts`.
@@ -203,58 +201,59 @@ def check_query(
     wanted = [each for each in (person, item, count) if each is not None]
     checked = None if rows_are_per_person else person
     with Engine() as engine:
-        found = open_table(
+        opened = open_table(
             engine, source, wanted, form=format, query=query, person=checked, run=False,
             counts=count is not None,
         )  # fmt: skip
-        _item(found, item)
+        _item_sql(opened, item)
         if person is not None:
-            _person(found, person)
+            _person_sql(opened, person)
         if count is not None:
-            _count(found, count)
+            _count_sql(opened, count)
 
 
-def _counted(
+def _count_items(
     engine: Engine,
-    found: Table,
+    opened: Table,
     public: Domain | FromData,
     kind: str,
     by_cell: str,
     by_text: str | None,
 ) -> Counts:
-    """The counts of the domain's items, 0 for those that were not counted.
+    """Count the domain's items, with 0 for those that do not occur.
 
     Args:
         engine: Does the counting.
-        found: What is counted.
+        opened: The table of the source.
         public: The items.
         kind: The type of their column.
         by_cell: SQL that counts by the cells as they are: quick, and right as long as no two cells
             mean the same item.
         by_text: SQL that counts by the text that they mean, for when two do; None if two must not.
     """
-    _tabulate(engine, found, by_cell, kind)
-    _list_items(engine, public)
-    if by_text is None and _one(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
+    _create_counted_table(engine, opened, by_cell, kind)
+    _create_domain_table(engine, public)
+    if by_text is None and _ask(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
         raise SourceError(
-            f"{found.label} has counts that are missing, or no whole numbers from 0 to below 2^63; "
-            f"other numbers are read from Parquet and Arrow files with --all-rows (topgap.streams)."
+            f"{opened.label} has counts that are missing, or no whole numbers from 0 to below "
+            f"2^63; other numbers are read from Parquet and Arrow files with --all-rows "
+            f"(topgap.streams)."
         )
-    if _one(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
+    if _ask(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
         if by_text is None:
             raise SourceError(
-                f"{found.label} has an item more than once; add its counts up, or if these are "
+                f"{opened.label} has an item more than once; add its counts up, or if these are "
                 f"events, name the column of the persons."
             )
         kind = "VARCHAR"
-        _tabulate(engine, found, by_text, kind)
+        _create_counted_table(engine, opened, by_text, kind)
 
     if isinstance(public, FromData):
         name = "item" if is_integer(kind) else "text"
-        rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", of=found.label)
+        rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", label=opened.label)
         return Counts(rows, domain_from_data=True)
     found_counts = engine.run(
-        f"SELECT place, n FROM ({_MATCHED})", of=found.label, fetch="fetchnumpy"
+        f"SELECT place, n FROM ({_MATCHED})", label=opened.label, fetch="fetchnumpy"
     )
     counts = np.zeros(len(public), dtype=np.int64)
     counts[found_counts["place"]] = found_counts["n"]
@@ -264,58 +263,60 @@ def _counted(
 _MATCHED = "SELECT * FROM counted JOIN domain USING (text)"
 
 
-def _tabulate(engine: Engine, found: Table, counting: str, kind: str) -> None:
-    """Make the table `counted`: each item that was found, the text that it means, its count."""
-    text = item_text("item", kind)
-    engine.forget_order()
+def _create_counted_table(engine: Engine, opened: Table, counting: str, kind: str) -> None:
+    """Create the table `counted`: each item of the source, its text, its count."""
+    text = build_item_sql("item", kind)
+    engine.ignore_row_order()
     engine.run(
         f"CREATE OR REPLACE TEMP TABLE counted AS SELECT {text} AS text, item, n FROM ({counting})",
-        of=found.label,
-        doing=f"counting {found.label}",
+        label=opened.label,
+        doing=f"counting {opened.label}",
     )
 
 
-def _list_items(engine: Engine, public: Domain | FromData) -> None:
-    """Make the table `domain`, of the items' texts and their places in the public list."""
+def _create_domain_table(engine: Engine, public: Domain | FromData) -> None:
+    """Create the table `domain`: the items' texts and their positions in the public list."""
     if isinstance(public, FromData):
         items = "SELECT DISTINCT text, 0 AS place FROM counted WHERE text IS NOT NULL"
-        engine.run(f"CREATE TEMP TABLE domain AS {items}", of="The domain")
+        engine.run(f"CREATE TEMP TABLE domain AS {items}", label="The domain")
         return
     given = {"given": np.array(public.texts, dtype=object), "place": np.arange(len(public))}
     engine.connection.register("public", given)
-    text = person_key("given", "VARCHAR")  # tidied once more, by DuckDB's own tables of Unicode
+    text = build_person_sql(
+        "given", "VARCHAR"
+    )  # normalized once more, by DuckDB's own tables of Unicode
     engine.run(
-        f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", of="The domain"
+        f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", label="The domain"
     )
     engine.connection.unregister("public")
-    if _one(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
+    if _ask(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
         raise DomainError("The domain has two items that are the same.")
 
 
-def _one(engine: Engine, query: str) -> bool:
-    ((found,),) = engine.run(query, of="The source")
-    return bool(found)
+def _ask(engine: Engine, query: str) -> bool:
+    ((opened,),) = engine.run(query, label="The source")
+    return bool(opened)
 
 
-def _item(found: Table, name: str) -> str:
-    """SQL for the text of an item."""
-    column = found.column(name)
-    return _fit(found, name, item_text(column.cell, column.kind))
+def _item_sql(opened: Table, name: str) -> str:
+    """Build SQL for the text of an item."""
+    column = opened.column(name)
+    return _require_sql(opened, name, build_item_sql(column.cell, column.kind))
 
 
-def _person(found: Table, name: str) -> str:
-    """SQL for what tells persons apart."""
-    column = found.column(name)
-    return _fit(found, name, person_key(column.cell, column.kind))
+def _person_sql(opened: Table, name: str) -> str:
+    """Build SQL by which persons are compared."""
+    column = opened.column(name)
+    return _require_sql(opened, name, build_person_sql(column.cell, column.kind))
 
 
-def _count(found: Table, name: str) -> str:
-    """SQL for a precomputed count."""
-    column = found.column(name)
-    return _fit(found, name, whole_number(column.cell, column.kind))
+def _count_sql(opened: Table, name: str) -> str:
+    """Build SQL for a precomputed count."""
+    column = opened.column(name)
+    return _require_sql(opened, name, build_count_sql(column.cell, column.kind))
 
 
-def _fit(found: Table, name: str, made: str | None) -> str:
-    if made is not None:
-        return made
-    raise SourceError(f"{found.label} has a column {quote(name)} of a type that cannot be used.")
+def _require_sql(opened: Table, name: str, sql: str | None) -> str:
+    if sql is not None:
+        return sql
+    raise SourceError(f"{opened.label} has a column {quote(name)} of a type that cannot be used.")

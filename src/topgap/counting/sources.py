@@ -1,22 +1,49 @@
-"""Whatever holds events or counts, as a table that DuckDB can read."""
+"""Sources: which files a source means, their format, and how its table is opened."""
 
-from collections.abc import Sequence
-from typing import Any
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple, get_args
 
-from topgap.counting import files
-from topgap.counting.databases import Asked, read_duckdb, read_sqlite
-from topgap.counting.delimited import read_delimited, read_lines
-from topgap.counting.engine import Engine
-from topgap.counting.files import Format
-from topgap.counting.frames import read_frame
-from topgap.counting.lines import refuse_long_lines
-from topgap.counting.tables import Column, Table, described, literal, numbered, places_of
+from topgap.counting.data_frames import read_frame
+from topgap.counting.duckdb_files import read_duckdb
+from topgap.counting.engine import Column, Engine, Table
+from topgap.counting.extraction import Extraction
+from topgap.counting.parquet import read_parquet_files
+from topgap.counting.sqlite_files import read_sqlite
+from topgap.counting.text_files import (
+    build_lines_sql,
+    read_delimited,
+    read_json_lines,
+    refuse_long_lines,
+)
 from topgap.errors import ParameterError, SourceError
-from topgap.sources.columns import quote
-from topgap.sources.paths import is_path
+from topgap.sources.paths import (
+    check_readable,
+    expand_paths,
+    is_path,
+    label_open_file,
+    label_path,
+)
 
-_FIRST = 10_000
-_NO_HIVE = "hive_partitioning = false"  # no column is taken from the names of directories
+Format = Literal["csv", "tsv", "jsonl", "parquet", "fimi", "duckdb", "sqlite"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".dat": "fimi",
+    ".duckdb": "duckdb",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+}
+_CHUNK = 1 << 20
 
 
 def open_table(
@@ -34,9 +61,9 @@ def open_table(
     run: bool = True,
     counts: bool = False,
 ) -> Table:
-    """The table that a source holds, with the columns that are wanted.
+    """Open the table of a source, with the wanted columns.
 
-    A text file without a single byte has no rows, whatever its columns would be called.
+    An empty text file has no rows, and any column.
 
     Args:
         engine: Reads it.
@@ -45,11 +72,11 @@ def open_table(
         form: The format of files, if their names do not tell.
         table: The table of a database.
         query: A SELECT to ask of it instead.
-        person: The column that identifies persons, if each row of a query or view must be seen to
-            come from one person's rows alone.
+        person: The column that identifies persons, if it must be checked that each row of a query
+            or view comes from one person's rows alone.
         header: Whether CSV and TSV files have names in their first lines.
         delimiter: What stands between the cells of a CSV file.
-        most_copied: So many bytes at most are taken from a pipe; any number if None.
+        most_copied: How many bytes a pipe may have; any number if None.
         run: Whether a query is run; otherwise it gives no rows.
         counts: Whether a query computes counts.
 
@@ -66,52 +93,69 @@ def open_table(
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             raise ParameterError("The name of a column or table, or a query, is not valid Unicode.")
     if not _is_file(source):
-        found = read_frame(engine, source, wanted)
+        opened = read_frame(engine, source, wanted)
     else:
-        named = files.find(engine, source, most_copied)
-        paths, label = named.paths, named.label
-        form = files.format_of(paths, label, form)
-        if form not in {"duckdb", "sqlite"} and (table is not None or query is not None):
+        files = find_files(engine, source, most_copied)
+        form = detect_format(files, form)
+        if form in {"duckdb", "sqlite"}:
+            extraction = Extraction(wanted, table, query, person, run, counts)
+            opened = _open_database(engine, files, form, extraction)
+        elif table is not None or query is not None:
             raise ParameterError(
                 "Only a DuckDB or SQLite file can be asked for a table or a query."
             )
-        asked = Asked(wanted, table, query, person, run, counts)
-        if table is not None and query is not None:
-            raise ParameterError("Give a table or a query, not both.")
-        if form in {"csv", "tsv"}:
-            found = read_delimited(named, form, wanted, header, delimiter)
-        elif form == "jsonl":
-            found = _read_json_lines(engine, paths, label, wanted)
-        elif form == "parquet":
-            found = _read_parquet(engine, paths, label, wanted)
-        elif form == "fimi":
-            raise ParameterError(
-                "The FIMI format has no columns: each line is a person, and holds the items."
-            )
-        elif len(paths) > 1:
-            raise SourceError("Only one database can be read at a time.")
-        elif form == "duckdb":
-            found = read_duckdb(engine, paths[0], label, asked)
         else:
-            found = read_sqlite(engine, paths[0], label, asked)
+            opened = _open_files(engine, files, form, wanted, header=header, delimiter=delimiter)
     for name in wanted:
-        found.column(name)
-    return found
+        opened.column(name)
+    return opened
 
 
 def open_lines(engine: Engine, source: Any) -> Table:
-    """The lines of text files, in the column `line`.
+    """Open the lines of text files, in the column `line`.
 
     Raises:
         SourceError: They cannot be read.
     """
     if not _is_file(source):
         raise SourceError("Transactions are read from files alone.")
-    found = files.find(engine, source)
-    for path, label in zip(found.paths, found.labels, strict=True):
+    files = find_files(engine, source)
+    for path, label in files.labels.items():
         refuse_long_lines(path, label)
-    return Table(
-        found.label, read_lines(found.paths), {"line": Column("line", "VARCHAR")}, typed=False
+    columns = {"line": Column("line", "VARCHAR")}
+    return Table(files.label, build_lines_sql(files.paths), columns, names_are_schema=False)
+
+
+def _open_database(
+    engine: Engine, files: "SourceFiles", form: Format, extraction: Extraction
+) -> Table:
+    if extraction.table is not None and extraction.query is not None:
+        raise ParameterError("Give a table or a query, not both.")
+    if len(files.labels) > 1:
+        raise SourceError("Only one database can be read at a time.")
+    read = read_duckdb if form == "duckdb" else read_sqlite
+    return read(engine, files.paths[0], files.label, extraction)
+
+
+def _open_files(
+    engine: Engine,
+    files: "SourceFiles",
+    form: Format,
+    wanted: Sequence[str],
+    *,
+    header: bool,
+    delimiter: str | None,
+) -> Table:
+    if form == "jsonl":
+        return read_json_lines(engine, files.paths, files.label, wanted)
+    if form == "parquet":
+        return read_parquet_files(engine, files.paths, files.label, wanted)
+    if form == "fimi":
+        raise ParameterError(
+            "The FIMI format has no columns: each line is a person, and holds the items."
+        )
+    return read_delimited(
+        files.labels, files.label, form, wanted, header=header, delimiter=delimiter
     )
 
 
@@ -120,70 +164,150 @@ def _is_file(source: Any) -> bool:
     return is_path(source) or several or hasattr(source, "read")
 
 
-def _read_parquet(engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]) -> Table:
-    """DuckDB would read the other files as if they had the first one's types: they must.
+class SourceFiles(NamedTuple):
+    """The files of a source.
 
-    And it gives a name of its own to a column whose name is there twice, or in other case. So each
-    column is found by its place in a file; files in which DuckDB calls the wanted ones alike are
-    read together.
+    Attributes:
+        labels: What an error calls each file, by a path that DuckDB takes as it is.
+        label: What an error calls all of them.
     """
-    alike: dict[tuple[str, ...], list[str]] = {}
-    kinds: dict[str, str] = {}
-    for path in paths:
-        places = places_of(wanted, _parquet_names(engine, path, label), label)
-        columns = [*described(engine, label, _parquet([path])).columns.values()]
-        found = [columns[place] for place in places]
-        for name, column in zip(wanted, found, strict=True):
-            if kinds.setdefault(name, column.kind) != column.kind:
-                raise SourceError(
-                    f"{label} has a column {quote(name)} of another type in other files."
-                )
-        alike.setdefault(tuple(column.cell for column in found), []).append(path)
-    selects = []
-    for cells, together in alike.items():
-        listed = ", ".join(f"{cell} AS w{n}" for n, cell in enumerate(cells))
-        selects.append(f"SELECT {listed} FROM {_parquet(together)}")
-    return numbered(label, f"({' UNION ALL '.join(selects)})", wanted, kinds.values())
+
+    labels: dict[str, str]
+    label: str
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of the files."""
+        return [*self.labels]
 
 
-def _parquet_names(engine: Engine, path: str, label: str) -> list[str]:
-    """The names of the columns as they are in the file, before DuckDB makes others of them."""
-    rows = engine.run(
-        f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({literal(path)})", of=label
-    )
-    names = []
-    inside = 0  # of how many nodes of a tree, each before its children, the next is a part
-    for name, children in rows[1:]:
-        if inside == 0:
-            names.append(name)
-            inside = 1
-        inside += children - 1
-    return names
+def find_files(engine: Engine, source: Any, most_copied: int | None = None) -> SourceFiles:
+    """Find the files that a source means.
+
+    Args:
+        engine: Keeps a copy of what can be read only once, and links to what has an odd name.
+        source: A path, a pattern such as `visits-*.parquet`, several of them, or an open binary
+            file such as standard input.
+        most_copied: How many bytes a stream may have; as many as the disk holds unless given.
+
+    Raises:
+        SourceError: There is no such file, or it cannot be read.
+    """
+    if hasattr(source, "read"):
+        label = label_open_file(source)
+        copy = _copy(engine, source, label, engine.new_path(""), most_copied)
+        return SourceFiles({copy: label}, label)
+    found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
+    for path in expand_paths(source):
+        status = _check_file(path)
+        found.setdefault((status.st_dev, status.st_ino), path)
+    labels = {
+        _make_readable(engine, path, most_copied): label_path(path) for path in found.values()
+    }
+    first = next(iter(labels.values()))
+    others = "" if len(labels) == 1 else f" (or another of the {len(labels)} files)"
+    return SourceFiles(labels, first + others)
 
 
-def _parquet(paths: Sequence[str]) -> str:
-    listed = ", ".join(map(literal, paths))
-    return f"read_parquet([{listed}], union_by_name = true, {_NO_HIVE})"
+def detect_format(files: SourceFiles, given: Format | None) -> Format:
+    """Detect the format of all files, by their first bytes or else by their names.
 
-
-def _read_json_lines(
-    engine: Engine, paths: Sequence[str], label: str, wanted: Sequence[str]
-) -> Table:
-    listed = f"[{', '.join(map(literal, paths))}], format = 'newline_delimited', {_NO_HIVE}"
-    names = ", ".join(f"bool_or(list_contains(names, {literal(name)}))" for name in wanted)
-    # The first objects tell which names there are; in later ones a name that lacks is a NULL.
-    first = f"SELECT json_keys(json) AS names FROM read_json_objects({listed}) LIMIT {_FIRST}"
-    (seen,) = engine.run(f"SELECT {names} FROM ({first})", of=label)
-    for name, is_there in zip(wanted, seen, strict=True):
-        if is_there is False:
-            raise SourceError(
-                f"{label} has no column {quote(name)} in its first objects (upper and lower case "
-                f"differ)."
-            )
-    if len({name.casefold() for name in wanted}) < len(wanted):
+    Raises:
+        ParameterError: A format was given that is not known.
+        SourceError: It cannot be told, or they have several.
+    """
+    if given is not None:
+        if given not in FORMATS:
+            raise ParameterError(f"The format of a source must be one of {', '.join(FORMATS)}.")
+        return given
+    formats = {_detect_by_content(path) or format_by_name(path) for path in files.paths}
+    if len(formats) > 1:
+        raise SourceError(f"{files.label}: the files must all have the same format.")
+    (only,) = formats
+    if only is None:
         raise SourceError(
-            f"{label}: DuckDB cannot read two names of JSON objects that differ by case alone; "
-            f"rename one."
+            f"{files.label} does not tell its format by its name; say which of "
+            f"{', '.join(FORMATS)} it is (format=, --source-format)."
         )
-    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in wanted)
-    return described(engine, label, f"read_json({listed}, columns = {{{columns}}})")
+    return only
+
+
+def _check_file(path: str) -> os.stat_result:
+    if os.path.isdir(path):
+        label = label_path(path)
+        raise SourceError(f"{label} is a directory; name the files in it, as in '{label}/*.csv'.")
+    return check_readable(path)
+
+
+def _make_readable(engine: Engine, path: str, most_copied: int | None) -> str:
+    """Give a file a path that DuckDB takes for no pattern; copy what can be read only once."""
+    ends = [each.lower() for each in Path(path).suffixes[-2:]]  # such as .csv.gz
+    ending = "".join(each for each in ends if each[1:].isalnum() and each.isascii())
+    if not os.path.isfile(path):
+        label = label_path(path)
+        try:
+            pipe = open(path, "rb")  # noqa: SIM115 - closed below, and its errors are another's
+        except OSError as error:
+            raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
+        with pipe:
+            return _copy(engine, pipe, label, engine.new_path(ending), most_copied)
+    if path.isascii() and path.isprintable() and not (glob.has_magic(path) or path[0] == "~"):
+        return path
+    link = engine.new_path(ending)
+    try:
+        link.symlink_to(os.path.abspath(path))
+    except OSError:  # as on Windows, where not everybody may make one
+        with open(path, "rb") as file:
+            return _copy(engine, file, label_path(path), link, None)
+    return str(link)
+
+
+def _detect_by_content(path: str) -> Format | None:
+    with open(path, "rb") as file:
+        start = file.read(16)
+    if start == b"SQLite format 3\0":
+        return "sqlite"
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    return "parquet" if start[:4] == b"PAR1" else None
+
+
+def format_by_name(path: str) -> Format | None:
+    """Detect the format by the end of a name; None if it shows none.
+
+    >>> format_by_name("visits.csv.gz"), format_by_name("visits.txt")
+    ('csv', None)
+    """
+    name = Path(path)
+    if name.suffix.lower() == ".gz":
+        name = name.with_suffix("")
+    return _SUFFIXES.get(name.suffix.lower())
+
+
+def _copy(engine: Engine, source: IO[bytes], label: str, path: Path, most: int | None) -> str:
+    """Make a private copy on disk: a stream can be read only once, and only from its start."""
+    copied = 0
+    with open(path, "wb") as copy:
+        for chunk in _read_chunks(source, label):
+            copied += len(chunk)
+            if most is not None and copied > most:
+                raise SourceError(f"{label} has more than {most:,} bytes.")
+            try:
+                copy.write(chunk)
+            except OSError:
+                raise SourceError(f"{label} cannot be copied: there is no space left.") from None
+            engine.report_progress(f"reading {label}", None)
+    return str(path)
+
+
+def _read_chunks(source: IO[bytes], label: str) -> Iterable[bytes]:
+    while True:
+        try:
+            chunk = source.read(_CHUNK)
+        except (OSError, ValueError):
+            raise SourceError(f"{label} cannot be read.") from None
+        if not isinstance(chunk, bytes):
+            raise SourceError(f"{label} must be open for reading bytes.")
+        if not chunk:
+            return
+        yield chunk

@@ -1,4 +1,4 @@
-"""Columns by name: how an error names them, and the errors of those that are not there."""
+"""Names of columns in errors, and the errors for missing and repeated columns."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ _MOST_NAMES = 8
 
 
 def missing_column(label: str, name: str, names: Iterable[str]) -> SourceError:
-    """The error that tells of a column that is not there, and the first of the names that are."""
+    """Make the error for a missing column, with the first names that exist."""
     names = [*names]
     alike = [each for each in names if each.casefold() == name.casefold()]
     shown = [*map(quote, alike or names)]
@@ -19,11 +19,11 @@ def missing_column(label: str, name: str, names: Iterable[str]) -> SourceError:
 
 
 def repeated_column(label: str, name: str) -> SourceError:
-    """The error that tells of a column that is there more than once."""
+    """Make the error for a column that exists more than once."""
     return SourceError(f"{label} has more than one column {quote(name)}.")
 
 
 def quote(name: str) -> str:
-    """A name as an error shows it: on one line, and not at any length."""
+    """Write a name for an error: on one line, and shortened."""
     shown = to_line(name)
     return f"'{shown}'" if len(shown) <= 80 else f"'{shown[:79]}…'"

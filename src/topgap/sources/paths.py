@@ -1,4 +1,4 @@
-"""Paths that a user names: which files they mean, and how an error shows them."""
+"""Paths from a user: which files they mean, and how an error shows them."""
 
 import glob
 import os
@@ -17,19 +17,19 @@ def is_path(source: object) -> bool:
 
 
 def expand_paths(source: Any) -> list[str]:
-    """The names of the files that a path, a pattern, or several of them mean.
+    """List the files that a path, a pattern, or several of them mean.
 
     Raises:
-        SourceError: There is none.
+        SourceError: There is no file.
     """
-    given = [source] if is_path(source) else [*source]
-    if not given:
+    paths = [source] if is_path(source) else [*source]
+    if not paths:
         raise SourceError("There is no file to read.")
-    return [path for each in given for path in _expand(os.fspath(each))]
+    return [path for each in paths for path in _expand(os.fspath(each))]
 
 
 def label_path(path: str) -> str:
-    """A path as an error shows it: on one line, and if it is long, the end that tells the file.
+    """Write a path for an error: on one line, and if it is long, only its end.
 
     >>> label_path("postgresql://ann:secret@host/db")
     'postgresql://…@host/db'
@@ -49,7 +49,7 @@ def _expand(path: str) -> list[str]:
 
 
 def refuse_address(path: str) -> None:
-    """Refuse what names no file; of an address its scheme alone is said, the rest may be secret.
+    """Refuse a network address. The error names only its scheme, because the rest may be secret.
 
     Raises:
         SourceError: It is the address of a server.
@@ -60,10 +60,10 @@ def refuse_address(path: str) -> None:
 
 
 def check_readable(path: str) -> os.stat_result:
-    """What the system says of a file that can be read.
+    """Check that a file can be read, and return its status.
 
     Raises:
-        SourceError: It cannot.
+        SourceError: It cannot be read.
     """
     label = label_path(path)
     try:
@@ -77,5 +77,5 @@ def check_readable(path: str) -> os.stat_result:
 
 
 def label_open_file(source: IO[bytes]) -> str:
-    """What to call an open file in an error."""
+    """Name an open file in an error."""
     return "Standard input" if source is getattr(sys.stdin, "buffer", None) else "The open file"

@@ -1,7 +1,7 @@
-"""How far the work is, for whoever waits."""
+"""Progress functions."""
 
 from collections.abc import Callable
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[str, float | None], None]
-"""A function that is told what is done and which share of it; None where that is not known."""
+"""A function of the current activity and its completed share; None if the share is unknown."""

@@ -34,10 +34,10 @@ class Columns(NamedTuple):
     fields: dict[str, StructField]
 
 
-def chosen(df: object, **wanted: object) -> Columns:
-    """The wanted columns under new names, as in `chosen(df, item="page")`.
+def select_columns(df: object, **wanted: object) -> Columns:
+    """Select the wanted columns under new names, as in `select_columns(df, item="page")`.
 
-    Whatever they are called, and whatever else is called so, does not matter.
+    They are selected by position, so that no name is parsed.
 
     Raises:
         SourceError: `df` is no data frame that can be read to its end, or has no such column.

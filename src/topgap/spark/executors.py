@@ -17,7 +17,7 @@ _ROWS = 1 << 16
 
 
 def prepare_check(work: str) -> Callable[[], str]:
-    """The function that says, where it runs, what Python lacks there; nothing if it lacks nothing.
+    """Build a function that says what Python lacks where it runs; empty if it lacks nothing.
 
     Args:
         work: The module that does the work there, and must be importable.
@@ -58,7 +58,7 @@ def prepare_check(work: str) -> Callable[[], str]:
 
 
 def run_check(spark: SparkSession, work: str) -> str:
-    """What keeps the executors from working, in a sentence; an empty one if nothing does.
+    """Say in a sentence what keeps the executors from working; empty if nothing does.
 
     It runs as many tasks as Spark says that there are slots, or sets as default parallelism. Spark
     may run two of them in one slot, and an executor that comes later is not asked.
@@ -73,21 +73,21 @@ def run_check(spark: SparkSession, work: str) -> str:
 
         for _ in batches:
             pass
-        yield pa.RecordBatch.from_arrays([pa.array([check()])], ["said"])
+        yield pa.RecordBatch.from_arrays([pa.array([check()])], ["defect"])
 
     try:
-        table = spark.range(_ROWS).mapInArrow(run, "said string").toArrow()
+        table = spark.range(_ROWS).mapInArrow(run, "defect string").toArrow()
     except Exception as error:
-        said = _read(str(error))
-        if not said:
+        defect = _explain_failure(str(error))
+        if not defect:
             raise
     else:
-        said = max(table["said"].to_pylist())
-    return f"The executors {said}." if said else ""
+        defect = max(table["defect"].to_pylist())
+    return f"The executors {defect}." if defect else ""
 
 
-def _read(text: str) -> str:
-    """What Spark's own error says of the executors' Python; nothing if it is of something else."""
+def _explain_failure(text: str) -> str:
+    """Explain Spark's error by the executors' Python; empty if that is not the reason."""
     other = re.search(r"PYTHON_VERSION_MISMATCH\D+(3\.\d+)\D+(3\.\d+)", text)
     if other:
         return (

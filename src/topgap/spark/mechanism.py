@@ -25,12 +25,12 @@ from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
 from topgap.selection.candidate_arrow import from_arrow
-from topgap.spark.columns import check_count, check_item, chosen
-from topgap.spark.domain import items_of
+from topgap.spark.columns import check_count, check_item, select_columns
+from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.executors import run_check
-from topgap.spark.partitions import WORK, at_a_partition
+from topgap.spark.partitions import WORK, build_partition_task
 
-_Got = TypeVar("_Got")
+_Result = TypeVar("_Result")
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
@@ -91,8 +91,8 @@ def top_k(
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
 
-    def planned() -> DataFrame:
-        rows, fields = chosen(df, item=item, value=count)
+    def plan_rows() -> DataFrame:
+        rows, fields = select_columns(df, item=item, value=count)
         check_item(fields[ITEM])
         check_count(fields[VALUE])
         if check_items:
@@ -101,11 +101,11 @@ def top_k(
             )
         return rows
 
-    rows = _in_own_words(planned)
+    rows = _run_query(plan_rows)
     if pending is not NO_CHARGE:
         _check_executors(rows.sparkSession)
-        _look(rows, parameters)
-    return _paid_release(rows, parameters, gaps, pending)
+        _dry_run(rows, parameters)
+    return _charge_and_release(rows, parameters, gaps, pending)
 
 
 def top_k_events(
@@ -162,92 +162,96 @@ def top_k_events(
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
-    def planned() -> DataFrame:
-        events, fields = chosen(df, item=item, person=person)
+    def plan_rows() -> DataFrame:
+        events, fields = select_columns(df, item=item, person=person)
         kind = check_item(fields[ITEM])
-        items = items_of(domain, kind, df.sparkSession, parameters.k)
+        items = build_domain_frame(domain, kind, df.sparkSession, parameters.k)
         if pending is not NO_CHARGE and isinstance(domain, DataFrame):  # else it has been counted
             check_enough(items.count(), parameters.k)
         counts = events.dropna().groupBy(ITEM).agg(sql.count_distinct("person").alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         return items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
 
-    rows = _in_own_words(planned)
+    rows = _run_query(plan_rows)
     if pending is not NO_CHARGE:
         _check_executors(rows.sparkSession)
-    return _paid_release(rows, parameters, gaps, pending)
+    return _charge_and_release(rows, parameters, gaps, pending)
 
 
 def _check_executors(spark: SparkSession) -> None:
-    """See whether the executors can do the work.
+    """Check that the executors can do the work.
 
     Raises:
         SparkError: They cannot.
     """
-    if said := _in_own_words(lambda: run_check(spark, WORK)):
-        raise SparkError(said)
+    if defect := _run_query(lambda: run_check(spark, WORK)):
+        raise SparkError(defect)
 
 
-def _look(rows: DataFrame, parameters: TopK) -> None:
-    """See what would be refused, by a query without noise."""
-    seen = _in_own_words(lambda: _collected(rows, parameters, None), rows.sparkSession)
-    check_enough(sum(map(int, _without_complaint(seen)[VALUE].to_pylist())), parameters.k)
+def _dry_run(rows: DataFrame, parameters: TopK) -> None:
+    """Find what would be refused, by a query without noise."""
+    collected = _run_query(lambda: _collect_pools(rows, parameters, None), rows.sparkSession)
+    check_enough(sum(map(int, _raise_reported_error(collected)[VALUE].to_pylist())), parameters.k)
 
 
-def _paid_release(rows: DataFrame, parameters: TopK, gaps: bool, pending: PendingCharge) -> Release:
-    """The release of these rows, when it has been paid for."""
+def _charge_and_release(
+    rows: DataFrame, parameters: TopK, gaps: bool, pending: PendingCharge
+) -> Release:
+    """Charge the ledger, then draw the release of these rows."""
 
     def draw() -> Release:
         # The noise is used for this one query.
-        found = _in_own_words(lambda: _collected(rows, parameters, Streams()), rows.sparkSession)
-        return _released(found, parameters, gaps)
+        collected = _run_query(
+            lambda: _collect_pools(rows, parameters, Streams()), rows.sparkSession
+        )
+        return _release_pools(collected, parameters, gaps)
 
     return pending.charge_then_run(draw)
 
 
-def _released(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
-    found = _without_complaint(collected)
-    return from_arrow(parameters, found).rank().release(gaps=gaps)
+def _release_pools(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
+    pools = _raise_reported_error(collected)
+    return from_arrow(parameters, pools).rank().release(gaps=gaps)
 
 
-def _collected(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa.Table:
-    """The pools of all partitions; without streams, what can be seen without noise."""
+def _collect_pools(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa.Table:
+    """Collect the pools of all partitions; without streams, what the check without noise gives."""
     schema = StructType(
         [StructField(ITEM, rows.schema[ITEM].dataType), StructField(VALUE, StringType())]
     )
-    # In one order, in which an attempt at a partition finds them again.
+    # In one order, which is the same for each attempt at a partition.
     ordered = rows if streams is None else rows.sortWithinPartitions(ITEM)
-    return ordered.mapInArrow(at_a_partition(parameters, streams), schema).toArrow()
+    return ordered.mapInArrow(build_partition_task(parameters, streams), schema).toArrow()
 
 
-def _without_complaint(collected: pa.Table) -> pa.Table:
-    """What was collected, if no partition complains.
+def _raise_reported_error(collected: pa.Table) -> pa.Table:
+    """Raise the error that a partition reported; return what was collected if there is none.
 
     Raises:
-        TopgapError: One does.
+        TopgapError: A partition reported it.
     """
-    said = collected.filter(pc.is_null(collected[ITEM]))[VALUE].to_pylist()
-    complaints = [each for each in said if not each.isdecimal()]
-    if complaints:
-        kind, _, sentence = min(complaints).partition(": ")
+    reports = collected.filter(pc.is_null(collected[ITEM]))[VALUE].to_pylist()
+    reported = [each for each in reports if not each.isdecimal()]
+    if reported:
+        kind, _, sentence = min(reported).partition(": ")
         raise getattr(errors, kind)(sentence)
     return collected
 
 
-def _in_own_words(query: Callable[[], _Got], on: SparkSession | None = None) -> _Got:
-    """What the query gives. Errors of Spark become one sentence, for theirs quote data.
+def _run_query(query: Callable[[], _Result], on: SparkSession | None = None) -> _Result:
+    """Run a query. Replace an error of Spark by one sentence, because Spark's own quotes data.
 
-    It is raised when theirs is done with, so that they are not kept as its context either. If the
-    session is given on which a job is run, the sentence says whether its executors are the reason.
+    The new error is raised after the old one was handled, so that it is not kept as the context.
+    If the session `on` is given, the sentence says whether its executors are the reason.
     """
     failed: SparkError | KeyboardInterrupt
     try:
-        with _no_word_from_pyspark():
+        with _silence_pyspark_loggers():
             return query()
     except TopgapError:
         raise
     except Exception as error:
-        if _was_interrupted(error):
+        if _is_interruption(error):
             failed = KeyboardInterrupt()
         elif isinstance(error, AnalysisException):  # for which Spark writes no log
             failed = SparkError(f"Spark cannot plan this: {error.getCondition()}.")
@@ -260,19 +264,19 @@ def _in_own_words(query: Callable[[], _Got], on: SparkSession | None = None) -> 
             )
     if on is not None and isinstance(failed, SparkError):
         with suppress(SparkError):
-            failed = SparkError(_in_own_words(lambda: run_check(on, WORK)) or str(failed))
+            failed = SparkError(_run_query(lambda: run_check(on, WORK)) or str(failed))
     raise failed
 
 
-def _was_interrupted(error: BaseException | None) -> bool:
-    """Whether an interrupt came before the error, which PySpark raises in its place."""
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether PySpark raised the error in place of an interrupt."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
 
 
 @contextmanager
-def _no_word_from_pyspark() -> Iterator[None]:
+def _silence_pyspark_loggers() -> Iterator[None]:
     """Keep PySpark's own loggers from writing what its errors say, rows and all, to stderr."""
     thread = threading.get_ident()
 

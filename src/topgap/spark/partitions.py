@@ -19,14 +19,14 @@ WORK = arrow_partition.__name__
 """What must be importable where a partition is."""
 
 
-def at_a_partition(parameters: TopK, streams: Streams | None) -> Callable[[Batches], Batches]:
-    """The function for `mapInArrow`, from the items and answers of a partition to its pool.
+def build_partition_task(parameters: TopK, streams: Streams | None) -> Callable[[Batches], Batches]:
+    """Build the function for `mapInArrow`, from the items and answers of a partition to its pool.
 
-    Without streams there is no noise, and it only looks. It takes nothing from this module with
-    it, for it must be able to tell that topgap is missing where it runs, or is another version,
+    Without streams there is no noise: the function only checks the rows. It takes nothing from this
+    module with it. So it can report that topgap is missing on the executor, or is another version,
     which might draw other noise.
     """
-    sent, check = pickle.dumps((parameters, streams)), prepare_check(WORK)
+    arguments, check = pickle.dumps((parameters, streams)), prepare_check(WORK)
 
     def work(batches: Batches) -> Batches:
         import pickle
@@ -34,17 +34,17 @@ def at_a_partition(parameters: TopK, streams: Streams | None) -> Callable[[Batch
         import pyarrow as pa
         from pyspark import TaskContext
 
-        complaint = check()
-        if not complaint:
+        defect = check()
+        if not defect:
             from topgap.selection.arrow_partition import find_candidates
 
             context: Any = TaskContext.get()
-            yield from find_candidates(batches, context.partitionId(), *pickle.loads(sent))  # noqa: S301
+            yield from find_candidates(batches, context.partitionId(), *pickle.loads(arguments))  # noqa: S301
             return
         for batch in batches:
             missing = pa.nulls(1, batch.schema.field("item").type)
-            said = f"SparkError: The executors {complaint}."
-            yield pa.RecordBatch.from_arrays([missing, pa.array([said])], ["item", "value"])
+            report = f"SparkError: The executors {defect}."
+            yield pa.RecordBatch.from_arrays([missing, pa.array([report])], ["item", "value"])
             return
 
     return work

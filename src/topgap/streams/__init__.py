@@ -9,6 +9,6 @@ protection for who is in it: an item that only one person has gives that person 
 """
 
 from topgap.sources.progress import Progress
-from topgap.streams.selection import top_k, top_k_with_estimates
+from topgap.streams.one_pass_release import top_k, top_k_with_estimates
 
 __all__ = ["Progress", "top_k", "top_k_with_estimates"]

@@ -15,9 +15,9 @@ from topgap.selection.participants import read_part
 from topgap.sources.progress import Progress
 
 if TYPE_CHECKING:
-    from topgap.streams.sources import Part
+    from topgap.streams.arrow_sources import Part
 
-_TOLD_EVERY = 0.1
+_REPORT_INTERVAL = 0.1
 
 
 class Rows:
@@ -62,12 +62,12 @@ class Rows:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Have the source open; of a file no more has been read than what it says of itself.
+        """Open the source; of a file only the metadata are read.
 
         Raises:
             SourceError: It cannot be read, or has no such columns.
         """
-        from topgap.streams.sources import open_source
+        from topgap.streams.arrow_sources import open_source
 
         with ExitStack() as at_end:
             self._parts = open_source(self._source, self._wanted, at_end)
@@ -75,27 +75,27 @@ class Rows:
             yield
 
     def feed(self, pool: CandidatePool) -> None:
-        """Add all of them to a pool, which draws their noise."""
-        for counts, items in self._each("reading"):
+        """Add all rows to a pool, which draws their noise."""
+        for counts, items in self._read_batches("reading"):
             pool.add(*read_part(counts, items), threads=self._threads)
 
     @property
-    def again(self) -> bool:
-        """Whether they can be read more than once."""
-        return all(part.again for part in self._parts)
+    def can_be_reread(self) -> bool:
+        """Whether the rows can be read more than once."""
+        return all(part.can_be_reread for part in self._parts)
 
     def dry_run(self, k: int) -> tuple[int, int]:
-        """See what would be refused, without any noise.
+        """Find what would be refused, without any noise.
 
         Returns:
             How many rows there are, and how many of them have a count other than 0.
 
         Raises:
-            AnswersError, ItemsError, SourceError: Something would be.
+            AnswersError, ItemsError, SourceError: Something would be refused.
         """
         found = occurring = 0
         seen = SeenNames()
-        for counts, items in self._each("looking at"):
+        for counts, items in self._read_batches("looking at"):
             numbers, _ = read(counts)
             check_finite(numbers)
             occurring += count_occurring(numbers)
@@ -107,39 +107,39 @@ class Rows:
         check_enough(found, k)
         return found, occurring
 
-    def _each(self, doing: str) -> Iterator[tuple[Any, Any]]:
-        """Counts and items of some rows after the other."""
+    def _read_batches(self, doing: str) -> Iterator[tuple[Any, Any]]:
+        """Read the counts and items, batch by batch."""
         sizes = [part.size for part in self._parts if part.size is not None]
         total = sum(sizes) if len(sizes) == len(self._parts) else None
-        watcher = _Watcher(self._progress, doing, total)
+        reporter = _ProgressReporter(self._progress, doing, total)
         for part in self._parts:
             with closing(part.read()) as batches:
                 for batch, size in batches:
                     for counts, items in self._wanted.columns(batch, part.label):
                         yield counts, items
-                        watcher.done(part.label, size * len(items) / len(batch))
-        watcher.end()
+                        reporter.add(part.label, size * len(items) / len(batch))
+        reporter.end()
 
 
-class _Watcher:
-    """Passes on how far the reading is, and not too often."""
+class _ProgressReporter:
+    """Reports progress, at most ten times a second."""
 
     def __init__(self, progress: Progress | None, doing: str, total: float | None) -> None:
         self._progress = progress
         self._total = total
         self._done = 0.0
-        self._next = time.monotonic() + _TOLD_EVERY
+        self._next = time.monotonic() + _REPORT_INTERVAL
         self._doing = self._verb = doing
 
-    def done(self, label: str, size: float) -> None:
-        """So much more has been read."""
+    def add(self, label: str, size: float) -> None:
+        """Add what has been read, and report it if it is time."""
         self._done += size
         self._doing = f"{self._verb} {label}"
         if self._progress is not None and time.monotonic() >= self._next:
             self._progress(self._doing, min(self._done / self._total, 1) if self._total else None)
-            self._next = time.monotonic() + _TOLD_EVERY
+            self._next = time.monotonic() + _REPORT_INTERVAL
 
     def end(self) -> None:
-        """All has been read."""
+        """Report that all has been read."""
         if self._progress is not None:
             self._progress(self._doing, None if self._total is None else 1)

@@ -22,7 +22,7 @@ from topgap.cli.release.output import write_check, write_publication
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.request import ReleaseRequest, validate
 from topgap.counting import FROM_DATA, Domain
-from topgap.counting.cells import text_of
+from topgap.counting.cells import to_text
 from topgap.counting.events import check_query
 from topgap.errors import DomainError, LedgerError, SourceError, TopgapError
 from topgap.estimates import Estimates
@@ -36,8 +36,8 @@ from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import Shares
 from topgap.selection.mechanism import prepare, select_prepared
 from topgap.selection.top_k_with_estimates import estimate_prepared, prepare_charge_for_estimates
+from topgap.streams.one_pass_release import release_rows, release_rows_with_estimates
 from topgap.streams.rows import Rows
-from topgap.streams.selection import release_rows, release_rows_with_estimates
 
 _SHARE = Fraction(1, 2)
 """The part of ε that selects, unless the user gives another."""
@@ -139,7 +139,7 @@ class _Mechanism:
 
 def _format_items(release: Release) -> Release:
     """Decimals and dates become text, for not every format can hold them."""
-    items = [item if isinstance(item, int) else text_of(item) for item in release.items]
+    items = [item if isinstance(item, int) else to_text(item) for item in release.items]
     return release.with_items(items)
 
 

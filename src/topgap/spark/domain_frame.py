@@ -42,20 +42,20 @@ _ARROW: dict[type[DataType], tuple[Any, tuple[type, ...]]] = {
 }
 
 
-def items_of(domain: object, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
-    """The items of the domain in the column `item`, of this type, each once.
+def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
+    """Build a data frame of the domain's items: a column `item` of this type, each item once.
 
     Raises:
         DomainError: It is no list of more than k different items of this type.
     """
     if isinstance(domain, DataFrame):
-        return _of_frame(domain, kind)
+        return _from_frame(domain, kind)
     if isinstance(domain, Domain):
         domain = domain.names
     # The steps of a shorter range may be longer than a number of Spark's.
     if isinstance(domain, range) and isinstance(kind, INTEGERS) and domain[2:]:
-        return _of_range(domain, kind, spark, k)
-    values = _listed(domain)
+        return _from_range(domain, kind, spark, k)
+    values = _to_list(domain)
     _check_size(len(values), k)
     arrow, types = _ARROW[type(kind)]
     if isinstance(kind, DecimalType):
@@ -73,7 +73,7 @@ def items_of(domain: object, kind: DataType, spark: SparkSession, k: int) -> Dat
     except (pa.ArrowException, OverflowError, UnicodeError, ValueError):
         fits = False
     if not fits:
-        raise _unfit(kind)
+        raise _type_error(kind)
     if len({*values}) < len(values):
         [(repeated, _)] = Counter(values).most_common(1)
         raise DomainError(f"The domain has {quote(str(repeated))} more than once.")
@@ -84,7 +84,7 @@ def items_of(domain: object, kind: DataType, spark: SparkSession, k: int) -> Dat
     return spark.createDataFrame([(value,) for value in array.to_pylist()], schema=schema)
 
 
-def _of_frame(domain: DataFrame, kind: DataType) -> DataFrame:
+def _from_frame(domain: DataFrame, kind: DataType) -> DataFrame:
     fields = domain.schema.fields
     if domain.isStreaming or len(fields) != 1:
         raise DomainError("A data frame that is a domain must have one column, and an end.")
@@ -101,13 +101,13 @@ def _of_frame(domain: DataFrame, kind: DataType) -> DataFrame:
     return domain.toDF(ITEM).dropna().distinct()
 
 
-def _of_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
+def _from_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
     first, last, step = domain[0], domain[-1], domain.step
     size = (last - first) // step + 1  # which `len` may be unable to say
     _check_size(size, k)
     limit = 2 ** (_ARROW[type(kind)][0].bit_width - 1)
     if not all(-limit <= end < limit for end in (first, last)):
-        raise _unfit(kind)
+        raise _type_error(kind)
     if abs(last - first) >= 2**63:
         raise DomainError("The domain is wider than a range of Spark's can be; give a data frame.")
     # Not Spark's range from here to there, whose end may be no number of its own.
@@ -115,7 +115,7 @@ def _of_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> Dat
     return spark.range(size).select(number.cast(kind).alias(ITEM))
 
 
-def _listed(domain: Any) -> list[Any]:
+def _to_list(domain: Any) -> list[Any]:
     is_text = isinstance(domain, str | bytes)
     if isinstance(domain, FromData) or is_text or hasattr(domain, "columns"):
         shown = "text" if is_text else type(domain).__name__
@@ -147,7 +147,7 @@ def _check_size(size: int, k: int) -> None:
         )
 
 
-def _unfit(kind: DataType) -> DomainError:
+def _type_error(kind: DataType) -> DomainError:
     return DomainError(
         f"An item of the domain does not fit in the data frame's column of items, which is of "
         f"Spark's type {kind.simpleString()}."

@@ -99,7 +99,7 @@ def top_k(
     >>> top_k(table, k=2, epsilon=1, item="page", count="people").items
     ('start', 'help')
     """
-    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
+    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic)
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
     rows = Rows(source, item, count, progress, threads)
@@ -157,7 +157,7 @@ def top_k_with_estimates(
     >>> [(page, round(count, -3)) for page, count in made]
     [('start', 1000000000.0), ('help', 1000000.0)]
     """
-    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
+    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic)
     shares = Shares.of(parameters, selection_share)
     mechanism = "topgap.streams.top_k_with_estimates"
     pending = prepare_charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
@@ -167,7 +167,7 @@ def top_k_with_estimates(
 
 @seal_errors
 def release_rows(parameters: TopK, rows: Rows, pending: PendingCharge, *, gaps: bool) -> Release:
-    """`top_k` with parameters that have been read, paid for in this way."""
+    """Charge the ledger, then draw the release of all rows."""
 
     def draw() -> Release:
         pool = CandidatePool(parameters)
@@ -175,14 +175,14 @@ def release_rows(parameters: TopK, rows: Rows, pending: PendingCharge, *, gaps: 
         return pool.rank().release(gaps=gaps)
 
     with rows.opened():
-        if pending is not NO_CHARGE and rows.again:
+        if pending is not NO_CHARGE and rows.can_be_reread:
             rows.dry_run(parameters.k)
         return pending.charge_then_run(draw)
 
 
 @seal_errors
 def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingCharge) -> Estimates:
-    """`top_k_with_estimates` with shares of ε that have been read, paid for in this way."""
+    """Charge the ledger, then draw the release and the measurements of all rows."""
 
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
         pool = CandidatePool(shares.selection, keep_answers=True)
@@ -191,12 +191,12 @@ def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingChar
         return release, shares.measure(pool.take_answers([*release.items]))
 
     with rows.opened():
-        if pending is not NO_CHARGE and rows.again:
+        if pending is not NO_CHARGE and rows.can_be_reread:
             rows.dry_run(shares.selection.k)
         return estimate_from(shares, select_and_measure, pending)
 
 
-def _parameters(
+def _read_parameters(
     k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

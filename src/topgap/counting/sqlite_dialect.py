@@ -22,13 +22,13 @@ _TEXT = "\0"  # stands for a text
 _UNLIKE = re.compile(rf"--|/\*|[][`$@:?\\]|\w{_TEXT}|[^\n\t\x20-\x7e{_TEXT}]")
 
 
-def in_plain_words(query: str) -> str:
-    """The query as both read it alike, with names in brackets, which no text can be.
+def to_portable_sql(query: str) -> str:
+    """Write a query so that both read it alike, with names in brackets, which no text can be.
 
     Raises:
         SourceError: It has something that they may read in two ways.
 
-    >>> in_plain_words('SELECT "who", what FROM visits;')
+    >>> to_portable_sql('SELECT "who", what FROM visits;')
     'SELECT [who], what FROM visits'
     """
     tokens = _tokens(query.strip().rstrip(";"))
@@ -41,10 +41,10 @@ def in_plain_words(query: str) -> str:
     return "".join(each[0] if each["name"] is None else f"[{_name(each)}]" for each in tokens)
 
 
-def is_in_plain_words(definition: str, names: Collection[str]) -> bool:
+def is_portable_sql(definition: str, names: Collection[str]) -> bool:
     """Whether both read the definition of a view alike, whose quoted names are all known ones.
 
-    >>> is_in_plain_words('CREATE VIEW v AS SELECT "who" FROM visits', {"v", "who", "visits"})
+    >>> is_portable_sql('CREATE VIEW v AS SELECT "who" FROM visits', {"v", "who", "visits"})
     True
     """
     tokens = _tokens(definition)

@@ -7,19 +7,26 @@ itself. Views and macros are looked into in the same way. What it refuses may st
 the user says so.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from topgap.counting.engine import Engine
-from topgap.counting.tables import literal
-from topgap.display.text import to_line
+from topgap.counting.query_tree import (
+    Node,
+    canonicalize,
+    catalogue_name,
+    function_name,
+    last_name,
+    output_name,
+    parse,
+    resolve_group,
+    table_path,
+    unquote,
+    walk_expressions,
+)
 from topgap.errors import SourceError
 from topgap.sources.columns import quote
-
-Node = dict[str, Any]
 
 _NAME = r'(?:"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|\w+)'
 _VIEW = re.compile(
@@ -31,16 +38,12 @@ _EXPRESSIONS = {
     "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT",
     "FUNCTION", "LAMBDA", "LAMBDA_REF", "OPERATOR", "POSITIONAL_REFERENCE", "STAR", "TYPE",
 }  # fmt: skip
-_OTHER_EXPRESSIONS = {"SUBQUERY": "has a subquery", "WINDOW": "has a window function"}
+_REFUSED_EXPRESSIONS = {"SUBQUERY": "has a subquery", "WINDOW": "has a window function"}
 _TABLES = {"BASE_TABLE", "SUBQUERY", "EMPTY", "EXPRESSION_LIST"}
 _MANY_ROWS = {"unnest", "generate_subscripts", "regexp_split_to_table"}  # of one row
 _LEAVE_OUT = "leave it out"
 _GROUP = "group by the person instead, as in SELECT patient, max(code) AS code … GROUP BY patient"
 _UNCLEAR = "is written in a way that cannot be checked"
-
-
-class UnparsedError(SourceError):
-    """A query cannot be parsed."""
 
 
 @dataclass(frozen=True)
@@ -67,39 +70,8 @@ class Catalogue:
     places: frozenset[str] = frozenset({"rowid"})
 
 
-def parse(engine: Engine, query: str) -> Node:
-    """The one SELECT that the text is, as DuckDB's parser sees it.
-
-    Raises:
-        SourceError: It cannot be parsed, or is something else.
-    """
-    serialized = f"json_serialize_sql({literal(query)}, skip_null := true, skip_empty := true)"
-    parsed = json.loads(engine.connection.execute(f"SELECT {serialized}").fetchall()[0][0])
-    if parsed["error"] and parsed.get("error_type") == "parser":
-        # Of the parser's words alone it is known that they quote the query and no row.
-        why = to_line(str(parsed["error_message"]).rstrip("."))
-        raise UnparsedError(f"The query cannot be parsed: {why[:200]}.")
-    statements = parsed.get("statements", [])
-    if parsed["error"] or len(statements) != 1:
-        pivot = ", without PIVOT" if "pivot" in query.lower() else ""
-        raise SourceError(f"The query must be one SELECT{pivot}, and nothing else.")
-    node: Node = statements[0]["node"]
-    return node
-
-
-def text_of_query(engine: Engine, query: str) -> str:
-    """The SELECT as DuckDB writes it, from what its parser saw: nothing else can be in it.
-
-    Raises:
-        SourceError: It is not one SELECT.
-    """
-    parse(engine, query)
-    written = f"json_deserialize_sql(json_serialize_sql({literal(query)}))"
-    return str(engine.connection.execute(f"SELECT {written}").fetchall()[0][0])
-
-
 def check_rows(engine: Engine, query: str, person: str, catalogue: Catalogue) -> None:
-    """See that each row of a query comes from the rows of one person alone.
+    """Check that each row of a query comes from the rows of one person alone.
 
     Args:
         engine: Parses it.
@@ -108,22 +80,22 @@ def check_rows(engine: Engine, query: str, person: str, catalogue: Catalogue) ->
         catalogue: What its names stand for.
 
     Raises:
-        SourceError: It cannot be seen; the sentence says why, and what the user can say instead.
+        SourceError: The check fails; the sentence says why, and what the user can do.
     """
-    _Check(engine, person.lower(), catalogue).query(parse(engine, query), "The query")
+    _RowCheck(engine, person.lower(), catalogue).query(parse(engine, query), "The query")
 
 
 def check_view(engine: Engine, name: str, person: str, catalogue: Catalogue) -> None:
-    """See the same of a view.
+    """Check the same of a view.
 
     Raises:
         SourceError: As of `check_rows`.
     """
-    _Check(engine, person.lower(), catalogue).view(name.lower(), outermost=True)
+    _RowCheck(engine, person.lower(), catalogue).view(name.lower(), outermost=True)
 
 
 def check_counts(engine: Engine, query: str) -> None:
-    """See that a query that computes counts leaves out none because of what it is.
+    """Check that a query that computes counts leaves out none because of its value.
 
     Raises:
         SourceError: It does; one person could then move a count by all of it.
@@ -138,7 +110,7 @@ def check_counts(engine: Engine, query: str) -> None:
         )
 
 
-class _Check:
+class _RowCheck:
     """One check, of a query and of the views and macros that it uses."""
 
     def __init__(self, engine: Engine, person: str, catalogue: Catalogue) -> None:
@@ -165,7 +137,7 @@ class _Check:
             node = None
         if match is None or node is None:
             raise _refusal(scope.of, _UNCLEAR)
-        columns = [_bare_name(each) for each in re.findall(_NAME, match[1] or "")]
+        columns = [unquote(each) for each in re.findall(_NAME, match[1] or "")]
         place = columns.index(self._person) if self._person in columns else None
         self._nodes(node, scope, place)
 
@@ -200,7 +172,7 @@ class _Check:
         parts = node.get("children") or [node["left"], node["right"]]
         if kind == "UNION" and place is None:
             first = parts[0] if parts[0]["type"] == "SELECT_NODE" else {}
-            place = self._place_of_person(first)
+            place = self._locate_person(first)
             if place is None:  # nor can it be known in the others, which go by the first's columns
                 scope = scope.inner()
         for part in parts:
@@ -210,8 +182,10 @@ class _Check:
 
     def _check_same_person(self, parts: Sequence[Node], scope: "_Scope", place: int | None) -> None:
         """Refuse parts in which one person gets several names."""
-        persons = [self._person_of(part, place) for part in parts if part["type"] == "SELECT_NODE"]
-        found = {_bare(each) for each in persons if each is not None}
+        persons = [
+            self._find_person(part, place) for part in parts if part["type"] == "SELECT_NODE"
+        ]
+        found = {canonicalize(each) for each in persons if each is not None}
         if len(found) > 1:
             raise _refusal(
                 scope.of,
@@ -227,7 +201,7 @@ class _Check:
         self._table(node.get("from_table", {"type": "EMPTY"}), scope)
         names = ("select_list", "where_clause", "having", "group_expressions")
         aggregates = sum(self._expressions(node.get(each), scope) for each in names)
-        person = self._person_of(node, place)
+        person = self._find_person(node, place)
         is_grouped = "group_expressions" in node or node["aggregate_handling"] != _STANDARD
         is_by_person = scope.outermost and self._is_by_person(node, person, scope)
         if (aggregates or is_grouped) and not scope.outermost:
@@ -237,19 +211,19 @@ class _Check:
         columns = node.get("select_list", [])
         stars = [each for each in columns if each["class"] == "STAR"]  # which may replace columns
         made = [person, *stars] if scope.outermost else columns
-        if any(self._gives_many_rows(_function(each)) for each in _expressions_in(made)):
+        if any(self._multiplies_rows(function_name(each)) for each in walk_expressions(made)):
             raise _refusal(scope.of, "may make many persons of one")
         if person is not None:
             self._check_person(person, scope)
 
-    def _gives_many_rows(self, name: str | None) -> bool:
+    def _multiplies_rows(self, name: str | None) -> bool:
         """Whether a function may give several rows for one."""
         definitions = "".join(self._known.macros.get(name or "", ())).lower()
         return name in _MANY_ROWS or any(each in definitions for each in _MANY_ROWS)
 
     def _check_person(self, person: Node, scope: "_Scope") -> None:
         """Refuse a person who is not told by one column."""
-        parts = {_last_name(e) for e in _expressions_in(person) if e["class"] == "COLUMN_REF"}
+        parts = {last_name(e) for e in walk_expressions(person) if e["class"] == "COLUMN_REF"}
         if scope.outermost and not parts:
             what = f"makes up {quote(self._person)}"
             raise _refusal(scope.of, what, "select the column that identifies the person")
@@ -263,22 +237,22 @@ class _Check:
         if node["aggregate_handling"] != _STANDARD:  # GROUP BY ALL
             return True
         columns = node["select_list"]
-        groups = [_at_place(each, columns) for each in node.get("group_expressions", [])]
+        groups = [resolve_group(each, columns) for each in node.get("group_expressions", [])]
         one_set = len(node.get("group_sets", [])) == 1
-        return one_set and any(_bare(each) == _bare(person) for each in groups)
+        return one_set and any(canonicalize(each) == canonicalize(person) for each in groups)
 
-    def _person_of(self, node: Node, place: int | None) -> Node | None:
+    def _find_person(self, node: Node, place: int | None) -> Node | None:
         """What a SELECT gives as the person; None if that cannot be seen, as in a star."""
         columns = node.get("select_list", [])
         if place is not None:
             return columns[place] if place < len(columns) else None
-        found = [each for each in columns if _name_of(each) == self._person]
+        found = [each for each in columns if output_name(each) == self._person]
         return found[0] if len(found) == 1 else None
 
-    def _place_of_person(self, node: Node) -> int | None:
+    def _locate_person(self, node: Node) -> int | None:
         """Which of its columns is the person; None if that cannot be seen."""
         columns = node.get("select_list", [])
-        person = self._person_of(node, None)
+        person = self._find_person(node, None)
         if person is None or any(each["class"] == "STAR" for each in columns):
             return None
         place: int = columns.index(person)
@@ -303,10 +277,10 @@ class _Check:
 
     def _base_table(self, table: Node, scope: "_Scope") -> None:
         """Check a table, or look into a view."""
-        path, known = _path(table), self._known
+        path, known = table_path(table), self._known
         if len(path) == 1 and path[0] in scope.named:
             return
-        name = _in_file(path)
+        name = catalogue_name(path)
         # In a view, a name may mean one of its own schema, or of the usual one.
         candidates = [name, f"{scope.schema}.{name}"] if len(path) == 1 else [name]
         for each in candidates:
@@ -317,17 +291,17 @@ class _Check:
 
     def _expressions(self, part: object, scope: "_Scope") -> int:
         """Check all expressions in a part of the tree; how many aggregates there are."""
-        return sum(self._expression(each, scope) for each in _expressions_in(part))
+        return sum(self._expression(each, scope) for each in walk_expressions(part))
 
     def _expression(self, node: Node, scope: "_Scope") -> bool:
         """Check one expression, without what is in it; whether it is an aggregate."""
         kind = node["class"]
         if kind not in _EXPRESSIONS:
-            why = _OTHER_EXPRESSIONS.get(kind, "has an expression that cannot be checked")
+            why = _REFUSED_EXPRESSIONS.get(kind, "has an expression that cannot be checked")
             raise _refusal(scope.of, why, _GROUP if kind == "WINDOW" else "")
-        if kind == "COLUMN_REF" and _last_name(node) in self._known.places:
-            raise _refusal(scope.of, f"uses {_last_name(node)}", _LEAVE_OUT)
-        name = _function(node)
+        if kind == "COLUMN_REF" and last_name(node) in self._known.places:
+            raise _refusal(scope.of, f"uses {last_name(node)}", _LEAVE_OUT)
+        name = function_name(node)
         if name is None:
             return False
         known = self._known
@@ -389,84 +363,9 @@ _STANDARD = "STANDARD_HANDLING"
 
 
 def _refusal(of: str, why: str, remedy: str = "") -> SourceError:
-    """The error for what may break the rule; without a remedy, the user can vouch for it."""
+    """Make the error for what may break the rule; without a remedy, the user can vouch for it."""
     remedy = remedy or (
         "change it; or, if each row does come from one person's rows alone, vouch for that "
         "(rows_are_per_person=True, --rows-are-per-person)"
     )
     return SourceError(f"{of} {why}, so that a row may depend on more than one person; {remedy}.")
-
-
-def _expressions_in(part: object) -> Iterator[Node]:
-    """All expressions in a part of the tree, those within others too."""
-    if isinstance(part, dict):
-        if "class" in part:
-            yield part
-        if part.get("class") in _OTHER_EXPRESSIONS:
-            return
-        part = [*part.values()]
-    if isinstance(part, list):
-        for each in part:
-            yield from _expressions_in(each)
-
-
-def _function(node: Node) -> str | None:
-    return str(node["function_name"]).lower() if node["class"] == "FUNCTION" else None
-
-
-def _last_name(node: Node) -> str:
-    return str(node["column_names"][-1]).lower()
-
-
-def _path(table: Node) -> Sequence[str]:
-    """The name of a table, with those of database and schema before it if they are given."""
-    path = table.get("qualified_name", {}).get("path")
-    if path is None:
-        parts = [table.get(each) for each in ("catalog_name", "schema_name", "table_name")]
-        path = [each for each in parts if each]
-    return [str(each).lower() for each in path]
-
-
-def _in_file(path: Sequence[str]) -> str:
-    """The name of a table as a catalogue has it."""
-    if len(path) == 3 or (len(path) == 2 and path[0] == "source"):
-        path = path[1:]  # the file goes by this name
-    return ".".join(path[1:] if path[0] == "main" and len(path) > 1 else path)
-
-
-def _bare_name(name: str) -> str:
-    """A name of SQL without its quotes, in lower case."""
-    if name[0] in '"`':
-        name = name[1:-1].replace(name[0] * 2, name[0])
-    return name.strip("[]").lower()
-
-
-def _name_of(node: Node) -> str | None:
-    """The name of a column that a SELECT gives."""
-    if node.get("alias"):
-        return str(node["alias"]).lower()
-    return _last_name(node) if node["class"] == "COLUMN_REF" else None
-
-
-def _at_place(node: Node, columns: Sequence[Node]) -> Node:
-    """What GROUP BY means: a column by its number, or an expression."""
-    if node["class"] != "CONSTANT":
-        return node
-    literal_ = node.get("literal") or {}  # DuckDB 2; before, a value of its type
-    is_whole = literal_.get("kind") == "INTEGER"
-    place = int(literal_["text"]) if is_whole else node.get("value", {}).get("value")
-    return columns[place - 1] if type(place) is int and 0 < place <= len(columns) else node
-
-
-def _bare(node: Node) -> tuple[str, str]:
-    """What two expressions that mean the same have in common: all but their names and places."""
-    if node["class"] == "COLUMN_REF":
-        return "COLUMN_REF", _last_name(node)
-    return "", json.dumps(_without_places(node), sort_keys=True)
-
-
-def _without_places(part: object) -> object:
-    if isinstance(part, dict):
-        left_out = {"query_location", "query_location_length", "alias"}
-        return {name: _without_places(each) for name, each in part.items() if name not in left_out}
-    return [*map(_without_places, part)] if isinstance(part, list) else part

@@ -30,18 +30,18 @@ class Part:
         size: How long it is, in bytes if it is a file and otherwise in rows; None if it does not
             tell.
         read: Begins to read it.
-        again: Whether it can be read more than once.
+        can_be_reread: Whether it can be read more than once.
     """
 
     label: str
     schema: Any
     size: float | None
     read: Callable[[], Batches]
-    again: bool = True
+    can_be_reread: bool = True
 
 
 def open_source(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part]:
-    """The parts of a source; of a file no more has been read than what it says of itself.
+    """Open a source as parts; of a file only the metadata are read.
 
     Args:
         source: Whatever `topgap.streams.top_k` takes.
@@ -73,22 +73,24 @@ def open_source(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part
         label, size = "The data frame", len(source)
     elif isinstance(source, pa.Table):
         label, size = "The table", len(source)
-    with _told(label):
+    with _hide_library_errors(label):
         reader = pa.RecordBatchReader.from_stream(source)
     if size is None:
-        return [Part(label, reader.schema, None, lambda: _each(label, reader), again=False)]
-    return [Part(label, reader.schema, size, lambda: _each(label, _from_start(label, source)))]
+        return [
+            Part(label, reader.schema, None, lambda: _iterate(label, reader), can_be_reread=False)
+        ]
+    return [Part(label, reader.schema, size, lambda: _iterate(label, _open_reader(label, source)))]
 
 
-def _from_start(label: str, held: Any) -> Any:
-    """The rows of what is held in memory."""
-    with _told(label):
+def _open_reader(label: str, held: Any) -> Any:
+    """Read a table in memory from its start."""
+    with _hide_library_errors(label):
         return pa.RecordBatchReader.from_stream(held)
 
 
 @contextmanager
-def _told(label: str) -> Generator[None, None, None]:
-    """Say in our words what goes wrong inside: those of Arrow, and of who feeds it, quote data."""
+def _hide_library_errors(label: str) -> Generator[None, None, None]:
+    """Replace errors of Arrow and of whoever feeds it: their texts quote data."""
     try:
         yield
     except TopgapError:
@@ -101,11 +103,11 @@ def _told(label: str) -> Generator[None, None, None]:
         ) from None
 
 
-def _each(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batches:
-    """The batches, one after the other, and an error in our words."""
+def _iterate(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batches:
+    """Iterate over batches, with library errors replaced."""
     batches = iter(batches)
     while True:
-        with _told(label):
+        with _hide_library_errors(label):
             batch = next(batches, None)
         if batch is None:
             return
@@ -115,7 +117,7 @@ def _each(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batch
 def _open_files(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part]:
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for given in expand_paths(source):
-        for path in _in_directory(given) if os.path.isdir(given) else [given]:
+        for path in _list_directory(given) if os.path.isdir(given) else [given]:
             status = check_readable(path)
             if stat.S_ISREG(status.st_mode) and status.st_size == 0:
                 raise SourceError(f"{label_path(path)} is empty.")
@@ -123,8 +125,8 @@ def _open_files(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part
     return [_open_path(path, wanted, at_end) for path in found.values()]
 
 
-def _in_directory(path: str) -> list[str]:
-    """The files of a directory but those that Spark and others hide, whatever the rest is."""
+def _list_directory(path: str) -> list[str]:
+    """List the files of a directory, without those that begin with `_` or `.`."""
     label = label_path(path)
     try:
         inside = sorted(os.scandir(path), key=lambda entry: entry.name)
@@ -142,16 +144,16 @@ def _in_directory(path: str) -> list[str]:
 
 def _open_path(path: str, wanted: ColumnPair, at_end: ExitStack) -> Part:
     label = label_path(path)
-    with _told(label):
+    with _hide_library_errors(label):
         if not os.path.isfile(path):  # a pipe, which can be read only once
             return _open_pipe(at_end.enter_context(open(path, "rb")), label)
         with open(path, "rb") as file:
             start = file.read(8)
 
-        def opened() -> Any:
+        def open_file() -> Any:
             return pa.OSFile(os.fsencode(path))  # as bytes, for a name need not be Unicode
 
-        return _open_by(start, opened, label, wanted, os.path.getsize(path))
+        return _open_by_content(start, open_file, label, wanted, os.path.getsize(path))
 
 
 def _open_file(source: Any, wanted: ColumnPair) -> Part:
@@ -159,74 +161,78 @@ def _open_file(source: Any, wanted: ColumnPair) -> Part:
     label = label_open_file(source)
     if isinstance(source, io.TextIOBase):
         raise SourceError(f"{label} must be open for reading bytes.")
-    with _told(label):
+    with _hide_library_errors(label):
         if not (hasattr(source, "seekable") and source.seekable()):
             return _open_pipe(source, label)
         size = source.seek(0, os.SEEK_END)
         source.seek(0)
         start = source.read(8)
 
-        def opened() -> Any:
+        def open_file() -> Any:
             source.seek(0)
             return pa.PythonFile(source, mode="r")
 
-        return _open_by(start, opened, label, wanted, size)
+        return _open_by_content(start, open_file, label, wanted, size)
 
 
-def _open_by(
-    start: bytes, opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int
+def _open_by_content(
+    start: bytes, open_file: Callable[[], Any], label: str, wanted: ColumnPair, size: int
 ) -> Part:
-    """Open a file as what its first bytes say that it is."""
+    """Open a file by the format that its first bytes show."""
     if start[:4] == b"PAR1":
-        return _open_parquet(opened, label, wanted, size)
+        return _open_parquet(open_file, label, wanted, size)
     if start[:6] == b"ARROW1":
-        return _open_arrow_file(opened, label, wanted, size)
+        return _open_arrow_file(open_file, label, wanted, size)
     if start[:4] == b"\xff\xff\xff\xff":
-        return _open_stream_file(opened, label, wanted, size)
+        return _open_stream_file(open_file, label, wanted, size)
     if not start:
         raise SourceError(f"{label} is empty.")
     raise SourceError(f"{label} is neither a Parquet file nor an Arrow file or stream.")
 
 
-def _open_parquet(opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int) -> Part:
+def _open_parquet(open_file: Callable[[], Any], label: str, wanted: ColumnPair, size: int) -> Part:
     import pyarrow.parquet as pq
 
     def file() -> Any:
         # Through a buffer, or the columns of a whole row group would lie in memory; without
         # threads, for each would keep memory of its own.
-        return pq.ParquetFile(opened(), buffer_size=_BUFFER, pre_buffer=False)
+        return pq.ParquetFile(open_file(), buffer_size=_BUFFER, pre_buffer=False)
 
     def read() -> Batches:
-        with _told(label):
+        with _hide_library_errors(label):
             batches = file().iter_batches(ROWS, columns=wanted.names, use_threads=False)
-        yield from _each(label, batches, lambda batch: size * len(batch) / rows)
+        yield from _iterate(label, batches, lambda batch: size * len(batch) / rows)
 
     seen = file()
     rows = max(seen.metadata.num_rows, 1)
     return Part(label, seen.schema_arrow, size, read)
 
 
-def _open_arrow_file(opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int) -> Part:
-    schema = pa.ipc.open_file(opened()).schema
+def _open_arrow_file(
+    open_file: Callable[[], Any], label: str, wanted: ColumnPair, size: int
+) -> Part:
+    schema = pa.ipc.open_file(open_file()).schema
 
     def read() -> Batches:
-        with _told(label):
-            file = pa.ipc.open_file(opened(), options=_only(wanted, schema))
+        with _hide_library_errors(label):
+            file = pa.ipc.open_file(open_file(), options=_select_columns(wanted, schema))
             number = file.num_record_batches
-        yield from _each(label, map(file.get_batch, range(number)), lambda _: size / number)
+        yield from _iterate(label, map(file.get_batch, range(number)), lambda _: size / number)
 
     return Part(label, schema, size, read)
 
 
-def _open_stream_file(opened: Callable[[], Any], label: str, wanted: ColumnPair, size: int) -> Part:
-    schema = pa.ipc.open_stream(opened()).schema
+def _open_stream_file(
+    open_file: Callable[[], Any], label: str, wanted: ColumnPair, size: int
+) -> Part:
+    schema = pa.ipc.open_stream(open_file()).schema
 
     def read() -> Batches:
-        with _told(label):
-            file = opened()
+        with _hide_library_errors(label):
+            file = open_file()
             before = file.tell()
-            batches = pa.ipc.open_stream(file, options=_only(wanted, schema))
-        for batch, _ in _each(label, batches):
+            batches = pa.ipc.open_stream(file, options=_select_columns(wanted, schema))
+        for batch, _ in _iterate(label, batches):
             now = file.tell()
             yield batch, now - before
             before = now
@@ -241,11 +247,11 @@ def _open_pipe(pipe: Any, label: str) -> Part:
         raise SourceError(
             f"{label} is no Arrow stream; a Parquet or Arrow file is read by its name alone."
         ) from None
-    return Part(label, reader.schema, None, lambda: _each(label, reader), again=False)
+    return Part(label, reader.schema, None, lambda: _iterate(label, reader), can_be_reread=False)
 
 
-def _only(wanted: ColumnPair, schema: Any) -> Any:
-    """Options to read the columns that are wanted and no others."""
+def _select_columns(wanted: ColumnPair, schema: Any) -> Any:
+    """Make the options that read only the wanted columns."""
     places = [schema.get_field_index(name) for name in wanted.names]
     return pa.ipc.IpcReadOptions(included_fields=places)
 
@@ -254,7 +260,7 @@ def _open_dataset(source: Any, wanted: ColumnPair) -> Part:
     label = "The dataset"
 
     def read() -> Batches:
-        with _told(label):
+        with _hide_library_errors(label):
             batches = source.scanner(
                 columns=wanted.names,
                 batch_size=ROWS,
@@ -262,6 +268,6 @@ def _open_dataset(source: Any, wanted: ColumnPair) -> Part:
                 fragment_readahead=1,
                 use_threads=False,
             ).to_batches()
-        yield from _each(label, batches)
+        yield from _iterate(label, batches)
 
     return Part(label, source.schema, None, read)

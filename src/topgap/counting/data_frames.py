@@ -5,35 +5,34 @@ from typing import Any
 
 import numpy as np
 
-from topgap.counting.cells import text_of
-from topgap.counting.engine import Engine
-from topgap.counting.tables import Table, described, numbered, places_of
+from topgap.counting.cells import to_text
+from topgap.counting.engine import Engine, Table, build_table, locate_columns
 from topgap.errors import MissingExtraError, SourceError
 
 _LABEL = "The data frame"
 
 
 def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
-    """The wanted columns of a frame: pandas, polars (lazy too), or whatever streams Arrow.
+    """Read the wanted columns of a frame: pandas, polars (also lazy), or whatever streams Arrow.
 
     Raises:
         SourceError: It is none of these, or has no such columns.
         MissingExtraError: pyarrow, by which polars and Arrow hand over theirs, is not installed.
     """
-    # Under names of our own, for DuckDB tells no names apart that differ by case alone.
+    # Under names of our own, because DuckDB does not distinguish names by case.
     if type(frame).__module__.partition(".")[0] == "pandas":
-        _register(engine, "frame", _from_pandas(frame, wanted))
+        _register(engine, "frame", _select_from_pandas(frame, wanted))
     elif type(frame).__module__.partition(".")[0] == "polars":
-        _register(engine, "frame", _from_polars(frame, wanted))
+        _register(engine, "frame", _select_from_polars(frame, wanted))
     elif hasattr(frame, "__arrow_c_stream__"):
-        reader = _reader(frame)
-        places = places_of(wanted, reader.schema.names, _LABEL)
+        reader = _open_reader(frame)
+        places = locate_columns(wanted, reader.schema.names, _LABEL)
         _register(engine, "stream", reader)
         # Some can be read only once, so all of it is carried over; what is too much goes to disk.
         head = ", ".join(f"c{n}" for n in range(len(reader.schema)))
         cells = ", ".join(f"c{place} AS w{n}" for n, place in enumerate(places))
         engine.run(
-            f"CREATE TEMP TABLE frame AS SELECT {cells} FROM stream AS stream({head})", of=_LABEL
+            f"CREATE TEMP TABLE frame AS SELECT {cells} FROM stream AS stream({head})", label=_LABEL
         )
         engine.connection.unregister("stream")
     else:
@@ -41,8 +40,8 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
             f"A {type(frame).__name__} cannot be counted; give a path, a pandas or polars data "
             f"frame, or an Arrow table."
         )
-    found = described(engine, _LABEL, "frame").columns.values()
-    return numbered(_LABEL, "frame", wanted, [column.kind for column in found])
+    columns = engine.describe(_LABEL, "frame").columns.values()
+    return build_table(_LABEL, "frame", wanted, [column.kind for column in columns])
 
 
 def _register(engine: Engine, name: str, frame: Any) -> None:
@@ -62,8 +61,8 @@ def _import_arrow(for_what: str) -> Any:
     return pa
 
 
-def _reader(stream: Any) -> Any:
-    """The stream as pyarrow reads it, which tells the true names of its columns."""
+def _open_reader(stream: Any) -> Any:
+    """Open the stream by pyarrow, which keeps the names of its columns."""
     pa = _import_arrow("Arrow tables and streams")
     try:
         return pa.RecordBatchReader.from_stream(stream)
@@ -71,20 +70,20 @@ def _reader(stream: Any) -> Any:
         raise SourceError(f"{_LABEL} cannot be read.") from None
 
 
-def _from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
+def _select_from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
         raise SourceError(f"A pandas {type(frame).__name__} has no columns; give a data frame.")
     names = [each if isinstance(each, str) else "" for each in frame.columns]
     # They are not listed in an error: whoever made a pivot has data among them.
-    frame = frame.iloc[:, places_of(wanted, names, _LABEL, typed=False)]
+    frame = frame.iloc[:, locate_columns(wanted, names, _LABEL, names_are_schema=False)]
     frame = frame.set_axis([f"w{n}" for n in range(len(wanted))], axis="columns")
     mixed = [name for name, kind in frame.dtypes.items() if kind == np.dtype(object)]
     frame = frame.copy(deep=False)
     for name in mixed:
         try:
-            texts = [_cell(each) for each in frame[name]]
+            texts = [_cell_text(each) for each in frame[name]]
         except UnicodeError:
             raise SourceError(f"{_LABEL} has text that is not valid Unicode.") from None
         except (TypeError, ValueError) as error:
@@ -95,8 +94,8 @@ def _from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
     return frame
 
 
-def _cell(value: Any) -> str | None:
-    """A value of a column that may hold anything; missing values are None, NaN and their like.
+def _cell_text(value: Any) -> str | None:
+    """Convert a value of a column of objects; missing values are None, NaN and their like.
 
     Raises:
         UnicodeError: It is text that cannot be written.
@@ -108,7 +107,7 @@ def _cell(value: Any) -> str | None:
         return value
     if value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value:
         return None
-    text = text_of(value)
+    text = to_text(value)
     if text is None:
         raise SourceError(
             f"{_LABEL} has a {type(value).__name__} in one of its columns, which is no text and no "
@@ -117,13 +116,13 @@ def _cell(value: Any) -> str | None:
     return text
 
 
-def _from_polars(frame: Any, wanted: Sequence[str]) -> Any:
+def _select_from_polars(frame: Any, wanted: Sequence[str]) -> Any:
     import polars as pl
 
     _import_arrow("a polars frame")
     if not isinstance(frame, pl.LazyFrame | pl.DataFrame):
         raise SourceError(f"A polars {type(frame).__name__} has no columns; give a data frame.")
-    places_of(wanted, frame.collect_schema().names(), _LABEL)
+    locate_columns(wanted, frame.collect_schema().names(), _LABEL)
     # Not by pl.col, to which some names are patterns.
     frame = frame.select(pl.selectors.by_name(name).alias(f"w{n}") for n, name in enumerate(wanted))
     return frame.collect() if isinstance(frame, pl.LazyFrame) else frame
