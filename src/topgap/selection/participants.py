@@ -64,7 +64,7 @@ def find_participants(answers: object, items: object, domain: object, k: int) ->
             a domain, none of this is because of an item that is not on the list.
 
     >>> find_participants({"flu": 2, "gout": None}, None, ["cold", "flu"], 1)
-    Entrants(numbers=[0, 2], names=['cold', 'flu'], domain_from_data=False)
+    Participants(numbers=[0, 2], names=['cold', 'flu'], domain_from_data=False)
     """
     if domain is not None and type(domain) is not FromData:
         return _of_domain(answers, items, domain, k)

@@ -39,7 +39,8 @@ def prepare_check(work: str) -> Callable[[], str]:
         except Exception:
             return f"have no pyarrow that Spark can use: {remedy}"
         try:
-            from topgap._core import __version__ as installed
+            import_module("topgap")
+            installed = import_module("topgap._core").__version__
         except ImportError as error:
             if error.name == "topgap":
                 return f"have no topgap: {remedy}"
