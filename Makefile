@@ -8,7 +8,7 @@ SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock \
 
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # What `make test` leaves to `make verify`, by its markers; pyproject.toml says what they mean.
-LONGER := deep or crash or mutant or spark
+LONGER := deep or crash or mutant or spark or (statistical and slow)
 
 NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }

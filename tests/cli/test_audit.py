@@ -29,9 +29,9 @@ SMALL = ("--releases", 1_000, "--quick", "--failure", "1e-10", "--processes", 1)
 MORE = ("--releases", 4_000)  # what has no noise is found then
 
 MINE = """
-import json
-import pathlib
+import json, pathlib
 import time
+from topgap import select
 
 def release(answers, parameters):
     return select(parameters, answers)
@@ -325,6 +325,7 @@ def test_a_missing_matplotlib_is_told_before_the_work(
         assert ended.err == "topgap: plot needs matplotlib: pip install matplotlib.\n"
 
 
+@pytest.mark.deep
 @pytest.mark.posix
 @pytest.mark.parametrize("all_of_them", [True, False])
 def test_an_interruption_ends_it_at_once_and_leaves_nothing(mine: Path, all_of_them: bool) -> None:

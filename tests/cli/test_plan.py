@@ -186,6 +186,7 @@ def test_a_missing_matplotlib_is_told_before_the_work(public: Path) -> None:
     assert ended.err == "topgap: plot needs matplotlib: pip install matplotlib.\n"
 
 
+@pytest.mark.deep
 @pytest.mark.posix
 def test_an_interruption_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     asked = ["plan", "--zipf", "1000", "-k", "9", "--releases", "1000000000", "-o", "out.csv"]

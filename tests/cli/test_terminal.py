@@ -75,6 +75,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.deep
 def test_long_counting_shows_progress_on_a_terminal_and_only_there(
     folder: Path, slow: Path
 ) -> None:

@@ -254,23 +254,27 @@ def far_off(found: dict[str, float], deviations: float = 3) -> set[str]:
     }
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_another_seed_is_within_the_spread() -> None:
     assert far_off(figures(baskets(T40I10D100K, seed=20))) == set()
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_the_public_file_looks_like_one_more_seed() -> None:
     public_file(PUBLIC.name)
     assert far_off(figures(public_baskets())) == set()
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_equally_likely_items_do_not_look_like_it() -> None:
     found = figures(baskets(Quest(equal_items=True), seed=20))
     assert {"different items", "count of item no. 10"} <= far_off(found, deviations=9)
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_the_levels_of_the_paper_do_not_look_like_it() -> None:
     found = figures(baskets(Quest(correlation=0.5, corruption=0.5), seed=20))

@@ -143,7 +143,7 @@ def test_a_package_that_is_broken_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     def broken(*_: Any) -> Any:
         raise OverflowError("too large")
 
-    monkeypatch.setattr("topgap.selection.mechanism.gap_top_k_pruned", broken)
+    monkeypatch.setattr("topgap.selection.mechanism.CandidatePool", broken)
     with pytest.raises(OverflowError):
         fuzz(SCENARIOS["releases"], 300, start=1)
 

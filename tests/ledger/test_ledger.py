@@ -265,6 +265,7 @@ class Histories(RuleBasedStateMachine):
         assert told["receipt"] == verified.receipt
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_any_history_adds_up_to_the_last_digit() -> None:
     run_state_machine_as_test(

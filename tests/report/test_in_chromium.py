@@ -143,7 +143,8 @@ def test_hostile_names_do_nothing_and_the_json_is_whole(browser: Browser, releas
         assert Release.from_json(text) == release
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_prints(browser: Browser, scheme: str) -> None:
     browser.show(SHOWN["a thousand"], scheme=scheme)
     printed = browser.command("Page.printToPDF", preferCSSPageSize=True)

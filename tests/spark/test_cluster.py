@@ -209,7 +209,6 @@ def test_counts_that_go_through_the_driver_are_seen(spark: SparkSession, mutant:
     assert "Broadcast" in plan_of_events(mutated(mechanism, mutant), spark)
 
 
-@pytest.mark.smoke
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_the_law_holds_through_spark(spark: SparkSession, false_alarm: float) -> None:
     """Two partitions that shared their noise would give a gap of 0 each time.
@@ -721,7 +720,6 @@ def ledger(tmp_path: Path) -> Ledger:
     return made
 
 
-@pytest.mark.smoke
 def test_a_ledger_is_charged_before_there_is_noise_and_gets_the_result(
     spark: SparkSession, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
