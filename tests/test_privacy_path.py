@@ -28,7 +28,7 @@ from topgap.selection import measurement, mechanism
 
 SOURCE = Path(topgap.__file__).parent
 FOLDERS = ("selection", "sampling", "reference")
-BESIDE = ("domain", "numbers.parse", "parameters", "sealing")
+BESIDE = ("domain", "numbers.parse", "parameters", "sealing", "spark.partitions")
 INSECURE = {"topgap.reference.insecure_floats", "topgap.reference.insecure_tape"}
 
 
@@ -48,14 +48,16 @@ PRIVACY_PATH = [
 ]
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
-    "functools", "itertools", "numbers", "numpy", "os", "pyarrow", "pyarrow.compute",
+    "functools", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow", "pyarrow.compute",
+    "pyspark",
     "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
 }  # fmt: skip
 # What these modules may import besides each other; none of it draws, and none sees an answer.
 MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
     "topgap._core", "topgap.display.text", "topgap.errors", "topgap.estimates.noise",
     "topgap.estimates.result", "topgap.ledger.charging",
-    "topgap.numbers.format", "topgap.release", "topgap.sources.columns", "topgap.user_stacklevel",
+    "topgap.numbers.format", "topgap.release", "topgap.selection", "topgap.sources.columns",
+    "topgap.spark.executors", "topgap.user_stacklevel",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 NUMPY = {
@@ -320,6 +322,8 @@ def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     assert {"answer in floor_answer", "answer in ratio"} <= found
     as_given = {"answer", "answers", "args", "numbers", "value", "values"}
     # The answers, taken out and not yet rounded; `call` is what seals their errors.
-    results = {f"result in {name}" for name in ("read", "_held", "_numbers", "_listed", "call")}
+    results = {
+        f"result in {name}" for name in ("read", "_unwrap", "_to_numbers", "_check_list", "call")
+    }
     assert not any(place.startswith("args in") for place in found - {"args in call"})
     assert {place.split(" in ")[0] for place in found - results} == as_given

@@ -26,7 +26,7 @@ KS = [25, 50, 100, 200, 400, 800]
 def against_numpy(name: str, least: int, aim: int) -> None:
     label, counts = load(name)
     print(f"\n{label}: n = {len(counts):,} (at least {least}×, aim {aim}×)")
-    print(f"{'k':>6}{'top_k':>12}{'TopK.release':>15}{'NumPy':>12}{'NumPy/top_k':>14}")
+    print(f"{'k':>6}{'top_k':>12}{'select':>15}{'NumPy':>12}{'NumPy/top_k':>14}")
     for k in KS:
         if k >= len(counts):
             continue
@@ -35,13 +35,13 @@ def against_numpy(name: str, least: int, aim: int) -> None:
         times = measure_medians(
             {
                 "top_k": lambda k=k: topgap.top_k(counts, k, 1),  # type: ignore[misc]
-                "release": lambda p=parameters: p.release(counts),  # type: ignore[misc]
+                "select": lambda p=parameters: topgap.select(p, counts),  # type: ignore[misc]
                 "numpy": lambda k=k, s=scale: select_vectorised(counts, k, s),  # type: ignore[misc]
             },
             rounds=200,
             calls=5,
         )
-        micro = [f"{times[each] * 1e6:.1f} µs" for each in ("top_k", "release", "numpy")]
+        micro = [f"{times[each] * 1e6:.1f} µs" for each in ("top_k", "select", "numpy")]
         ratio = f"{times['numpy'] / times['top_k']:.1f}×"
         print(f"{k:>6}{micro[0]:>12}{micro[1]:>15}{micro[2]:>12}{ratio:>14}")
 

@@ -116,9 +116,9 @@ def collected(spark: SparkSession, df: DataFrame, partitions: int) -> int:
     tables: list[Any] = []
     original = mechanism._release_pools
 
-    def look(table: Any, parameters: TopK, gaps: bool) -> Release:
+    def look(table: Any, parameters: TopK, *, gaps: bool) -> Release:
         tables.append(table)
-        return original(table, parameters, gaps)
+        return original(table, parameters, gaps=gaps)
 
     with patch.object(mechanism, "_release_pools", look):
         by_topgap(df, range(ITEMS))

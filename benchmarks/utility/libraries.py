@@ -85,7 +85,7 @@ WAYS = {
     "diffprivlib, permute and flip": "permute and flip",
     "diffprivlib, exponential": "exponential",
 }
-"""How each of them selects; `utility_laws` has what that means."""
+"""How each of them selects; `benchmarks.utility.laws` has what that means."""
 
 MEASURES: dict[str, Callable[[int, float], Measure]] = {
     "OpenDP": opendp_measure,

@@ -125,10 +125,14 @@ class TopK:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.k, self.epsilon, self.resolution, self.sensitivity, self.monotonic)
+        return _restore, (self.k, self.epsilon, self.resolution, self.sensitivity, self.monotonic)
 
 
-def _restored(
-    k: int, epsilon: Fraction, resolution: Fraction, sensitivity: Fraction, monotonic: bool
+def _restore(
+    k: int,
+    epsilon: Fraction,
+    resolution: Fraction,
+    sensitivity: Fraction,
+    monotonic: bool,  # noqa: FBT001 - as it was pickled
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

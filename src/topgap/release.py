@@ -459,7 +459,7 @@ def _restore(
     indices: list[int] | None,
     gap_units: list[int] | None,
     items: tuple[Any, ...] | None,
-    domain_from_data: bool,
+    domain_from_data: bool,  # noqa: FBT001 - as it was pickled
 ) -> Release:
     return Release(parameters, indices, gap_units, items, domain_from_data=domain_from_data)
 
@@ -477,7 +477,7 @@ def _pack_units(gap_units: Sequence[int]) -> bytes | tuple[int, ...]:
     return tuple(map(int, gap_units)) if max(gap_units) >= 2**63 else _pack(gap_units)
 
 
-def _require(holds: bool, what: str) -> None:
+def _require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
     if not holds:
         raise ReleaseError(f"This is no release: {what}.")
 

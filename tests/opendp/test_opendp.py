@@ -476,7 +476,7 @@ def test_what_follows_a_space_or_a_transformation_is_the_same() -> None:
     then = then_top_k(PURE, 2, "7/2", resolution=1, gaps=False, items=iter(TREES))
     for measurement in (counts.output_space >> then, counts >> then, rows() >> counts_then(then)):
         d_in = 1 if measurement.input_metric == dp.symmetric_distance() else (1, 1, 1)
-        assert measurement.map(d_in) == privacy_map.rounded_up(Fraction(4, 7))
+        assert measurement.map(d_in) == privacy_map.round_up(Fraction(4, 7))
         assert measurement({"oak": 9} if d_in != 1 else ["oak"]).gaps is None
 
 

@@ -168,7 +168,7 @@ def test_each_run_has_a_sampler_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(sampler_module, "Sampler", make)
     for _ in range(3):
-        assert sampler.given_or_fresh(None) is made[-1]
+        assert sampler.sampler_or_default(None) is made[-1]
     assert len({id(sampler) for sampler in made}) == 3
 
 

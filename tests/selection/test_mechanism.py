@@ -228,7 +228,7 @@ def test_answers_of_any_size_are_released(
     assert Release.from_json(release.to_json()) == release
 
 
-def test_parameters_beyond_the_kernel_are_served_by_the_reference() -> None:
+def test_parameters_beyond_the_kernel_are_served_by_a_pool() -> None:
     for parameters in [TopK(1, "1e-40"), TopK(1, 1, resolution="1e-40")]:
         assert parameters.kernel is None
         release = select(parameters, [10**60, 0, 1])

@@ -15,7 +15,7 @@ from tests.checking.walks import DrawWalker
 from topgap import Release, Selector, TopK, select
 from topgap.law import Bounds
 from topgap.reference import Sampler
-from topgap.selection import candidate_pool, selector
+from topgap.selection import candidate_pool, mechanism, selector
 
 Parts = tuple[tuple[int, ...], ...]
 Outcome = tuple[tuple[int, Fraction], ...]
@@ -159,6 +159,37 @@ def test_parts_have_the_law_of_the_whole(
     record_property("selector, by draws", float(walked.rest))
     assert walked.violations(case.law) == []
     assert walked.rest < 1e-2
+
+
+def walk_at_once(case: Case, mutant: Mutant, walker: DrawWalker) -> Any:
+    """All answers at once where the kernel's integers are too short: `select` with a pool."""
+    pool, at_once = mutated(candidate_pool, NO_CHANGE), mutated(mechanism, mutant)
+    at_once.CandidatePool = pool.CandidatePool
+
+    def program(sampler: Sampler) -> Outcome:
+        pool.Sampler = lambda _bits=None: sampler
+        return pairs(at_once.select(case.parameters, case.answers))
+
+    return walker.walk(program, case.smallest)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_all_at_once_without_the_kernel_have_the_law(case: Case, walker: DrawWalker) -> None:
+    walked = walk_at_once(case, Mutant("none", '"""Noisy', '"""Noisy'), walker)
+    assert walked.violations(case.law) == []
+    assert walked.rest < 1e-2
+
+
+WITHOUT_KERNEL = [
+    Mutant("the first answer twice", "pool.add(data.numbers, None)",
+           "pool.add([data.numbers[0], *data.numbers[:-1]], None)"),
+    Mutant("gaps one too large", "ranking.gap_units\n", "[g + 1 for g in ranking.gap_units]\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", WITHOUT_KERNEL, ids=lambda mutant: mutant.name)
+def test_a_broken_fallback_is_found(mutant: Mutant, walker: DrawWalker) -> None:
+    assert any(walk_at_once(case, mutant, walker).violations(case.law) for case in CASES)
 
 
 KEPT = "return [candidate for candidate in candidates if candidate.ticks >= least]"

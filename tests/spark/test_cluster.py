@@ -91,9 +91,9 @@ def collected(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     tables: list[Any] = []
     original = mechanism._release_pools
 
-    def look(table: Any, parameters: TopK, gaps: bool) -> Release:
+    def look(table: Any, parameters: TopK, *, gaps: bool) -> Release:
         tables.append(table)
-        return original(table, parameters, gaps)
+        return original(table, parameters, gaps=gaps)
 
     monkeypatch.setattr(mechanism, "_release_pools", look)
     return tables

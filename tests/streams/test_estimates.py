@@ -1,5 +1,7 @@
 """Winners of a stream are measured after its last row: each by its own count, with fresh noise."""
 
+import copy
+import pickle
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -28,7 +30,7 @@ from tests.streams.sample_streams import (
     parquet,
     stream_of,
 )
-from topgap import AnswersError, Estimates, Release, TopgapError, TopK, law
+from topgap import AnswersError, Estimates, Release, SelectorError, TopgapError, TopK, law
 from topgap.law import Bounds
 from topgap.selection import arrow_columns, candidate_pool
 from topgap.selection.candidate_arrow import to_arrow
@@ -401,6 +403,9 @@ def test_answers_that_are_kept_go_nowhere() -> None:
     made.add([Watched(FAR), 0], ["ash", "elm"])
     assert made.as_part().answers is None
     assert to_arrow(made).column_names == ["item", "value"]
+    for take in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(SelectorError, match=r"stays where it is|is not copied"):
+            take(made)
 
 
 def test_winners_are_measured_once() -> None:

@@ -30,7 +30,7 @@ def test_what_the_tree_names_is_there() -> None:
 
 
 def test_every_part_of_the_package_is_in_the_tree() -> None:
-    small = {"_core.pyi", "sealing.py", "signals.py", "user_stacklevel.py", "neighbours.py"}
+    small = {"_core.pyi", "sealing.py", "signals.py", "user_stacklevel.py"}
     source = ROOT / "src" / "topgap"
     parts = {path.name for path in source.iterdir() if not path.name.startswith("_core.")}
     assert parts - IGNORED - small == {path.name for path in named() if path.parent == source}

@@ -106,7 +106,7 @@ struct Uniform {
 }
 
 impl Uniform {
-    /// Whether this number is below e^−x. Sampler more bits for as long as that is open.
+    /// Whether this number is below e^−x. Draw more bits for as long as that is open.
     fn is_below_exp_minus<S: BitSource>(
         &mut self,
         x: &Ratio,

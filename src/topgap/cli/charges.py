@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from topgap.cli.errors import FAILED, complain
+from topgap.cli.errors import FAILED, print_error
 from topgap.display.text import to_line
 from topgap.ledger import Charge
 from topgap.ledger.charging import LedgerCharge, describe_cost
@@ -29,7 +29,7 @@ def confirm_charge(pending: LedgerCharge) -> None:
         flush=True,
     )
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        complain("Not confirmed; nothing was charged or released.")
+        print_error("Not confirmed; nothing was charged or released.")
         raise typer.Exit(FAILED)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 import typer
 
 from topgap._core import __version__
-from topgap.cli.errors import one_sentence
+from topgap.cli.errors import report_errors
 
 Request = TypeVar("Request")
 
@@ -24,7 +24,7 @@ class Command(Generic[Request]):
         name: What the user types.
         request_type: A dataclass. Each field is an option or argument, in this order; its type is
             `Annotated` with a `typer.Option` or `typer.Argument`.
-        run: What is done with the request. An exception ends the command as `one_sentence` says.
+        run: What is done with the request. An exception ends the command as `report_errors` says.
         description: What help says about the command.
         epilog: What help says below the options.
 
@@ -49,7 +49,7 @@ class Command(Generic[Request]):
         """Add the command to a Typer application."""
 
         def run(**options: Any) -> None:
-            with one_sentence():
+            with report_errors():
                 self.run(self.request_type(**options))
 
         parameters = _parameters(self.request_type)
@@ -100,14 +100,14 @@ def make_app(*commands: Command[Any] | CommandGroup) -> typer.Typer:
     return app
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - as Typer calls it
     if wanted:
         print(f"topgap {__version__}")
         raise typer.Exit
 
 
 def _topgap(
-    _: Annotated[
+    _: Annotated[  # noqa: FBT002 - as Typer calls it
         bool,
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,

@@ -23,14 +23,14 @@ INTERRUPTED = 130
 _came: list[int] = []
 
 
-def complain(sentence: str) -> None:
+def print_error(sentence: str) -> None:
     """Print the sentence on standard error, if that is open."""
     if sys.stderr is not None:
         print(f"topgap: {sentence}", file=sys.stderr)
 
 
 @contextmanager
-def one_sentence() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Turn an exception into a sentence on standard error and an exit code.
 
     After a signal nothing else is printed, whatever became of the exception of its handler.
@@ -48,12 +48,12 @@ def one_sentence() -> Iterator[None]:
         if code is None and isinstance(error, KeyboardInterrupt):
             code = INTERRUPTED
         if code is None:
-            complain(_describe(error))
+            print_error(_describe(error))
         else:
-            complain("Interrupted." if code == INTERRUPTED else "Terminated.")
+            print_error("Interrupted." if code == INTERRUPTED else "Terminated.")
         if code is not None or isinstance(error, TopgapError):
             for note in getattr(error, "__notes__", ()):  # such as what has been charged
-                complain(note)
+                print_error(note)
         if isinstance(error, OSError) and not isinstance(error, TopgapError):
             sys.stdout = None  # what is left to be shown may have nowhere to go
         raise typer.Exit(code or FAILED) from None
@@ -71,7 +71,7 @@ def _describe(error: BaseException) -> str:
 
 
 @contextmanager
-def one_line_warnings() -> Iterator[None]:
+def format_warnings() -> Iterator[None]:
     """Print each warning of the ledger as one sentence."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", LedgerWarning)
@@ -79,7 +79,7 @@ def one_line_warnings() -> Iterator[None]:
 
         def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
             if category is LedgerWarning:
-                complain(str(message))
+                print_error(str(message))
             else:
                 show_other(message, category, *where, **more)
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from topgap.cli.errors import complain, signal_exit_code, unwatch_signals, watch_signals
+from topgap.cli.errors import print_error, signal_exit_code, unwatch_signals, watch_signals
 from topgap.signals import defer_signals
 
 
@@ -32,7 +32,7 @@ def _run() -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "typer":
             raise
-        complain("The command needs typer: pip install typer.")
+        print_error("The command needs typer: pip install typer.")
         sys.exit(1)
     try:
         try:
@@ -44,5 +44,5 @@ def _run() -> None:
         # Help or version that could not be shown; whatever is left to show has nowhere to go.
         sys.stdout = None
         if not isinstance(error, BrokenPipeError):
-            complain(f"Standard output cannot be written: {error.strerror}.")
+            print_error(f"Standard output cannot be written: {error.strerror}.")
         sys.exit(1)

@@ -101,7 +101,7 @@ def read_domain(
         DomainError: The file cannot be read, or the list cannot be used.
     """
     if column is not None:
-        return _read_column(path, column, form, header)
+        return _read_column(path, column, form, header=header)
     label = label_path(os.fspath(path))
     if os.path.splitext(path)[1].lower() in _TABLES:
         raise DomainError(
@@ -159,7 +159,7 @@ def to_domain(domain: Any) -> Domain | FromData:
 
 
 def _read_column(
-    path: str | os.PathLike[str], column: str, form: Format | None, header: bool
+    path: str | os.PathLike[str], column: str, form: Format | None, *, header: bool
 ) -> Domain:
     if form is None and format_by_name(os.fspath(path)) is None:
         label = label_path(os.fspath(path))

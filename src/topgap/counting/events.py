@@ -233,13 +233,13 @@ def _count_items(
     """
     _create_counted_table(engine, opened, by_cell, kind)
     _create_domain_table(engine, public)
-    if by_text is None and _ask(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
+    if by_text is None and _query_flag(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
         raise SourceError(
             f"{opened.label} has counts that are missing, or no whole numbers from 0 to below "
             f"2^63; other numbers are read from Parquet and Arrow files with --all-rows "
             f"(topgap.streams)."
         )
-    if _ask(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
+    if _query_flag(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
         if by_text is None:
             raise SourceError(
                 f"{opened.label} has an item more than once; add its counts up, or if these are "
@@ -289,11 +289,11 @@ def _create_domain_table(engine: Engine, public: Domain | FromData) -> None:
         f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", label="The domain"
     )
     engine.connection.unregister("public")
-    if _ask(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
+    if _query_flag(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
         raise DomainError("The domain has two items that are the same.")
 
 
-def _ask(engine: Engine, query: str) -> bool:
+def _query_flag(engine: Engine, query: str) -> bool:
     ((opened,),) = engine.run(query, label="The source")
     return bool(opened)
 

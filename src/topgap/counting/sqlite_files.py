@@ -129,14 +129,14 @@ _FAILED_IN_SQLITE = (
 )
 
 
-class _Known(NamedTuple):
+class _SqliteSchema(NamedTuple):
     """What a SQLite file has: its tables and views, and what names stand for."""
 
     names: Sequence[str]
     catalogue: Catalogue
 
 
-def _read_sqlite_names(database: sqlite3.Connection) -> _Known:
+def _read_sqlite_names(database: sqlite3.Connection) -> _SqliteSchema:
     rows = database.execute(
         "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -161,7 +161,7 @@ def _read_sqlite_names(database: sqlite3.Connection) -> _Known:
         others=frozenset(name.lower() for name, *_ in functions) - by_row - aggregates,
         places=frozenset({"rowid", "_rowid_", "oid"}),
     )
-    return _Known([name for name, *_ in rows], catalogue)
+    return _SqliteSchema([name for name, *_ in rows], catalogue)
 
 
 def _copy_rows(

@@ -64,7 +64,7 @@ def read_delimited(
         if os.path.getsize(path) > 0:
             refuse_long_lines(path, name)
             start, delimiters = _read_start(path, name), delimiter or _DELIMITERS[form]
-            layout = _detect_layout(start, delimiters, wanted, header, name)
+            layout = _detect_layout(start, delimiters, wanted, name, header=header)
             paths_by_layout.setdefault(layout, []).append(path)
     nothing = ", ".join(f"CAST(NULL AS VARCHAR) AS w{n}" for n in range(len(wanted)))
     selects = [f"SELECT {nothing} WHERE false"]
@@ -86,7 +86,7 @@ class _Layout(NamedTuple):
 
 
 def _detect_layout(
-    start: str, delimiters: str, wanted: Sequence[str], header: bool, label: str
+    start: str, delimiters: str, wanted: Sequence[str], label: str, *, header: bool
 ) -> _Layout:
     fitting = []
     missing = [*wanted]

@@ -29,7 +29,7 @@ _SECONDS = 30.0
 """So long a server may be silent."""
 
 
-class _Failed(Exception):  # noqa: N818 - the next source is tried
+class _DownloadError(Exception):
     """A source did not give the file; why, in a few words."""
 
 
@@ -55,7 +55,7 @@ def fetch(entry: CatalogueEntry, folder: Path, progress: Progress | None = None)
     for source in entry.sources:
         try:
             return _fetch_from(source, entry, folder, progress)
-        except _Failed as failure:
+        except _DownloadError as failure:
             failures.append(f"{urlsplit(source.url).netloc}: {failure}")
     raise DatasetError(
         f"{entry.name} could not be downloaded ({'; '.join(failures)}); "
@@ -66,22 +66,22 @@ def fetch(entry: CatalogueEntry, folder: Path, progress: Progress | None = None)
 def _fetch_from(
     source: Source, entry: CatalogueEntry, folder: Path, progress: Progress | None
 ) -> Path:
-    with _explaining_write_errors(folder):
+    with _translate_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         packed = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed below
     with packed, closing(_receive(source.url)) as blocks:
         for block, total in blocks:
-            with _explaining_write_errors(folder):
+            with _translate_write_errors(folder):
                 packed.write(block)
             if progress is not None:
                 progress(packed.tell(), total)
-        with _explaining_write_errors(folder):
+        with _translate_write_errors(folder):
             packed.seek(0)
             return _store(packed, source, entry, folder)
 
 
 @contextmanager
-def _explaining_write_errors(folder: Path) -> Iterator[None]:
+def _translate_write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -116,15 +116,15 @@ def _receive(url: str) -> Generator[tuple[bytes, int | None], None, None]:
             while block := response.read(_BLOCK):
                 done += len(block)
                 if done > _MOST:
-                    raise _Failed("it is too large")
+                    raise _DownloadError("it is too large")
                 yield block, total
     except HTTPError as error:
         with error:
-            raise _Failed(f"it answers {error.code}") from None
+            raise _DownloadError(f"it answers {error.code}") from None
     except (OSError, HTTPException) as error:
-        raise _Failed(_describe_failure(error)) from None
+        raise _DownloadError(_describe_failure(error)) from None
     if total is not None and done != total:
-        raise _Failed("it was cut short")
+        raise _DownloadError("it was cut short")
 
 
 def _describe_failure(error: OSError | HTTPException) -> str:
@@ -145,7 +145,7 @@ def _unpack(packed: IO[bytes], source: Source, entry: CatalogueEntry, file: IO[b
         for block in blocks:
             size += len(block)
             if size > _MOST:
-                raise _Failed("it is too large")
+                raise _DownloadError("it is too large")
             file.write(block)
 
 
@@ -156,13 +156,13 @@ def _read_packed(
     try:
         with _member(packed, source.member) as member, open_unpacked(member) as content:
             yield from content.blocks()
-    except _Failed:
+    except _DownloadError:
         raise
     except Exception:  # zipfile raises many kinds: for passwords, packings, names, places
-        raise _Failed("it cannot be unpacked") from None
+        raise _DownloadError("it cannot be unpacked") from None
     sums = content.checksums()
     if not matches_checksum(sums, entry.checksum):
-        raise _Failed(f"it has another checksum, sha256:{sums['sha256']}")
+        raise _DownloadError(f"it has another checksum, sha256:{sums['sha256']}")
 
 
 @contextmanager
@@ -177,4 +177,4 @@ def _member(packed: IO[bytes], name: str | None) -> Iterator[IO[bytes]]:
                 with archive.open(each) as member:
                     yield member
                 return
-    raise _Failed(f"there is no {name} in it")
+    raise _DownloadError(f"there is no {name} in it")

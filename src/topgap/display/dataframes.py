@@ -24,8 +24,8 @@ def to_pandas(columns: Columns) -> "pd.DataFrame":
     try:
         import pandas as pd
     except ImportError:
-        raise _missing("to_pandas", "pandas") from None
-    return _framed(pd.DataFrame, columns)
+        raise _missing_extra_error("to_pandas", "pandas") from None
+    return _build_frame(pd.DataFrame, columns)
 
 
 def to_polars(columns: Columns) -> "pl.DataFrame":
@@ -33,8 +33,8 @@ def to_polars(columns: Columns) -> "pl.DataFrame":
     try:
         import polars as pl
     except ImportError:
-        raise _missing("to_polars", "polars") from None
-    return _framed(pl.DataFrame, columns)
+        raise _missing_extra_error("to_polars", "polars") from None
+    return _build_frame(pl.DataFrame, columns)
 
 
 def to_arrow(columns: Columns) -> "pa.Table":
@@ -42,11 +42,11 @@ def to_arrow(columns: Columns) -> "pa.Table":
     try:
         import pyarrow as pa
     except ImportError:
-        raise _missing("to_arrow", "pyarrow") from None
-    return _framed(pa.table, columns)
+        raise _missing_extra_error("to_arrow", "pyarrow") from None
+    return _build_frame(pa.table, columns)
 
 
-def _framed(frame: Callable[[Columns], Frame], columns: Columns) -> Frame:
+def _build_frame(frame: Callable[[Columns], Frame], columns: Columns) -> Frame:
     try:
         [*map(repr, columns.get("item", ()))]  # which a library would do where no error can leave
         return frame(columns)
@@ -56,5 +56,5 @@ def _framed(frame: Callable[[Columns], Frame], columns: Columns) -> Frame:
         ) from None
 
 
-def _missing(method: str, library: str) -> MissingExtraError:
+def _missing_extra_error(method: str, library: str) -> MissingExtraError:
     return MissingExtraError(f"{method} needs {library}: pip install {library}.")

@@ -62,6 +62,6 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
         raise EstimatesError("These are no estimates: something is misplaced.") from None
 
 
-def _require(holds: bool, what: str) -> None:
+def _require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
     if not holds:
         raise EstimatesError(f"These are no estimates: {what}.")

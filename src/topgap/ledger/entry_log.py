@@ -60,14 +60,14 @@ class EntryLog:
         if number == 0 and found is None and digest == INITIAL_HASH:
             return None
         if found != number or self._hash(number) != digest or number + 1 >= _END:
-            raise self.tampered()
+            raise self.tampered_error()
         return self.entry(number)
 
     def head(self) -> tuple[Any, Any]:
         """Return the number and hash that the last entry should have."""
         heads = self._connection.execute("SELECT number, hash FROM head").fetchall()
         if len(heads) != 1:
-            raise self.tampered()
+            raise self.tampered_error()
         number, digest = heads[0]
         return number, digest
 
@@ -79,7 +79,7 @@ class EntryLog:
         """
         found = self._one(f"SELECT {_ALL} FROM entries WHERE number = ?", number)
         if found is None or not self._is_intact(found, self._hash(number - 1), self._hash(number)):
-            raise self.tampered()
+            raise self.tampered_error()
         return entry_from_row(found)
 
     def entries(self) -> Iterator[tuple[Entry, str]]:
@@ -94,7 +94,7 @@ class EntryLog:
             if row[0] != expected:
                 raise LedgerError(f"{self.label} lacks entry {expected}; {RESTORE_ADVICE}.")
             if not self._is_intact(tuple(row), previous, digest):
-                raise self.tampered(row[0])
+                raise self.tampered_error(row[0])
             yield entry_from_row(tuple(row)), digest
             previous = digest
 
@@ -185,7 +185,7 @@ class EntryLog:
             )
         return entry, digest
 
-    def tampered(self, number: int | None = None) -> LedgerError:
+    def tampered_error(self, number: int | None = None) -> LedgerError:
         """Return the error for a ledger that is not as it was written."""
         where = "" if number is None else f" at entry {number}"
         return LedgerError(
@@ -203,10 +203,10 @@ class EntryLog:
         query = f"SELECT {_ALL}, hash FROM entries WHERE number > ? ORDER BY number"
         for *row, digest in self._connection.execute(query, [entry.number]):
             if not self._is_intact(tuple(row), previous, digest):
-                raise self.tampered(row[0])
+                raise self.tampered_error(row[0])
             later = entry_from_row(tuple(row))
             if later.kind == "charge" and later.dataset == entry.dataset:
-                raise self.tampered(later.number)
+                raise self.tampered_error(later.number)
             previous = digest
 
     def _find_last(self, condition: str, value: object) -> Entry | None:
@@ -219,7 +219,7 @@ class EntryLog:
             return INITIAL_HASH
         found = self._one("SELECT hash FROM entries WHERE number = ?", number)
         if found is None or not isinstance(found[0], str):
-            raise self.tampered()
+            raise self.tampered_error()
         return found[0]
 
     def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:

@@ -274,7 +274,7 @@ class Ledger:
         """See that no more was released than charged."""
         dataset = log.find_dataset(charged.dataset)
         if dataset is None:
-            raise log.tampered()
+            raise log.tampered_error()
         cost = validation.convert_epsilon(cost, relation, dataset.relation, charged.dataset)
         if cost > parse_epsilon(charged.epsilon):
             raise LedgerError(

@@ -52,7 +52,7 @@ def read_charges(log: EntryLog, dataset: str | None) -> tuple[Charge, ...]:
         elif entry.kind == "result":
             results[entry.charge] = entry.result
         elif entry.dataset not in totals:
-            raise log.tampered(entry.number)
+            raise log.tampered_error(entry.number)
         elif dataset in (None, entry.dataset):
             charged.append((entry, digest))
     return tuple(

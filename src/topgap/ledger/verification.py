@@ -80,7 +80,7 @@ class _Rules:
             LedgerError: It cannot.
         """
         if entry.at < self._at or not self._is_consistent(entry):
-            raise self._log.tampered(entry.number)
+            raise self._log.tampered_error(entry.number)
         self.entries += 1
         self._at = entry.at
 

@@ -76,7 +76,7 @@ def read_threads(threads: int | None) -> int:
     return 0 if threads is None else min(read_whole(threads, "threads", least=1), 1024)
 
 
-def read_flag(flag: bool, name: str) -> bool:
+def read_flag(flag: bool, name: str) -> bool:  # noqa: FBT001 - it is what is read
     """Return `flag` as a bool, or refuse it in a sentence that calls it `name`.
 
     Raises:

@@ -18,7 +18,7 @@ from opendp.mod import (
 
 from topgap.errors import ItemsError, ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
-from topgap.opendp.domains import Holding, read_domain
+from topgap.opendp.domains import DomainInfo, read_domain
 from topgap.opendp.privacy_map import PrivacyMap, read_metric
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -96,12 +96,12 @@ def make_top_k(
     sides = 1 if one_sided else 2
     parameters = TopK(k, sides * k / noise, resolution=resolution, monotonic=one_sided)
     names = _read_items(items, holding, k)
-    of_them: Any = _of_vector if holding.keys is None else _of_map
+    of_them: Any = _release_vector if holding.keys is None else _release_map
     return make_user_measurement(
         input_domain,
         input_metric,
         output_measure,
-        partial(of_them, parameters, names, read_flag(gaps, "gaps")),
+        partial(of_them, parameters, names, gaps=read_flag(gaps, "gaps")),
         PrivacyMap(parameters, closeness, holding.whole),
     )
 
@@ -140,18 +140,18 @@ def then_top_k(
     )
 
 
-def _of_vector(
-    parameters: TopK, names: tuple[Any, ...] | None, gaps: bool, answers: Any
+def _release_vector(
+    parameters: TopK, names: tuple[Any, ...] | None, answers: Any, *, gaps: bool
 ) -> Release:
     return select(parameters, answers, names, gaps=gaps)
 
 
-def _of_map(parameters: TopK, names: tuple[Any, ...], gaps: bool, answers: Any) -> Release:
+def _release_map(parameters: TopK, names: tuple[Any, ...], answers: Any, *, gaps: bool) -> Release:
     ordered = [answers.get(name, 0) for name in names]
     return select(parameters, ordered, names, gaps=gaps)
 
 
-def _read_items(items: object, holding: Holding, k: int) -> tuple[Any, ...] | None:
+def _read_items(items: object, holding: DomainInfo, k: int) -> tuple[Any, ...] | None:
     """The names, if there are any, and if there are enough of what they name."""
     if items is None:
         if holding.keys is not None:

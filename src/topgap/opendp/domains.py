@@ -13,7 +13,7 @@ _FLOATS = {"f32", "f64"}
 
 
 @dataclass(frozen=True)
-class Holding:
+class DomainInfo:
     """What the members of a domain are.
 
     Attributes:
@@ -38,7 +38,7 @@ class Holding:
             )
 
 
-def read_domain(domain: object) -> Holding:
+def read_domain(domain: object) -> DomainInfo:
     """What the members of an OpenDP domain are, if they are answers.
 
     Raises:
@@ -69,8 +69,8 @@ def read_domain(domain: object) -> Holding:
         )
     whole = carrier.args[-1] in _WHOLE
     if holds == "Vec":
-        return Holding(whole, domain.size, keys=None)
-    return Holding(whole, size=None, keys=str(carrier.args[0]))
+        return DomainInfo(whole, domain.size, keys=None)
+    return DomainInfo(whole, size=None, keys=str(carrier.args[0]))
 
 
 def _is_key(name: object, keys: str | None) -> bool:

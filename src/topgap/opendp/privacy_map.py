@@ -46,7 +46,7 @@ Distance: TypeAlias = "int | float"
 _NUMBERS = {"u32", "u64", "usize", "i32", "i64", "f32", "f64"}
 
 
-class Moves(NamedTuple):
+class Difference(NamedTuple):
     """How two inputs at a distance can differ."""
 
     each: Distance
@@ -57,17 +57,17 @@ class Moves(NamedTuple):
     """No answer rises while another falls."""
 
 
-class Closeness(NamedTuple):
+class MetricInfo(NamedTuple):
     """What a metric says: which moves are possible at a distance, and of what kind they are."""
 
-    moves: Callable[[Any], Moves]
+    moves: Callable[[Any], Difference]
     monotonic: bool
     """Whether no answer rises while another falls, at any distance."""
     additive: bool
     """Whether the moves of all answers together are bounded, and not only that of each."""
 
 
-def read_metric(metric: object) -> Closeness:
+def read_metric(metric: object) -> MetricInfo:
     """What an OpenDP metric says, if the privacy map is proved for it.
 
     Raises:
@@ -87,37 +87,37 @@ def read_metric(metric: object) -> Closeness:
     kind: Any = metric.distance_type
     if kind in _NUMBERS:
         if metric == linf_distance(T=kind, monotonic=True):
-            return Closeness(_monotonic, monotonic=True, additive=False)
+            return MetricInfo(_monotonic, monotonic=True, additive=False)
         if metric == linf_distance(T=kind):
-            return Closeness(_linf, monotonic=False, additive=False)
+            return MetricInfo(_linf, monotonic=False, additive=False)
         if metric == l1_distance(T=kind):
-            return Closeness(_l1, monotonic=False, additive=True)
+            return MetricInfo(_l1, monotonic=False, additive=True)
     else:
         number = getattr(kind, "args", [None])[-1]
         if number in _NUMBERS and metric == l01inf_distance(absolute_distance(T=number)):
-            return Closeness(_l01inf, monotonic=False, additive=True)
+            return MetricInfo(_l01inf, monotonic=False, additive=True)
     raise ParameterError(
         "input_metric must be linf_distance, l1_distance, or l01inf_distance of absolute_distance; "
         "for another one the privacy map is not proved."
     )
 
 
-def _monotonic(d_in: Distance) -> Moves:
-    return Moves(each=d_in, together=d_in, one_way=True)
+def _monotonic(d_in: Distance) -> Difference:
+    return Difference(each=d_in, together=d_in, one_way=True)
 
 
-def _linf(d_in: Distance) -> Moves:
-    return Moves(each=d_in, together=inf, one_way=False)
+def _linf(d_in: Distance) -> Difference:
+    return Difference(each=d_in, together=inf, one_way=False)
 
 
-def _l1(d_in: Distance) -> Moves:
-    return Moves(each=d_in, together=d_in, one_way=False)
+def _l1(d_in: Distance) -> Difference:
+    return Difference(each=d_in, together=d_in, one_way=False)
 
 
-def _l01inf(d_in: tuple[int, Distance, Distance]) -> Moves:
+def _l01inf(d_in: tuple[int, Distance, Distance]) -> Difference:
     moving, together, each = d_in
     each = min(each, together)
-    return Moves(each if moving else 0, together, one_way=moving <= 1)
+    return Difference(each if moving else 0, together, one_way=moving <= 1)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class PrivacyMap:
     """
 
     parameters: TopK
-    closeness: Closeness
+    closeness: MetricInfo
     whole: bool
 
     def __call__(self, d_in: Any) -> float:
@@ -151,27 +151,27 @@ class PrivacyMap:
         moves = self.closeness.moves(d_in)
         if moves.each == inf:
             return inf
-        return rounded_up(self.parameters.k * self._steps(moves) * self.parameters.rate)
+        return round_up(self.parameters.k * self._steps(moves) * self.parameters.rate)
 
-    def _steps(self, moves: Moves) -> int:
+    def _steps(self, moves: Difference) -> int:
         """How far the largest rise and the largest fall, in whole steps, can add up: r + f."""
-        each = self._rounded_up_to_steps(moves.each)
+        each = self._ceil_to_steps(moves.each)
         if moves.one_way:
             return each
         if moves.together == inf:
             return 2 * each
         crossing = 0 if self.whole else 1
-        return min(2 * each, self._rounded_up_to_steps(moves.together) + crossing)
+        return min(2 * each, self._ceil_to_steps(moves.together) + crossing)
 
-    def _rounded_up_to_steps(self, distance: Distance) -> int:
+    def _ceil_to_steps(self, distance: Distance) -> int:
         # A float is the dyadic number that it stores: OpenDP reckons with those too.
         return ceil(Fraction(distance) / self.parameters.resolution)
 
 
-def rounded_up(exact: Fraction) -> float:
+def round_up(exact: Fraction) -> float:
     """The least float that is not below `exact`; infinite above the largest.
 
-    >>> rounded_up(Fraction(1, 2)), rounded_up(Fraction(1, 10)), rounded_up(Fraction(3, 10))
+    >>> round_up(Fraction(1, 2)), round_up(Fraction(1, 10)), round_up(Fraction(3, 10))
     (0.5, 0.1, 0.30000000000000004)
     """
     try:

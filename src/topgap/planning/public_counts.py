@@ -66,7 +66,7 @@ class PublicCounts:
         else:
             span = int(kernel_counts.max()) - int(kernel_counts.min())
             span *= 1 if in_steps else steps_per_unit
-        ranks = _rank(numbers, kernel_counts, in_steps)
+        ranks = _rank(numbers, kernel_counts, in_steps=in_steps)
         top_ranks = np.sort(ranks)[: -parameters.k - 1 : -1]
         return cls(numbers, kernel_counts, in_steps, span, ranks, top_ranks)
 
@@ -103,7 +103,7 @@ in_order=array([ True, False, False]))
         return taken if self.in_steps else taken * steps_per_unit
 
 
-def _rank(numbers: Any, kernel_counts: Steps | None, in_steps: bool) -> Steps:
+def _rank(numbers: Any, kernel_counts: Steps | None, *, in_steps: bool) -> Steps:
     """Rank the numbers without rounding, so that the effect of a resolution shows."""
     if kernel_counts is not None and not in_steps:
         return np.unique(kernel_counts, return_inverse=True)[1].reshape(-1)

@@ -20,7 +20,7 @@ _MOST_AT_ONCE = 1_000
 _MOST_WINNERS_AT_ONCE = 2**19
 
 
-class Released(NamedTuple):
+class SimulatedReleases(NamedTuple):
     """Winners and gaps of many releases, one in each row; the gaps in steps of the resolution."""
 
     winners: Winners
@@ -71,7 +71,7 @@ class _Accuracy:
 
 def _simulate_releases(
     counts: PublicCounts, parameters: TopK, releases: int, report: Report
-) -> Iterator[Released]:
+) -> Iterator[SimulatedReleases]:
     """Simulate releases in parts that take little memory."""
     at_once = max(1, min(_MOST_AT_ONCE, _MOST_WINNERS_AT_ONCE // parameters.k))
     for start in range(0, releases, at_once):
@@ -80,7 +80,7 @@ def _simulate_releases(
         report(number)
 
 
-def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Released:
+def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> SimulatedReleases:
     kernel, kernel_counts, in_steps = parameters.kernel, counts.kernel_counts, counts.in_steps
     drawn: list[tuple[bytes, Any]]
     if kernel is not None and kernel_counts is not None:
@@ -94,7 +94,7 @@ def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Rele
     else:
         gaps = np.array([_to_list(each) for _, each in drawn], dtype=object)
     shape = number, parameters.k
-    return Released(winners.reshape(shape), gaps.reshape(shape))
+    return SimulatedReleases(winners.reshape(shape), gaps.reshape(shape))
 
 
 def _is_narrow(counts: PublicCounts, parameters: TopK) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from topgap.numbers.parse import read_whole
 from topgap.parameters import TopK
-from topgap.sampling.sampler import Sampler, given_or_fresh
+from topgap.sampling.sampler import Sampler, sampler_or_default
 from topgap.selection.answers import in_steps
 
 
@@ -63,7 +63,7 @@ def _algorithm_4(
 ) -> list[tuple[int, Fraction]]:
     q = in_steps(answers, parameters)
     m = read_whole(refinement, "refinement", least=2)  # or ties would never be broken
-    sampler = given_or_fresh(sampler)
+    sampler = sampler_or_default(sampler)
     k = parameters.k
 
     # Possible top k. Values are whole multiples of the current resolution γ_t = γ*/M^t.

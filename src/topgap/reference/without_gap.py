@@ -6,7 +6,7 @@ paper's lemma on secure Noisy Max, and the same argument for k winners.
 
 from topgap.errors import ParameterError
 from topgap.parameters import TopK
-from topgap.sampling.sampler import Sampler, given_or_fresh
+from topgap.sampling.sampler import Sampler, sampler_or_default
 from topgap.selection.answers import in_steps
 
 
@@ -33,7 +33,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
     q = in_steps(answers, parameters)
     if parameters.k != 1:
         raise ParameterError("noisy_max names one winner; take k=1, or top_k for more.")
-    sampler = given_or_fresh(sampler)
+    sampler = sampler_or_default(sampler)
     rate = parameters.rate
     x = [answer + sampler.geometric(rate) for answer in q]
     best = max(x)
@@ -61,7 +61,7 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
     [1, 3]
     """
     q = in_steps(answers, parameters)
-    sampler = given_or_fresh(sampler)
+    sampler = sampler_or_default(sampler)
     rate = parameters.rate
     x = [answer + sampler.geometric(rate) for answer in q]
     # The remainders below the resolution are independent and alike, so their order is uniform.

@@ -114,7 +114,7 @@ class Sampler:
         return up - down
 
 
-def given_or_fresh(sampler: Sampler | None) -> Sampler:
+def sampler_or_default(sampler: Sampler | None) -> Sampler:
     """The sampler that a caller gave, or a new one on the operating system's generator."""
     if sampler is None:
         return Sampler()
@@ -133,6 +133,6 @@ def _is_exact(value: object) -> bool:
     return type(value) in (Fraction, int)
 
 
-def _require(condition: bool, sentence: str) -> None:
+def _require(condition: bool, sentence: str) -> None:  # noqa: FBT001 - a condition
     if not condition:
         raise ParameterError(sentence)

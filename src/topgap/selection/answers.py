@@ -40,8 +40,8 @@ def read(answers: object) -> Read:
     ([3, 5], ['ash', 'oak'])
     """
     try:
-        values, names = _held(answers)
-        return _numbers(values), names
+        values, names = _unwrap(answers)
+        return _to_numbers(values), names
     except TopgapError:
         raise
     except Exception:  # whose text is not ours and may show anything
@@ -66,29 +66,29 @@ def read_chosen(answers: object, choose: Callable[[Any, int], list[int]]) -> "Ar
     [5, 3]
     """
     try:
-        values, names = _held(answers)
+        values, names = _unwrap(answers)
         places = choose(names, len(values))
         if isinstance(values, list):
-            return _numbers([values[place] for place in places])
+            return _to_numbers([values[place] for place in places])
         chosen = np.array(places, dtype=np.int64)
-        by_place = isinstance(values, np.ndarray) or is_of(values, "polars")
-        return _numbers(values[chosen] if by_place else values.take(chosen))
+        by_place = isinstance(values, np.ndarray) or is_from_library(values, "polars")
+        return _to_numbers(values[chosen] if by_place else values.take(chosen))
     except TopgapError:
         raise
     except Exception:  # whose text is not ours and may show anything
         raise _unreadable() from None
 
 
-def is_of(thing: object, library: str) -> bool:
+def is_from_library(thing: object, library: str) -> bool:
     """Whether its type, or one that it is made from, is of this library.
 
-    >>> is_of(np.array([1]), "numpy")
+    >>> is_from_library(np.array([1]), "numpy")
     True
     """
     return library in {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
 
 
-def _held(answers: Any) -> tuple[Any, Any]:
+def _unwrap(answers: Any) -> tuple[Any, Any]:
     """What has the answers one after the other, none of them looked at; and their own names.
 
     That is a list, an array, or whatever of pandas, polars or Arrow they came in.
@@ -96,49 +96,53 @@ def _held(answers: Any) -> tuple[Any, Any]:
     if type(answers) is np.ndarray:
         return answers, None
     if isinstance(answers, Mapping):
-        values, names = _taken_out(answers.values), _taken_out(lambda: answers)
+        values, names = _list_values(answers.values), _list_values(lambda: answers)
         if len(values) != len(names):
             raise AnswersError("There are not as many answers as names; make a dict of them.")
         return values, names
     if isinstance(answers, list | tuple | ValuesView):
         return [*answers], None
-    if is_of(answers, "pandas"):
+    if is_from_library(answers, "pandas"):
         return answers, getattr(answers, "index", None)
-    if isinstance(answers, np.ndarray) or is_of(answers, "polars") or is_of(answers, "pyarrow"):
+    if (
+        isinstance(answers, np.ndarray)
+        or is_from_library(answers, "polars")
+        or is_from_library(answers, "pyarrow")
+    ):
         return answers, None
     if hasattr(answers, "__array__"):
-        return _converted(answers), None
+        return _to_array(answers), None
     if hasattr(answers, "__arrow_c_array__") or hasattr(answers, "__arrow_c_stream__"):
-        return _by_pyarrow(answers), None
+        return _import_arrow_array(answers), None
     if not isinstance(answers, str | bytes | bytearray):
         try:
             buffer = memoryview(answers)
         except TypeError:
             if isinstance(answers, Sequence):
-                return _taken_out(lambda: answers), None
+                return _list_values(lambda: answers), None
         else:
-            return _converted(buffer), None
+            return _to_array(buffer), None
     raise AnswersTypeError(
         f"The answers must be a list, a dict, a one-dimensional array or a column of numbers, "
         f"not {type(answers).__name__}; make a list of them."
     )
 
 
-def _numbers(values: Any) -> "Array | list[Any]":
-    """The numbers of what `_held` gives."""
+def _to_numbers(values: Any) -> "Array | list[Any]":
+    """The numbers of what `_unwrap` gives."""
     if type(values) is np.ndarray:
-        return _one_dimensional(values)
+        return _check_one_dimensional(values)
     if isinstance(values, list):
-        return _listed(values)
-    if is_of(values, "pandas"):
+        return _check_list(values)
+    if is_from_library(values, "pandas"):
         return _from_pandas(values)
-    if is_of(values, "polars"):
+    if is_from_library(values, "polars"):
         return _from_polars(values)
-    if is_of(values, "pyarrow"):
+    if is_from_library(values, "pyarrow"):
         return _from_arrow(values)
     if np.ma.is_masked(values):
         raise _missing_entries("masked")
-    return _converted(values)
+    return _to_array(values)
 
 
 def check_enough(count: int, k: int) -> None:
@@ -283,7 +287,7 @@ def floor_answers(numbers: "Array | list[Any]", steps_per_unit: int) -> list[int
         raise _unreadable() from None
 
 
-def _taken_out(values: Callable[[], Iterable[Any]]) -> list[Any]:
+def _list_values(values: Callable[[], Iterable[Any]]) -> list[Any]:
     try:
         return [*values()]
     except Exception:  # whose text is not ours and may show anything
@@ -294,7 +298,7 @@ def _unreadable() -> AnswersTypeError:
     return AnswersTypeError("The answers cannot be read; make a list or an array of them.")
 
 
-def _listed(values: Sequence[Any]) -> list[Any]:
+def _check_list(values: Sequence[Any]) -> list[Any]:
     kinds = {*map(type, values)}
     if type(np.ma.masked) in kinds:
         raise _missing_entries("masked")
@@ -305,15 +309,15 @@ def _listed(values: Sequence[Any]) -> list[Any]:
     return [*values]
 
 
-def _converted(answers: Any, convert: Callable[[], Any] | None = None) -> "Array | list[Any]":
+def _to_array(answers: Any, convert: Callable[[], Any] | None = None) -> "Array | list[Any]":
     try:
         array = np.asarray(answers if convert is None else convert())
     except Exception:  # whose text is not ours and may show anything
         raise AnswersTypeError("The answers do not convert themselves to an array.") from None
-    return _one_dimensional(array)
+    return _check_one_dimensional(array)
 
 
-def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> "Array | list[Any]":
+def _check_one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> "Array | list[Any]":
     if array.ndim != 1:
         raise AnswersError(
             f"The answers must be one-dimensional: one number per item, not {array.ndim} axes."
@@ -321,7 +325,7 @@ def _one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> "Array | list[A
     if array.dtype.kind not in "iufO":
         kind = array.dtype.type.__name__  # not the dtype, which tells how long the longest text is
         raise AnswersTypeError(f"The answers must be numbers, not of NumPy's type {kind}.")
-    return _listed(array.tolist()) if array.dtype.kind == "O" else array
+    return _check_list(array.tolist()) if array.dtype.kind == "O" else array
 
 
 def _from_pandas(answers: Any) -> "Array | list[Any]":
@@ -335,7 +339,7 @@ def _from_pandas(answers: Any) -> "Array | list[Any]":
         raise _missing_entries("missing")
     # A nullable column without missing entries is one of NumPy's type.
     plain = getattr(answers.dtype, "numpy_dtype", None)
-    return _converted(answers, lambda: answers.to_numpy(dtype=plain))
+    return _to_array(answers, lambda: answers.to_numpy(dtype=plain))
 
 
 def _from_polars(answers: Any) -> "Array | list[Any]":
@@ -345,7 +349,7 @@ def _from_polars(answers: Any) -> "Array | list[Any]":
         raise _missing_entries("missing")
     if answers.dtype.is_decimal() or "Int128" in str(answers.dtype):
         return list(answers.to_list())
-    return _converted(answers, answers.to_numpy)
+    return _to_array(answers, answers.to_numpy)
 
 
 def _from_arrow(answers: Any) -> "Array | list[Any]":
@@ -357,12 +361,12 @@ def _from_arrow(answers: Any) -> "Array | list[Any]":
         return list(answers.to_pylist())
     # A chunked array has no choice but to copy; another one copies only if it must.
     chunked = hasattr(answers, "chunks")
-    return _converted(
+    return _to_array(
         answers, answers.to_numpy if chunked else lambda: answers.to_numpy(zero_copy_only=False)
     )
 
 
-def _by_pyarrow(answers: Any) -> Any:
+def _import_arrow_array(answers: Any) -> Any:
     try:
         import pyarrow as pa
     except ImportError:

@@ -20,7 +20,7 @@ _NO_COUNTS = (
 )
 
 
-class Described(Protocol):
+class LabelledRows(Protocol):
     """Rows that say what they are: the label for errors, and Arrow's schema."""
 
     @property
@@ -59,7 +59,7 @@ class ColumnPair:
         """Both names."""
         return [self.item, self.count]
 
-    def check(self, parts: Sequence[Described]) -> None:
+    def check(self, parts: Sequence[LabelledRows]) -> None:
         """Look at the types, before any row is.
 
         Raises:
@@ -70,10 +70,10 @@ class ColumnPair:
         for part in parts:
             kind = _kind(_type(part, self.item))
             if kind not in _ITEMS:
-                raise _unfit(part, self.item)
+                raise _column_error(part, self.item)
             numbers = _kind(_type(part, self.count))
             if numbers not in _COUNTS:
-                raise _unfit(part, self.count)
+                raise _column_error(part, self.count)
             if self._is_count and numbers != "whole number":
                 raise SourceError(f"{part.label} {_NO_COUNTS.format(quote(self.count))}")
             found.add(kind)
@@ -94,20 +94,20 @@ class ColumnPair:
         try:
             for column in columns:
                 column.validate(full=True)
-            items, counts = map(_with_plain_words, columns)
+            items, counts = map(_widen_dictionary, columns)
         except pa.ArrowException:  # whose text may show anything
             raise SourceError(f"{label} is damaged: its columns hold what they cannot.") from None
         for start in range(0, len(batch), ROWS):
-            names = _plain(items.slice(start, ROWS))
+            names = _decode(items.slice(start, ROWS))
             if names.null_count > 0:
                 raise ItemsError("A row has no item; give each row one.")
-            numbers = _numbers(_plain(counts.slice(start, ROWS)))
+            numbers = _numbers(_decode(counts.slice(start, ROWS)))
             if self._is_count and isinstance(numbers, np.ndarray) and numbers.min(initial=0) < 0:
                 raise SourceError(f"{label} {_NO_COUNTS.format(quote(self.count))}")
             yield numbers, names
 
 
-def _type(part: Described, name: str) -> Any:
+def _type(part: LabelledRows, name: str) -> Any:
     places = part.schema.get_all_field_indices(name)
     if len(places) == 1:
         return part.schema.field(places[0]).type
@@ -116,7 +116,7 @@ def _type(part: Described, name: str) -> Any:
     raise missing_column(part.label, name, part.schema.names)
 
 
-def _unfit(part: Described, name: str) -> SourceError:
+def _column_error(part: LabelledRows, name: str) -> SourceError:
     kind = part.schema.field(name).type
     return SourceError(
         f"{part.label} has a column {quote(name)} of type {kind}, which cannot be used; cast it, "
@@ -146,7 +146,7 @@ def _is_view(type_: Any) -> bool:
     return str(type_) == "string_view"
 
 
-def _with_plain_words(column: Any) -> Any:
+def _widen_dictionary(column: Any) -> Any:
     """The column with a dictionary in which Arrow can look up, if it has one."""
     if pa.types.is_dictionary(column.type) and _is_view(column.type.value_type):
         words = column.dictionary.cast(pa.large_string())
@@ -154,7 +154,7 @@ def _with_plain_words(column: Any) -> Any:
     return column
 
 
-def _plain(column: Any) -> Any:
+def _decode(column: Any) -> Any:
     """The values themselves, of a type that Arrow can do everything with."""
     if pa.types.is_dictionary(column.type):  # which may hold a value twice, or a missing one
         column = column.dictionary_decode()

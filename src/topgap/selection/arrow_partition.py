@@ -43,7 +43,7 @@ def find_candidates(
             candidates.add(*read_part(batch[VALUE], batch[ITEM]))
         held = to_arrow(candidates)
     except TopgapError as error:
-        yield _complaint(kind, error)
+        yield _error_row(kind, error)
         return
     if kind is not None:
         items = held[ITEM].combine_chunks().cast(kind)
@@ -64,13 +64,13 @@ def dry_run(batches: Batches) -> Batches:
             check_finite(numbers)
             rows += len(batch)
     except TopgapError as error:
-        yield _complaint(kind, error)
+        yield _error_row(kind, error)
         return
     if kind is not None:
         yield _rows(pa.nulls(1, kind), [str(rows)])
 
 
-def _complaint(kind: Any, error: TopgapError) -> pa.RecordBatch:
+def _error_row(kind: Any, error: TopgapError) -> pa.RecordBatch:
     return _rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
 
 

@@ -56,7 +56,6 @@ def from_arrow(parameters: TopK, table: Any) -> CandidatePool:
         SelectorError: It is no such table, or was written with other parameters.
     """
     pa = _pyarrow()
-    # Of what was cut off nothing is known, so no names are remembered.
     pool = CandidatePool(parameters)
     try:
         table = table if isinstance(table, pa.Table) else pa.table(table)
@@ -77,6 +76,7 @@ def from_arrow(parameters: TopK, table: Any) -> CandidatePool:
         raise ItemsError(TWICE)
     if items:
         ticks = [number >> _TAG_BITS for number in numbers]
+        # Of what was cut off nothing is known, so no names are remembered.
         pool.keep(Part([*map(Candidate, ticks, items)], None, None, len(items), named=True))
     return pool
 

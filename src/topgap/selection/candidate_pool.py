@@ -6,14 +6,15 @@ them, which can neither win nor come next. So pools of disjoint items, put toget
 are a pool of all of these; and a pool stays one if all below its (k+1)-th largest are cut off.
 """
 
+import os
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 from zlib import crc32
 
 import numpy as np
 
 from topgap._core import Stream
-from topgap.errors import ItemsError
+from topgap.errors import ItemsError, SelectorError
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sampling.sampler import Sampler
@@ -68,8 +69,8 @@ class Ranking(NamedTuple):
 class CandidatePool:
     """Takes answers part by part, draws their noise, and keeps only what can still win.
 
-    It has no lock and no guard: `topgap.Selector` is the same for users. Whoever has it must rank
-    it once, and never a copy, for each ranking of the same noise would tell more of it.
+    It has no lock: `topgap.Selector` is the same for users. Each ranking of the same noise would
+    tell more of it, so a pool is ranked once, not copied or pickled, and belongs to its process.
 
     Args:
         parameters: What is released and how private it is.
@@ -96,6 +97,7 @@ class CandidatePool:
         "_answers",
         "_floor",
         "_keeps_answers",
+        "_process",
         "_stream",
         "candidates",
         "count",
@@ -117,6 +119,7 @@ class CandidatePool:
         self.count = 0
         self.named: bool | None = None
         self.seen = SeenNames() if remember_names else SeenNames(None)
+        self._process = os.getpid()
         self._stream = stream
         self._keeps_answers = keep_answers
         # The items of the candidates, each with its answer if these are kept, and else with None.
@@ -156,6 +159,7 @@ class CandidatePool:
             ItemsError: An item was given twice, or some parts have names and others do not.
             KernelError: The system gave no randomness.
         """
+        self.check_process()
         named = names is not None
         if self.named not in (None, named):
             raise ItemsError("Some parts name their items and others do not; name all or none.")
@@ -185,6 +189,7 @@ class CandidatePool:
 
     def as_part(self) -> Part:
         """All that the pool holds, for another pool with equal parameters and other items."""
+        self.check_process()
         candidates = cut(self.candidates, self.parameters.k + 1)
         names = None if self.seen.names is None else {*self.seen.names}
         return Part([*candidates], None, names, self.count, bool(self.named))
@@ -196,6 +201,26 @@ class CandidatePool:
             for pool in (self, other)
         )
         return not ours.isdisjoint(theirs)
+
+    def check_process(self) -> None:
+        """See whether this is the process that made it.
+
+        Raises:
+            SelectorError: It came here by a fork, with the noise of another process.
+        """
+        if os.getpid() != self._process:
+            raise SelectorError(
+                "This selector belongs to another process; send it by pickle or as Arrow."
+            )
+
+    def __copy__(self) -> NoReturn:
+        raise SelectorError("A selector is not copied, for its noise is released once.")
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        self.__copy__()
+
+    def __reduce__(self) -> NoReturn:
+        raise SelectorError("A pool of candidates stays where it is; send a Selector.")
 
     def check_enough(self) -> None:
         """See whether there are more candidates than winners.
@@ -212,6 +237,7 @@ class CandidatePool:
             AnswersError: There are not more items than winners.
             KernelError: The system gave no randomness; nothing is used up.
         """
+        self.check_process()
         self.check_enough()
         k = self.parameters.k
         candidates = cut(self.candidates, k + 1)
@@ -221,6 +247,7 @@ class CandidatePool:
 
     def take_answers(self, items: list[Any]) -> list[Any]:
         """The plain answers of these items, which were kept; all are forgotten then."""
+        self.check_process()
         answers, self._answers = self._answers, {}
         return [answers[item] for item in items]
 

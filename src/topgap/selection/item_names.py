@@ -51,7 +51,7 @@ def check_names(names: Any, count: int) -> Any:
     >>> check_names(dict(ash=1, oak=2).keys(), 2)
     ['ash', 'oak']
     """
-    names = usable_names(names)
+    names = to_indexable_names(names)
     if len(names) != count:
         raise ItemsError(f"There are {len(names)} items for {count} answers; give each one.")
     if not _are_distinct(names):
@@ -59,13 +59,13 @@ def check_names(names: Any, count: int) -> Any:
     return names
 
 
-def usable_names(names: Any) -> Any:
+def to_indexable_names(names: Any) -> Any:
     """The names in a form that can be looked up by position, however many, and distinct or not.
 
     Raises:
         ItemsError: They are no list, or have no order.
 
-    >>> usable_names(iter(["ash", "ash"]))
+    >>> to_indexable_names(iter(["ash", "ash"]))
     ['ash', 'ash']
     """
     try:

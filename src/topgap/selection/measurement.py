@@ -92,7 +92,7 @@ measure with.
             KernelError: As of `topgap.top_k`.
         """
         release = select_prepared(self.selection, data, gaps=True)
-        return release, self.measure(_at(data.numbers, release.indices))
+        return release, self.measure(_take(data.numbers, release.indices))
 
     def measure(self, answers: Any) -> tuple[Fraction, ...]:
         """The answers of the k winners, rounded down, plus noise.
@@ -109,7 +109,7 @@ measure with.
         return tuple((a + x) * resolution for a, x in zip(steps, noise, strict=True))
 
 
-def _at(numbers: Any, indices: Any) -> Any:
+def _take(numbers: Any, indices: Any) -> Any:
     return numbers[indices] if isinstance(numbers, np.ndarray) else [numbers[i] for i in indices]
 
 

@@ -122,7 +122,7 @@ def top_k(
     >>> top_k({"ash": 10**9, "yew": 10**9}, k=1, epsilon=1, domain=["ash", "oak"]).items
     ('ash',)
     """
-    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic)
+    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic=monotonic)
     return _select(
         parameters, answers, items, domain=domain, gaps=gaps, threads=threads,
         constant_work=constant_work, ledger=ledger, dataset=dataset, check=check,
@@ -166,7 +166,7 @@ def noisy_max(
     >>> noisy_max([5, 10**9, 0], epsilon="1/2").indices
     array([1])
     """
-    parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic)
+    parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic=monotonic)
     return _select(
         parameters, answers, items, domain=domain, gaps=gaps, threads=threads,
         constant_work=constant_work, ledger=ledger, dataset=dataset, check=check,
@@ -263,7 +263,7 @@ def _select(
 def charge_and_select(
     parameters: TopK, data: "Prepared", pending: PendingCharge, *, gaps: bool
 ) -> Release:
-    """The release of prepared answers, when it has been pending for."""
+    """The release of prepared answers, after its charge."""
     return pending.charge_then_run(lambda: select_prepared(parameters, data, gaps=gaps))
 
 
@@ -362,18 +362,18 @@ _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.
 
 @lru_cache(maxsize=256, typed=True)
 def _read_once(
-    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", *, monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
 
 
 def _parameters(
-    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", *, monotonic: bool
 ) -> TopK:
-    values = (k, epsilon, resolution, sensitivity, monotonic)
-    if _COMPARED.issuperset(map(type, values)):
+    values = (k, epsilon, resolution, sensitivity)
+    if _COMPARED.issuperset(map(type, (*values, monotonic))):
         try:
-            return _read_once(*values)
+            return _read_once(*values, monotonic=monotonic)
         except TypeError:  # of a Decimal that is a signalling NaN
             pass
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

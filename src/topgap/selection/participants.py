@@ -10,8 +10,8 @@ import numpy as np
 from topgap.domain import MOST_ITEMS, Counts, FromData
 from topgap.errors import DomainError, DomainWarning, ItemsError
 from topgap.sealing import seal_errors
-from topgap.selection.answers import Array, check_enough, is_of, read, read_chosen
-from topgap.selection.item_names import choose_names, to_list, usable_names
+from topgap.selection.answers import Array, check_enough, is_from_library, read, read_chosen
+from topgap.selection.item_names import choose_names, to_indexable_names, to_list
 from topgap.user_stacklevel import find_user_stacklevel
 
 _SEEMS_TAKEN = (
@@ -67,22 +67,22 @@ def find_participants(answers: object, items: object, domain: object, k: int) ->
     Participants(numbers=[0, 2], names=['cold', 'flu'], domain_from_data=False)
     """
     if domain is not None and type(domain) is not FromData:
-        return _of_domain(answers, items, domain, k)
+        return _match_domain(answers, items, domain, k)
     numbers, names = read(answers)
     check_enough(len(numbers), k)
     names = choose_names(answers, names, items, len(numbers))
     if domain is not None:
         if names is None:
-            raise _unnamed()
-        return Participants(numbers, names, True)
+            raise _unnamed_error()
+        return Participants(numbers, names, domain_from_data=True)
     if isinstance(answers, Counts):
-        return Participants(numbers, names, answers.domain_from_data)
+        return Participants(numbers, names, domain_from_data=answers.domain_from_data)
     if names is not None and _seem_taken_from_data(answers):
         warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=find_user_stacklevel())
-    return Participants(numbers, names, False)
+    return Participants(numbers, names, domain_from_data=False)
 
 
-def _of_domain(answers: object, items: object, domain: object, k: int) -> Participants:
+def _match_domain(answers: object, items: object, domain: object, k: int) -> Participants:
     """As the domain has them: 0 for who has no answer, and without those that are not on it."""
     members, places = _read_members(domain)
     if len(members) <= k:
@@ -92,7 +92,7 @@ def _of_domain(answers: object, items: object, domain: object, k: int) -> Partic
     found: dict[int, int] = {}  # the place of each answer on the list, and among the answers
 
     def find(own: Any, count: int) -> list[int]:
-        names = _names(own, items)
+        names = _read_names(own, items)
         if len(names) != count:
             raise ItemsError("There is not one item for each answer; give each one.")
         for position, name in enumerate(names):
@@ -107,16 +107,17 @@ def _of_domain(answers: object, items: object, domain: object, k: int) -> Partic
         return [*found.values()]
 
     numbers = read_chosen(answers, find)
-    return Participants(_with_zeros(numbers, [*found], len(members)), members, False)
+    whole = _with_zeros(numbers, [*found], len(members))
+    return Participants(whole, members, domain_from_data=False)
 
 
-def _names(own: Any, given: object) -> Any:
+def _read_names(own: Any, given: object) -> Any:
     if own is not None and given is not None:
         raise ItemsError("The answers already name their items; give no items with them.")
     names = given if own is None else own
     if names is None:
-        raise _unnamed()
-    return to_list(usable_names(names))
+        raise _unnamed_error()
+    return to_list(to_indexable_names(names))
 
 
 def _with_zeros(numbers: "Array | list[Any]", places: list[int], count: int) -> Any:
@@ -138,7 +139,7 @@ def _read_members(domain: Any) -> tuple[Any, dict[Any, int]]:
         DomainError: It is no list of different items.
     """
     try:
-        members = _listed(domain)
+        members = _to_member_list(domain)
         if len(members) > MOST_ITEMS:
             raise DomainError(
                 f"The domain has {len(members):,} items; at most {MOST_ITEMS:,} can take part."
@@ -158,7 +159,7 @@ def _read_members(domain: Any) -> tuple[Any, dict[Any, int]]:
     return members, places
 
 
-def _listed(domain: Any) -> Any:
+def _to_member_list(domain: Any) -> Any:
     no_list = isinstance(domain, str | bytes | Mapping) or hasattr(domain, "columns")
     if no_list or not isinstance(domain, Iterable):
         raise DomainError(
@@ -176,7 +177,7 @@ def _seem_taken_from_data(answers: Any) -> bool:
     """Whether they look as if the data alone said which items there are."""
     if isinstance(answers, Counter):
         return True
-    if not is_of(answers, "pandas"):
+    if not is_from_library(answers, "pandas"):
         return False
     try:
         counted = type(answers.name) is str and answers.name in ("count", "proportion")
@@ -186,7 +187,7 @@ def _seem_taken_from_data(answers: Any) -> bool:
         return False
 
 
-def _unnamed() -> ItemsError:
+def _unnamed_error() -> ItemsError:
     return ItemsError(
         "domain needs answers that name their items: a dict, a pandas Series, or items=."
     )

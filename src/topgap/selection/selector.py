@@ -1,6 +1,5 @@
 """Noisy Top-k with Gap on answers that come in parts: `Selector`."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -63,7 +62,6 @@ class Selector:
         "_lock",
         "_parameters",
         "_pool",
-        "_process",
         "_ranking",
         "_releases",
         "_used_up",
@@ -76,7 +74,6 @@ class Selector:
                 f"not {type(parameters).__name__}."
             )
         self._parameters = parameters
-        self._process = os.getpid()
         self._lock = RLock()
         self._busy = False
         self._pool = CandidatePool(parameters)
@@ -186,7 +183,7 @@ class Selector:
         gaps = read_flag(gaps, "gaps")
         with self._in_use():
             if self._used_up != _RELEASED:
-                self._pay_and_draw(gaps, ledger, dataset)
+                self._charge_and_rank(ledger, dataset, gaps=gaps)
             elif _account(ledger, dataset) not in (None, self._charged):
                 raise SelectorError(
                     "This selector has been released, and not by this ledger and data set; charge "
@@ -197,7 +194,9 @@ class Selector:
                 self._releases[gaps] = self._ranking.release(gaps=gaps)
             return self._releases[gaps]
 
-    def _pay_and_draw(self, gaps: bool, ledger: "LedgerLike | None", dataset: str | None) -> None:
+    def _charge_and_rank(
+        self, ledger: "LedgerLike | None", dataset: str | None, *, gaps: bool
+    ) -> None:
         pending = prepare_charge(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
         charged = _account(ledger, dataset)
         self._check_open()
@@ -276,7 +275,7 @@ class Selector:
     def __reduce__(self) -> tuple[Any, ...]:
         with self._in_use():
             self._check_open()
-            return _restored, (self._parameters, self._pool.as_part(), self._pool.tag)
+            return _restore, (self._parameters, self._pool.as_part(), self._pool.tag)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -286,10 +285,7 @@ class Selector:
             SelectorError: It came here by a fork, with the noise of another process, or is in use
                 by what this thread was interrupted in.
         """
-        if os.getpid() != self._process:
-            raise SelectorError(
-                "This selector belongs to another process; send it by pickle or as Arrow."
-            )
+        self._pool.check_process()
         with self._lock:
             if self._busy:
                 raise SelectorError("This selector is in use by what was interrupted to call it.")
@@ -309,7 +305,7 @@ class Selector:
         self._pool = CandidatePool(self._parameters)
 
 
-def _restored(parameters: TopK, part: Part, tag: int) -> Selector:
+def _restore(parameters: TopK, part: Part, tag: int) -> Selector:
     selector = Selector(parameters)
     if tag != selector._pool.tag:
         raise SelectorError("The selector was pickled by another version.")

@@ -105,7 +105,7 @@ def top_k(
     if pending is not NO_CHARGE:
         _check_executors(rows.sparkSession)
         _dry_run(rows, parameters)
-    return _charge_and_release(rows, parameters, gaps, pending)
+    return _charge_and_release(rows, parameters, pending, gaps=gaps)
 
 
 def top_k_events(
@@ -175,7 +175,7 @@ def top_k_events(
     rows = _run_query(plan_rows)
     if pending is not NO_CHARGE:
         _check_executors(rows.sparkSession)
-    return _charge_and_release(rows, parameters, gaps, pending)
+    return _charge_and_release(rows, parameters, pending, gaps=gaps)
 
 
 def _check_executors(spark: SparkSession) -> None:
@@ -195,7 +195,7 @@ def _dry_run(rows: DataFrame, parameters: TopK) -> None:
 
 
 def _charge_and_release(
-    rows: DataFrame, parameters: TopK, gaps: bool, pending: PendingCharge
+    rows: DataFrame, parameters: TopK, pending: PendingCharge, *, gaps: bool
 ) -> Release:
     """Charge the ledger, then draw the release of these rows."""
 
@@ -204,12 +204,12 @@ def _charge_and_release(
         collected = _run_query(
             lambda: _collect_pools(rows, parameters, Streams()), rows.sparkSession
         )
-        return _release_pools(collected, parameters, gaps)
+        return _release_pools(collected, parameters, gaps=gaps)
 
     return pending.charge_then_run(draw)
 
 
-def _release_pools(collected: pa.Table, parameters: TopK, gaps: bool) -> Release:
+def _release_pools(collected: pa.Table, parameters: TopK, *, gaps: bool) -> Release:
     pools = _raise_reported_error(collected)
     return from_arrow(parameters, pools).rank().release(gaps=gaps)
 

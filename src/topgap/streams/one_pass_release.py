@@ -99,7 +99,7 @@ def top_k(
     >>> top_k(table, k=2, epsilon=1, item="page", count="people").items
     ('start', 'help')
     """
-    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic)
+    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic=monotonic)
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
     rows = Rows(source, item, count, progress, threads)
@@ -157,7 +157,7 @@ def top_k_with_estimates(
     >>> [(page, round(count, -3)) for page, count in made]
     [('start', 1000000000.0), ('help', 1000000.0)]
     """
-    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic)
+    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic=monotonic)
     shares = Shares.of(parameters, selection_share)
     mechanism = "topgap.streams.top_k_with_estimates"
     pending = prepare_charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
@@ -197,6 +197,6 @@ def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingChar
 
 
 def _read_parameters(
-    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", monotonic: bool
+    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", *, monotonic: bool
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

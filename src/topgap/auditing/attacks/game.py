@@ -32,14 +32,14 @@ NEIGHBOUR: Side = 1
 _AT_ONCE = 200
 
 
-def topgap(answers: Numbers, parameters: TopK) -> Released:
+def release_with_topgap(answers: Numbers, parameters: TopK) -> Released:
     """Release with topgap, as users do."""
     release = select(parameters, answers)
     return list(zip(release.indices.tolist(), release.gaps or (), strict=True))
 
 
 FLOATS, ROUNDED, TOPGAP = "floats", "floats, gaps rounded", "topgap"
-TARGETS: dict[str, Player] = {FLOATS: floats, ROUNDED: rounded_floats, TOPGAP: topgap}
+TARGETS: dict[str, Player] = {FLOATS: floats, ROUNDED: rounded_floats, TOPGAP: release_with_topgap}
 """What is attacked; the first two are INSECURE."""
 
 

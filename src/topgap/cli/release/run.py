@@ -16,7 +16,7 @@ import typer
 from topgap import counting
 from topgap.cli import files
 from topgap.cli.charges import confirm_charge, describe_charge
-from topgap.cli.errors import one_line_warnings, raise_lost_signal
+from topgap.cli.errors import format_warnings, raise_lost_signal
 from topgap.cli.progress import Bar
 from topgap.cli.release.output import write_check, write_publication
 from topgap.cli.release.publication import Publication
@@ -57,7 +57,7 @@ def run_release(request: ReleaseRequest) -> None:
     if request.output is None or request.check:
         files.check_standard_output()
     pending = mechanism.prepare_charge(request, ledger)
-    with _note_cost(pending), one_line_warnings():
+    with _note_cost(pending), format_warnings():
         made = (_release_rows if request.all_rows else _release_counts)(request, mechanism, pending)
         if isinstance(made, Check):
             write_check(request, made)
@@ -194,7 +194,7 @@ def _release_rows(
 def _ask_before_charge(
     request: ReleaseRequest, pending: PendingCharge, bar: Bar | None = None
 ) -> None:
-    """Let the pending look for lost signals and ask the user, right before it charges."""
+    """Look for lost signals and ask the user, right before the charge is made."""
 
     def ask(charged: LedgerCharge) -> None:
         raise_lost_signal()
