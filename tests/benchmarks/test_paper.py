@@ -395,7 +395,7 @@ def places(found: list[Measured]) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_every_way_is_measured_for_every_k(found: list[Measured]) -> None:
     ways = {"Secure", "Opt. Secure", "Baseline", "Kernel"}
     assert {(way, k) for way in ways for k in KS} == found[0].times.keys()
@@ -415,7 +415,7 @@ def test_one_interrupted_call_changes_the_mean_of_all_but_the_kernel() -> None:
     assert ratio(found, "Secure", "Kernel", 25) == 3.0
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> None:
     assert len(comparisons.round_differences(found).splitlines()) == 2  # the head alone
     same = replace(
@@ -429,7 +429,7 @@ def test_rounds_are_compared_on_the_papers_data_alone(found: list[Measured]) -> 
     assert "| −0.01 | Kosarak, k = 25 | +1.66 | Kosarak, k = 800 | 0.00 |" in script
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path) -> None:
     command.publish(tmp_path, places(found), found[:1])  # plots of one panel take less time
     page = (tmp_path / "reproduction.md").read_text(encoding="utf-8")
@@ -442,7 +442,7 @@ def test_page_files_and_plots_are_written(found: list[Measured], tmp_path: Path)
     assert times[1].startswith("some answers,820,Secure,25,10.53,")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_same_figures_make_the_same_plot(found: list[Measured], tmp_path: Path) -> None:
     draw_parts(found[:1], tmp_path / "once.svg")
     draw_parts(found[:1], tmp_path / "again.svg")

@@ -297,7 +297,7 @@ def test_what_would_take_too_long_is_left_out_and_said(monkeypatch: pytest.Monke
     assert "| slow | 1 | 50,000 | more than " in tables.left_out(found)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc" or not memory.STATUS.exists(),
     reason="Only glibc gives freed memory back when asked, and only Linux tells.",
@@ -325,7 +325,7 @@ def made_up() -> command.Measured:
     return command.Measured(sizes, command.FLAT, 10.0, 9.0, timings, even, bits, peaks)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_page_has_a_place_for_all_that_is_measured(tmp_path: Path) -> None:
     shutil.copy(DOCS / "peers.md", tmp_path)
     measured = made_up()

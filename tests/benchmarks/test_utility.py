@@ -102,7 +102,7 @@ def test_another_simulated_law_is_found(mutant: Mutant, way: str) -> None:
 # --- The libraries
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.statistical(false_alarm=1e-9)
 @pytest.mark.parametrize("peer", [*LISTS])
 def test_libraries_select_in_the_way_that_is_said(peer: str, false_alarm: float) -> None:
@@ -139,7 +139,7 @@ TINY = command.Settings(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_command_measures_and_fills_its_page(tmp_path: Path) -> None:
     shutil.copy(DOCS / "utility.md", tmp_path)
     found = command.measure(TINY, processes=0)

@@ -89,7 +89,7 @@ def test_it_is_labelled() -> None:
     assert Release.plot(SHOWN["a single one"]).get_title() == "The largest at ε = 1/3"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("release", WITH_GAPS.values(), ids=WITH_GAPS)
 def test_every_release_can_be_drawn(release: Release) -> None:
     ax = Release.plot(release)
@@ -146,7 +146,7 @@ def test_without_gaps_there_is_nothing_to_draw() -> None:
     assert plt.get_fignums() == []
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("made", ["release", "estimate(release, [5], variance=1)"])
 def test_a_missing_matplotlib_is_named(made: str) -> None:
     script = f"""
@@ -219,7 +219,7 @@ def test_estimates_are_labelled_with_what_the_whole_costs() -> None:
     assert elsewhere.get_title() == "The 10 largest, selected at ε = 1/2 and measured elsewhere"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("level", ["0.95", "1e-100", f"{1 - 1e-12}"])
 @pytest.mark.parametrize("made", ESTIMATED.values(), ids=ESTIMATED)
 def test_all_estimates_can_be_drawn(made: Estimates, level: str) -> None:

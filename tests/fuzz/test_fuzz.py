@@ -21,7 +21,7 @@ pytestmark = pytest.mark.posix(reason="stops a call that hangs by an alarm")
 EXAMPLES = {"counting": 4, "command": 6, "audits": 4, "laws": 15, "plans": 15, "streams": 20}
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_whatever_is_handed_in_a_call_ends_as_it_says(name: str) -> None:
     judge = fuzz(SCENARIOS[name], EXAMPLES.get(name, 60), start=1)
@@ -136,7 +136,7 @@ def test_a_release_that_cannot_be_is_found(arguments: dict[str, Any]) -> None:
         well_formed.is_release(right, answers=5)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_package_that_is_broken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """As when numbers that are too large for the kernel were not looked at beforehand."""
 

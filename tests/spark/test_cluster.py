@@ -159,8 +159,7 @@ def test_skew(spark: SparkSession, collected: list[Any]) -> None:
     assert table.num_rows == sum(min(size, 6) for size in sizes)
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize("number", [1, 7])
+@pytest.mark.parametrize("number", [pytest.param(1, marks=pytest.mark.smoke), 7])
 def test_events_are_counted_once_for_each_person(
     spark: SparkSession, number: int, in_partitions: Callable[[int], None]
 ) -> None:
@@ -872,7 +871,7 @@ def test_without_a_ledger_executors_are_not_asked_first(
 ) -> None:
     asked: list[object] = []
 
-    def run_check(on: SparkSession) -> str:
+    def run_check(on: SparkSession, _: str) -> str:
         asked.append(on)
         return ""
 
