@@ -16,6 +16,8 @@ def named() -> Iterator[Path]:
     folders: list[tuple[int, Path]] = []
     for line in tree[1].splitlines():
         indent, name = len(line) - len(line.lstrip()), line.split()[0]
+        if indent > 4:  # the rest of a sentence
+            continue
         while folders and folders[-1][0] >= indent:
             folders.pop()
         path = (folders[-1][1] if folders else ROOT) / name
@@ -30,7 +32,6 @@ def test_what_the_tree_names_is_there() -> None:
 
 
 def test_every_part_of_the_package_is_in_the_tree() -> None:
-    small = {"_core.pyi", "sealing.py", "signals.py", "user_stacklevel.py"}
     source = ROOT / "src" / "topgap"
     parts = {path.name for path in source.iterdir() if not path.name.startswith("_core.")}
-    assert parts - IGNORED - small == {path.name for path in named() if path.parent == source}
+    assert parts - IGNORED == {path.name for path in named() if path.parent == source}
