@@ -1,6 +1,5 @@
 //! Inputs made of bytes: of any size, and more often than not close to where something changes.
 
-use arbitrary::{Result, Unstructured};
 use num_bigint::BigUint;
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::rate::Rate;
@@ -8,22 +7,51 @@ use topgap_kernel::rate::Rate;
 /// Noisy answers have this many bits in ticks, as in production.
 const TICK_BITS: u32 = 120;
 
-/// Bytes from which inputs are made.
-pub struct Inputs<'a>(Unstructured<'a>);
+/// There is not a single byte to make an input of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+/// An input, if there are bytes for it.
+pub type Result<T> = std::result::Result<T, Exhausted>;
+
+/// Bytes from which inputs are made; after the last of them, all are 0.
+pub struct Inputs<'a> {
+    rest: &'a [u8],
+    has_begun: bool,
+}
 
 impl<'a> Inputs<'a> {
     /// Inputs from these bytes.
     #[must_use]
     pub fn new(data: &'a [u8]) -> Self {
-        Self(Unstructured::new(data))
+        Self { rest: data, has_begun: false }
+    }
+
+    /// The next bytes.
+    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+        if self.rest.is_empty() && !self.has_begun {
+            return Err(Exhausted);
+        }
+        self.has_begun = true;
+        let (taken, rest) = self.rest.split_at(N.min(self.rest.len()));
+        self.rest = rest;
+        let mut bytes = [0; N];
+        bytes[..taken.len()].copy_from_slice(taken);
+        Ok(bytes)
     }
 
     /// A number from `least` to `most`.
     ///
     /// # Errors
-    /// When the bytes have come to their end, as of all that follow.
+    /// When there is not a single byte, as of all that follow.
     pub fn within(&mut self, least: u32, most: u32) -> Result<u32> {
-        self.0.int_in_range(least..=most)
+        let largest = most - least;
+        let taken = if largest < 256 {
+            u32::from(self.take::<1>()?[0])
+        } else {
+            u32::from_le_bytes(self.take()?)
+        };
+        Ok(least + if largest == u32::MAX { taken } else { taken % (largest + 1) })
     }
 
     /// Whether something is so.
@@ -31,7 +59,7 @@ impl<'a> Inputs<'a> {
     /// # Errors
     /// As of `within`.
     pub fn flag(&mut self) -> Result<bool> {
-        self.0.arbitrary()
+        Ok(self.take::<1>()?[0] % 2 == 1)
     }
 
     /// Any 64 bits: often few, or those around a power of two.
@@ -40,13 +68,13 @@ impl<'a> Inputs<'a> {
     /// As of `within`.
     pub fn word(&mut self) -> Result<u64> {
         Ok(match self.within(0, 3)? {
-            0 => u64::from(self.0.arbitrary::<u8>()?),
+            0 => u64::from(self.take::<1>()?[0]),
             1 => {
                 let power = 1_u64 << self.within(0, 63)?;
-                power.wrapping_add_signed(i64::from(self.0.arbitrary::<i8>()?))
+                power.wrapping_add_signed(i64::from(i8::from_le_bytes(self.take()?)))
             }
-            2 => u64::MAX - u64::from(self.0.arbitrary::<u8>()?),
-            _ => self.0.arbitrary()?,
+            2 => u64::MAX - u64::from(self.take::<1>()?[0]),
+            _ => u64::from_le_bytes(self.take()?),
         })
     }
 
@@ -118,9 +146,9 @@ impl<'a> Inputs<'a> {
         for i in 0..i64::from(count) {
             units.push(match kind {
                 0 => base,
-                1 => base.wrapping_add(i64::from(self.0.arbitrary::<u8>().unwrap_or(0))),
+                1 => base.wrapping_add(i64::from(self.take::<1>()?[0])),
                 2 => base.wrapping_add(stride.wrapping_mul(i)),
-                3 => [i64::MIN, i64::MAX, -1, 0, 1, base][self.0.int_in_range(0..=5)?],
+                3 => [i64::MIN, i64::MAX, -1, 0, 1, base][self.within(0, 5)? as usize],
                 4 => base.saturating_sub(stride.saturating_mul(i)),
                 _ => self.word()?.cast_signed(),
             });
@@ -131,6 +159,6 @@ impl<'a> Inputs<'a> {
     /// All bytes that are left.
     #[must_use]
     pub fn rest(self) -> &'a [u8] {
-        self.0.take_rest()
+        self.rest
     }
 }

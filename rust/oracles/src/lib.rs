@@ -25,4 +25,4 @@ pub mod select;
 pub mod tape;
 
 /// The result of a check: an error if there are too few bytes to make an input.
-pub type Checked = arbitrary::Result<()>;
+pub type Checked = inputs::Result<()>;

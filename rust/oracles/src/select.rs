@@ -56,7 +56,7 @@ pub fn check(data: &[u8]) -> Checked {
 }
 
 /// A plan that production might not make; there are more blocks than winners.
-fn some_plan(given: &mut Inputs, units: &[i64], k: usize) -> arbitrary::Result<Plan> {
+fn some_plan(given: &mut Inputs, units: &[i64], k: usize) -> crate::inputs::Result<Plan> {
     let near = units[given.within(0, u32::try_from(units.len() - 1).expect("few"))? as usize];
     let offset = given.word()?.cast_signed();
     let most = (units.len() / (k + 1)).checked_ilog2().unwrap_or(0);
