@@ -117,8 +117,8 @@ def test_rounding_hides_the_bits_below_the_resolution(each: Attack) -> None:
 
 
 MUTANTS = [
-    Mutant("noise in floats", "TOPGAP: topgap}", "TOPGAP: floats}"),
-    Mutant("noise in floats, rounded", "TOPGAP: topgap}", "TOPGAP: rounded_floats}"),
+    Mutant("noise in floats", "TOPGAP: release_with_topgap}", "TOPGAP: floats}"),
+    Mutant("noise in floats, rounded", "TOPGAP: release_with_topgap}", "TOPGAP: rounded_floats}"),
 ]
 
 

@@ -221,6 +221,7 @@ main()
 """
 
 
+@pytest.mark.deep
 def test_a_long_reading_shows_progress_on_a_terminal_and_only_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

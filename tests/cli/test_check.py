@@ -108,6 +108,7 @@ def test_a_terminal_is_asked_once(
     assert ledger.budget("visits").charges == charges
 
 
+@pytest.mark.deep
 @pytest.mark.posix
 def test_nothing_is_asked_where_it_was_answered(folder: Path, ledger: Ledger) -> None:
     asked: list[object] = ["release", "visits.csv", *ASKED]

@@ -188,6 +188,7 @@ def test_the_version_and_the_help(folder: Path) -> None:
         assert "Usage: topgap" in ended.out
 
 
+@pytest.mark.deep
 def test_the_examples_of_the_help_can_be_typed(folder: Path) -> None:
     # They name files that are not here, and must fail for that reason alone.
     text = topgap("release", "--help", folder=folder).out

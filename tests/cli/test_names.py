@@ -126,6 +126,7 @@ def test_no_name_can_fake_a_line(arguments: tuple[object, ...], folder: Path) ->
 # ---------------------------------------------------------------- where it is written
 
 
+@pytest.mark.deep
 def test_a_hyphen_is_standard_output(folder: Path) -> None:
     before = sorted(folder.iterdir())
     ended = release(folder, "-o", "-", "--format", "json", "-q")

@@ -148,6 +148,7 @@ def test_odd_conditions_are_told_in_a_sentence(folder: Path, command: str, said:
     assert said in ended.err
 
 
+@pytest.mark.deep
 def test_nobody_needs_to_listen_or_to_know_unicode(folder: Path) -> None:
     silent = shell(f"{RELEASE} 2>&-", folder)
     assert (silent.code, len(silent.out.splitlines()), silent.err) == (0, 5, "")

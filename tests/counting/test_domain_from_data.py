@@ -138,7 +138,7 @@ def test_a_mark_that_is_none_is_refused(mark: dict[str, Any]) -> None:
         Release(TopK(1, 1), None, [1], ["a"], domain_from_data=1)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("estimate", [[], ["--estimate"]])
 def test_the_command_says_it_in_files_and_the_ledger(tmp_path: Path, estimate: list[str]) -> None:
     (tmp_path / "visits.csv").write_text("who,what\n1,flu\n2,flu\n3,cold\n")

@@ -248,7 +248,7 @@ MUTANTS = [
     Mutant("any member will do", '{name, f"{name}.gz"}', "archive.namelist()[-1]"),
     Mutant(
         "damage is ignored",
-        '        raise _Failed("it cannot be unpacked") from None',
+        '        raise _DownloadError("it cannot be unpacked") from None',
         "        return",
     ),
 ]

@@ -332,7 +332,7 @@ MUTANTS: list[tuple[Callable[[Any], float], str, str, str]] = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("check", [normal, mixed, grouped])
 def test_the_module_passes_what_its_mutants_fail(check: Callable[[Any], float]) -> None:
     assert check(module) < FEW_TERMS

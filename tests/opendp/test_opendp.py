@@ -394,8 +394,8 @@ LAW_MUTANTS = [
     Mutant("half of it where answers move both ways", "return 2 * each", "return each"),
     Mutant("the step that floats cross is forgotten", "0 if self.whole else 1", "0"),
     Mutant("two answers are taken for one", "one_way=moving <= 1", "one_way=moving <= 2"),
-    Mutant("any linf is taken for monotonic", "Closeness(_linf, ", "Closeness(_monotonic, "),
-    Mutant("l1 is taken for monotonic", "Closeness(_l1, ", "Closeness(_monotonic, "),
+    Mutant("any linf is taken for monotonic", "MetricInfo(_linf, ", "MetricInfo(_monotonic, "),
+    Mutant("l1 is taken for monotonic", "MetricInfo(_l1, ", "MetricInfo(_monotonic, "),
     Mutant("only one of two moves is counted", "min(2 * each, ", "min(each, "),
     Mutant("k is forgotten", "self.parameters.k * ", ""),
 ]  # fmt: skip

@@ -49,7 +49,7 @@ def drawn(page: Page) -> list[tuple[float, float, list[tuple[float, float]]]]:
     return bars
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("level", ["0.95", "0.999"])
 @pytest.mark.parametrize("made", ESTIMATED.values(), ids=ESTIMATED)
 def test_a_page_holds_its_estimates_and_is_always_the_same(made: Estimates, level: str) -> None:

@@ -74,7 +74,7 @@ def test_releases_without_gaps_have_the_law(
     assert misfits_of(run, 20_000, probability, false_alarm) == []
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_a_wrong_law_would_be_seen(false_alarm: float) -> None:
     answers, parameters = [2, 1], TopK(1, 2, resolution=1)

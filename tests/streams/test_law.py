@@ -83,8 +83,8 @@ BROKEN_READING = [
 ]  # fmt: skip
 BROKEN_COLUMNS = [
     Mutant("the last row dropped", "range(0, len(batch), ROWS)", "range(0, len(batch) - 1, ROWS)"),
-    Mutant("the first rows again", "_plain(items.slice(start, ROWS))",
-           "_plain(items.slice(0, ROWS))"),
+    Mutant("the first rows again", "_decode(items.slice(start, ROWS))",
+           "_decode(items.slice(0, ROWS))"),
     Mutant("other counts", "numbers[counts.offset : counts.offset + len(counts)]",
            "numbers[: len(counts)]"),
     Mutant("rows in between dropped", "range(0, len(batch), ROWS)",

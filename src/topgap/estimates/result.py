@@ -114,9 +114,9 @@ alone, which files and the page have too, do not lean.
         simultaneous: bool = False,
         measured_only: bool = False,
     ) -> tuple[Interval, ...]:
-        """An interval for each winner's answer, which covers it with the chance `level`.
+        """An interval for each winner's answer, which covers it with probability `level`.
 
-        It leaves equal chances to either side. Where a winner's place is in doubt, the estimate may
+        It leaves equal probabilities to either side. Where a winner's place is in doubt, the estimate may
         be off by more than its standard error says: there the interval reaches as far as that of
         the measurement alone, which holds whoever should have won. docs/estimates.md has the
         coverage that was measured, near ties and far from them. Either end is half a step farther
@@ -124,7 +124,7 @@ alone, which files and the page have too, do not lean.
 
         Args:
             level: A number between 0 and 1.
-            simultaneous: Whether all k intervals are to cover at once, with that chance.
+            simultaneous: Whether all k intervals are to cover at once, with that probability.
             measured_only: Whether the gaps are left aside, and the intervals lie around the
                 measurements.
 
@@ -161,7 +161,7 @@ alone, which files and the page have too, do not lean.
         """For each winner, whether noise may have decided on its place: estimates may lean there.
 
         With α one minus the level, a place is not in doubt if the gaps before and after it are so
-        large that two equal items come out so far apart with a chance of at most α/2, and so is the
+        large that two equal items come out so far apart with probability at most α/2, and so is the
         gap after the last winner: else the winners may be those whose noise was largest, and all
         are in doubt. All are as well, after any small gap, if the order of other winners matters
         to an estimate.

@@ -47,9 +47,9 @@ def read_domain(domain: object) -> DomainInfo:
 
     >>> from opendp.domains import atom_domain, map_domain, vector_domain
     >>> read_domain(vector_domain(atom_domain(T="i32"), size=9))
-    Holding(whole=True, size=9, keys=None)
+    DomainInfo(whole=True, size=9, keys=None)
     >>> read_domain(map_domain(atom_domain(T="String"), atom_domain(T="i32")))
-    Holding(whole=True, size=None, keys='String')
+    DomainInfo(whole=True, size=None, keys='String')
     """
     if not isinstance(domain, Domain):
         raise ParameterTypeError(

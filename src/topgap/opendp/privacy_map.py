@@ -75,9 +75,9 @@ def read_metric(metric: object) -> MetricInfo:
         ParameterError: It is another one than `linf_distance`, `l1_distance` and `l01inf_distance`.
 
     >>> read_metric(linf_distance(T="i32", monotonic=True)).moves(3)
-    Moves(each=3, together=3, one_way=True)
+    Difference(each=3, together=3, one_way=True)
     >>> read_metric(l01inf_distance(absolute_distance(T="i32"))).moves((5, 4, 1))
-    Moves(each=1, together=4, one_way=False)
+    Difference(each=1, together=4, one_way=False)
     """
     if not isinstance(metric, Metric):
         raise ParameterTypeError(
