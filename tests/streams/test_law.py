@@ -68,7 +68,11 @@ def test_batches_have_the_law_of_the_whole(
 # Mutants.
 
 BROKEN_SELECTION = [
-    Mutant("half the noise", "monotonic=monotonic", "monotonic=True"),
+    Mutant(
+        "half the noise",
+        "sensitivity=sensitivity, monotonic=monotonic",
+        "sensitivity=sensitivity, monotonic=True",
+    ),
     Mutant("too little noise", "sensitivity=sensitivity", "sensitivity=sensitivity / 2"),
     Mutant("too much noise", "sensitivity=sensitivity", "sensitivity=sensitivity * 2"),
     Mutant("another epsilon", "k, epsilon, resolution=", "k, epsilon * 2, resolution="),
