@@ -116,11 +116,11 @@ alone, which files and the page have too, do not lean.
     ) -> tuple[Interval, ...]:
         """An interval for each winner's answer, which covers it with probability `level`.
 
-        It leaves equal probabilities to either side. Where a winner's place is in doubt, the estimate may
-        be off by more than its standard error says: there the interval reaches as far as that of
-        the measurement alone, which holds whoever should have won. docs/estimates.md has the
-        coverage that was measured, near ties and far from them. Either end is half a step farther
-        out than noise without rounding asks for.
+        It leaves equal probabilities to either side. Where a winner's place is in doubt, the
+        estimate may be off by more than its standard error says: there the interval reaches as far
+        as that of the measurement alone, which holds whoever should have won. docs/estimates.md has
+        the coverage that was measured, near ties and far from them. Either end is half a step
+        farther out than noise without rounding asks for.
 
         Args:
             level: A number between 0 and 1.

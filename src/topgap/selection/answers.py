@@ -230,7 +230,10 @@ def to_kernel_array(numbers: "Array | list[Any]", steps_per_unit: int) -> Kernel
         if kinds == {float}:
             numbers = np.array(numbers)
     if isinstance(numbers, np.ndarray):
-        kind, size = numbers.dtype.kind, numbers.dtype.itemsize
+        dtype = numbers.dtype
+        if dtype is _INT64:
+            return KernelArray(_to_contiguous(numbers, _INT64))
+        kind, size = dtype.kind, dtype.itemsize
         if kind == "i" or (kind == "u" and size < 8):
             return KernelArray(_to_contiguous(numbers, _INT64))
         if kind == "u":
@@ -322,10 +325,11 @@ def _check_one_dimensional(array: "np.ndarray[Any, np.dtype[Any]]") -> "Array | 
         raise AnswersError(
             f"The answers must be one-dimensional: one number per item, not {array.ndim} axes."
         )
-    if array.dtype.kind not in "iufO":
+    code = array.dtype.kind
+    if code not in "iufO":
         kind = array.dtype.type.__name__  # not the dtype, which tells how long the longest text is
         raise AnswersTypeError(f"The answers must be numbers, not of NumPy's type {kind}.")
-    return _check_list(array.tolist()) if array.dtype.kind == "O" else array
+    return _check_list(array.tolist()) if code == "O" else array
 
 
 def _from_pandas(answers: Any) -> "Array | list[Any]":

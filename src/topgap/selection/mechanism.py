@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
-from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
+from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -245,15 +245,14 @@ def _select(
 ) -> Release | Check:
     gaps, check = read_flag(gaps, "gaps"), read_flag(check, "check")
     # A refusal comes before any answer is looked at.
-    pending = prepare_charge(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+    pending = NO_CHARGE
+    if ledger is not None or dataset is not None:
+        pending = prepare_charge(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
     data = prepare(
-        parameters,
-        answers,
-        items,
-        threads=threads,
-        constant_work=constant_work,
-        domain=domain,
+        parameters, answers, items, threads=threads, constant_work=constant_work, domain=domain
     )
+    if pending is NO_CHARGE and not check:  # the usual way, and without a detour
+        return select_prepared(parameters, data, gaps=gaps)
     if check:
         found = len(data.numbers), count_occurring(data.numbers)
         return describe_check(parameters, pending, *found, domain_from_data=data.domain_from_data)
@@ -362,7 +361,11 @@ _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.
 
 @lru_cache(maxsize=256, typed=True)
 def _read_once(
-    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", *, monotonic: bool
+    k: int,
+    epsilon: "Number",
+    resolution: "Number",
+    sensitivity: "Number",
+    monotonic: bool,  # noqa: FBT001 - the cache takes longer to compare names
 ) -> TopK:
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
 
@@ -370,10 +373,10 @@ def _read_once(
 def _parameters(
     k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", *, monotonic: bool
 ) -> TopK:
-    values = (k, epsilon, resolution, sensitivity)
-    if _COMPARED.issuperset(map(type, (*values, monotonic))):
+    values = (k, epsilon, resolution, sensitivity, monotonic)
+    if _COMPARED.issuperset(map(type, values)):
         try:
-            return _read_once(*values, monotonic=monotonic)
+            return _read_once(*values)
         except TypeError:  # of a Decimal that is a signalling NaN
             pass
     return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

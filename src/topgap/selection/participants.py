@@ -32,7 +32,7 @@ class Participants(NamedTuple):
 
     numbers: "Array | list[Any]"
     names: Any
-    domain_from_data: bool
+    domain_from_data: bool = False
 
 
 def read_part(answers: object, items: object) -> "tuple[Array | list[Any], Any]":
@@ -79,7 +79,7 @@ def find_participants(answers: object, items: object, domain: object, k: int) ->
         return Participants(numbers, names, domain_from_data=answers.domain_from_data)
     if names is not None and _seem_taken_from_data(answers):
         warnings.warn(_SEEMS_TAKEN, DomainWarning, stacklevel=find_user_stacklevel())
-    return Participants(numbers, names, domain_from_data=False)
+    return Participants(numbers, names)
 
 
 def _match_domain(answers: object, items: object, domain: object, k: int) -> Participants:
@@ -108,7 +108,7 @@ def _match_domain(answers: object, items: object, domain: object, k: int) -> Par
 
     numbers = read_chosen(answers, find)
     whole = _with_zeros(numbers, [*found], len(members))
-    return Participants(whole, members, domain_from_data=False)
+    return Participants(whole, members)
 
 
 def _read_names(own: Any, given: object) -> Any:
