@@ -85,8 +85,6 @@ def read_flag(flag: bool, name: str) -> bool:  # noqa: FBT001 - it is what is re
     >>> read_flag(True, "monotonic")
     True
     """
-    if flag is True or flag is False:
-        return flag
     if not issubclass(type(flag), _FLAGS):
         raise ParameterTypeError(f"{name} must be True or False, not {type(flag).__name__}.")
     return bool(flag)
