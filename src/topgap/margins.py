@@ -1,4 +1,4 @@
-"""Leads and uncertain orders, computed from the gaps of a release."""
+"""Leads and uncertain orders, computed from the gaps of a release; and what count stands out."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -61,3 +61,20 @@ def is_any_uncertain(gaps: Iterable[Fraction], parameters: TopK) -> bool:
     True
     """
     return any(is_uncertain(gap, parameters) for gap in gaps)
+
+
+def count_to_stand_out(parameters: TopK, size: int) -> Fraction:
+    """Return about how large a count must be to stand out in a domain of this size.
+
+    The k-th largest of `size` independent exponential noises lies near scale · (ln size − ln k), so
+    an item whose count is below that comes out among items that nobody has. It is a public number.
+
+    Args:
+        parameters: The parameters of the release.
+        size: The number of items in the domain; an integer of any size.
+
+    >>> parameters = TopK(k=10, epsilon=1, monotonic=True)
+    >>> [round(count_to_stand_out(parameters, size)) for size in (10**12, 26**12, 2**160)]
+    [253, 368, 1086]
+    """
+    return max(Fraction(0), parameters.scale * Fraction(log(size) - log(parameters.k)))
