@@ -12,6 +12,7 @@
     topgap.opendp                         the same as a Measurement of OpenDP
     audit(function, …)                    any release function, held against the law and ε: an Audit
     Ledger(path)                          adds up the ε of all releases, and refuses what is over
+    Domain                                the items that take part: a list, range, pattern, product
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
     topgap.datasets                       public data sets, and made-up baskets, to try it on
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     )
     from topgap._core import __version__
     from topgap.auditing import Audit, audit
+    from topgap.domains import Domain
     from topgap.estimates import Estimates, estimate
     from topgap.ledger import Ledger
     from topgap.numbers.parse import Number
@@ -99,6 +101,7 @@ _MODULES = frozenset(
 _MODULE_OF = {
     "Audit": "auditing",
     "Check": "selection.check",
+    "Domain": "domains",
     "Estimates": "estimates",
     "Ledger": "ledger",
     "Number": "numbers.parse",
@@ -125,6 +128,7 @@ __all__ = [
     "ChargeMissingError",
     "Check",
     "DatasetError",
+    "Domain",
     "DomainError",
     "DomainWarning",
     "Estimates",

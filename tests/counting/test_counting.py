@@ -18,6 +18,7 @@ from tests.counting.sample_events import Events, plainly_counted, ways
 from topgap import counting
 from topgap.counting import cells, engine, events
 from topgap.counting.engine import Engine
+from topgap.domains import cell_text
 from topgap.errors import SourceError, TopgapError
 
 NAMES = [*ways(Path())]
@@ -195,7 +196,7 @@ def test_sql_and_python_tidy_every_character_alike() -> None:
         rows = duck.run(f"SELECT text, {tidy}, {key} FROM given", label="")
     assert len(rows) == len(texts)
     # Where Unicode has grown, the younger of the two tables composes more than the older.
-    differ = [text for text, by_sql, _ in rows if by_sql != cells.normalize_text(text)]
+    differ = [text for text, by_sql, _ in rows if by_sql != cell_text.normalize_text(text)]
     assert len(differ) < 20
     assert [text for text, by_sql, as_person in rows if by_sql != as_person] == []
 
@@ -253,7 +254,7 @@ def test_sql_and_python_write_every_decimal_alike(kind: tuple[int, int]) -> None
         duck.connection.register("given", given)
         text = cells.build_item_sql("cell", f"DECIMAL({width},{scale})")
         rows = duck.run(f"SELECT cell, {text} FROM given", label="")
-    assert [by_sql for _, by_sql in rows] == [cells.to_text(value) for value, _ in rows]
+    assert [by_sql for _, by_sql in rows] == [cell_text.to_text(value) for value, _ in rows]
     assert [Decimal(by_sql) for _, by_sql in rows] == values
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.counting.sample_events import one
 from topgap import counting, streams, top_k
-from topgap.counting.domain import Domain, read_domain
+from topgap.counting import Domain, read_domain
 from topgap.counting.engine import Engine
 from topgap.errors import DomainError, SourceError, TopgapError
 

@@ -14,11 +14,11 @@ because their number is secret, too.
 DuckDB does the work, within a fixed amount of memory and on disk beyond it. The counts are secret.
 """
 
-from topgap.counting.domain import Domain, read_domain
+from topgap.counting.domain import read_domain
 from topgap.counting.engine import MEMORY
 from topgap.counting.events import count_events, count_transactions, read_counts
 from topgap.counting.sources import FORMATS, Format, format_by_name
-from topgap.domain import FROM_DATA, Counts
+from topgap.domains import FROM_DATA, Counts, Domain
 from topgap.release import NOT_PROTECTED
 from topgap.sources.progress import Progress
 

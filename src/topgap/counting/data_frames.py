@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from topgap.counting.cells import to_text
 from topgap.counting.engine import Engine, Table, build_table, locate_columns
+from topgap.domains.cell_text import to_text
 from topgap.errors import MissingExtraError, SourceError
 
 _LABEL = "The data frame"

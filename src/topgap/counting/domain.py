@@ -1,18 +1,15 @@
-"""The domain: the public list of items, all of which take part, counted or not."""
+"""Domains from files: the reading of `read_domain`, and of whatever a user gives as one."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
-import numpy as np
-
-from topgap.counting.cells import build_item_sql, is_integer, normalize_text, to_text
+from topgap.counting.cells import build_item_sql, is_integer
 from topgap.counting.engine import LONGEST_LINE, Engine, Table
 from topgap.counting.sources import Format, format_by_name, open_table
-from topgap.domain import MOST_ITEMS, FromData
+from topgap.domains import MOST_ITEMS, Domain, FromData
+from topgap.domains.cell_text import normalize_text
 from topgap.errors import DomainError, ParameterError, SourceError
 from topgap.sealing import seal_library_errors
-from topgap.sources.columns import quote
 from topgap.sources.paths import is_path, label_path, refuse_address
 
 MOST_TEXT = 500_000_000
@@ -20,64 +17,6 @@ MOST_TEXT = 500_000_000
 
 _MOST_COPIED = 2**31
 _TABLES = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz"}
-
-
-class Domain:
-    """The public list of items, in the public order.
-
-    Args:
-        items: A list, tuple, range, Series, array or other iterable of strings, numbers, dates or
-            UUIDs. They are compared with the data as text, by the rule of `topgap.counting.cells`.
-
-    Raises:
-        DomainError: There is none, or one twice, or one that is blank or of another type.
-
-    >>> Domain(["flu", "cold"]).names
-    ['flu', 'cold']
-    >>> len(Domain(range(1, 943)))
-    942
-    >>> Domain([7, "7"])
-    Traceback (most recent call last):
-    topgap.errors.DomainError: The domain has '7' more than once.
-    """
-
-    __slots__ = ("names", "texts")
-
-    names: Sequence[Any]
-    texts: Sequence[str]
-
-    @seal_library_errors(DomainError, "The domain")
-    def __init__(self, items: Iterable[Any]) -> None:
-        if isinstance(items, str | bytes) or hasattr(items, "columns"):
-            raise DomainError(
-                f"A {type(items).__name__} is no list of items; give a list, a range, or one "
-                f"column of a data frame."
-            )
-        if isinstance(items, range):
-            _check_size(len(items))
-            self.names, self.texts = items, [*map(str, items)]
-            return
-        try:
-            listed = _to_list(items)
-            _check_size(len(listed))
-            self.texts = [*map(_item_text, listed)]
-        except DomainError:
-            raise
-        except Exception:  # whose text is not ours
-            raise DomainError("The domain has an item that cannot be written as text.") from None
-        _check_distinct(self.texts)
-        named = zip(listed, self.texts, strict=True)
-        self.names = [text if isinstance(item, str) else item for item, text in named]
-        _check_distinct(self.names)  # True and 1 differ as texts, and are the same to Python
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.names)
-
-    def __repr__(self) -> str:
-        return f"<Domain of {len(self)} items>"
 
 
 @seal_library_errors(DomainError, "The domain")
@@ -200,51 +139,3 @@ def _check_length(engine: Engine, table: Table, text: str) -> None:
         raise SourceError(f"{table.label} has more than {MOST_ITEMS:,} items.")
     if length > MOST_TEXT:
         raise SourceError(f"{table.label} has items of more than {MOST_TEXT:,} bytes in all.")
-
-
-def _to_list(items: Iterable[Any]) -> list[Any]:
-    if isinstance(items, np.ndarray) and items.dtype.kind == "f":
-        return [float(str(each)) for each in items]  # not the doubles beside single floats
-    for method in ("tolist", "to_pylist", "to_list"):
-        if hasattr(items, method):
-            items = getattr(items, method)()
-            break
-    try:
-        return [*items]
-    except TypeError:
-        raise DomainError(
-            f"A {type(items).__name__} is no list of items; give a list or a range."
-        ) from None
-
-
-def _item_text(item: Any) -> str:
-    is_missing = item is None or item != item
-    text = "" if is_missing else to_text(item)
-    if text is None:
-        raise DomainError(
-            f"An item of the domain is a {type(item).__name__}; only strings, numbers, dates and "
-            f"UUIDs can name items."
-        )
-    text = normalize_text(text)
-    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        raise DomainError("The domain has an item that is not valid Unicode.")
-    if not text:
-        raise DomainError("The domain has an item that is blank or missing.")
-    return text
-
-
-def _check_size(size: int) -> None:
-    if size == 0:
-        raise DomainError("The domain is empty; it must hold at least two items.")
-    if size > MOST_ITEMS:
-        raise DomainError(f"The domain has {size:,} items; at most {MOST_ITEMS:,} can be counted.")
-
-
-def _check_distinct(items: Sequence[Any]) -> None:
-    if len({*items}) == len(items):
-        return
-    seen: set[Any] = set()
-    for item in items:
-        if item in seen:
-            raise DomainError(f"The domain has {quote(str(item))} more than once.")
-        seen.add(item)

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from topgap.counting.cells import build_count_sql, build_item_sql, build_person_sql, is_integer
-from topgap.counting.domain import Domain, to_domain
+from topgap.counting.domain import to_domain
 from topgap.counting.engine import MEMORY, Engine, Table
 from topgap.counting.sources import Format, open_lines, open_table
-from topgap.domain import Counts, FromData
+from topgap.domains import Counts, Domain, FromData
 from topgap.errors import DomainError, SourceError
 from topgap.sealing import seal_library_errors
 from topgap.sources.columns import quote

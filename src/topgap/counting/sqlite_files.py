@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import quote as escape_path
 
-from topgap.counting.cells import to_text
 from topgap.counting.engine import (
     Column,
     Engine,
@@ -25,6 +24,7 @@ from topgap.counting.query_check import (
 from topgap.counting.query_tree import UnparsedError
 from topgap.counting.sqlite_dialect import is_portable_sql, to_portable_sql
 from topgap.display.text import to_line
+from topgap.domains.cell_text import to_text
 from topgap.errors import SourceError
 from topgap.sources.columns import repeated_column
 

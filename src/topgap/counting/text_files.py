@@ -9,8 +9,8 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
-from topgap.counting.cells import INVISIBLE
 from topgap.counting.engine import LONGEST_LINE, Column, Engine, Table, quote_literal
+from topgap.domains.cell_text import INVISIBLE
 from topgap.errors import ParameterError, SourceError
 from topgap.sources.columns import quote, repeated_column
 

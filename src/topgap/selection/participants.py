@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.domain import MOST_ITEMS, Counts, FromData
+from topgap.domains import MOST_ITEMS, Counts, Domain, FromData
 from topgap.errors import DomainError, DomainWarning, ItemsError
 from topgap.sealing import seal_errors
 from topgap.selection.answers import Array, check_enough, is_from_library, read, read_chosen
@@ -160,6 +160,8 @@ def _read_members(domain: Any) -> tuple[Any, dict[Any, int]]:
 
 
 def _to_member_list(domain: Any) -> Any:
+    if isinstance(domain, Domain):
+        return domain.names
     no_list = isinstance(domain, str | bytes | Mapping) or hasattr(domain, "columns")
     if no_list or not isinstance(domain, Iterable):
         raise DomainError(

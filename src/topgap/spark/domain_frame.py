@@ -23,8 +23,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from topgap.counting import Domain
-from topgap.domain import FromData
+from topgap.domains import Domain, FromData
 from topgap.errors import DomainError
 from topgap.selection.arrow_partition import ITEM
 from topgap.sources.columns import quote

@@ -22,8 +22,8 @@ from topgap.cli.release.output import write_check, write_publication
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.request import ReleaseRequest, validate
 from topgap.counting import FROM_DATA, Domain
-from topgap.counting.cells import to_text
 from topgap.counting.events import check_query
+from topgap.domains.cell_text import to_text
 from topgap.errors import DomainError, LedgerError, SourceError, TopgapError
 from topgap.estimates import Estimates
 from topgap.estimates.noise import Noise
@@ -139,8 +139,13 @@ class _Mechanism:
 
 def _format_items(release: Release) -> Release:
     """Decimals and dates become text, for not every format can hold them."""
-    items = [item if isinstance(item, int) else to_text(item) for item in release.items]
-    return release.with_items(items)
+    return release.with_items([*map(_format_item, release.items)])
+
+
+def _format_item(item: Any) -> Any:
+    if type(item) is tuple:
+        return tuple(map(_format_item, item))
+    return item if isinstance(item, int) else to_text(item)
 
 
 def _release_counts(

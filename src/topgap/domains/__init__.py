@@ -1,0 +1,27 @@
+"""What takes part in a release: lists, ranges, patterns, products and subsets of items.
+
+    Domain             the items, listed or told by a rule, of any number
+    DomainDescription  the same in words, with its size, for whoever reads a release
+    FROM_DATA          in place of a domain: take the items from the data
+    Counts             the count of each item: a dict that knows its domain
+
+A domain is public: nothing here sees an answer.
+"""
+
+from topgap.domains.counts import Counts
+from topgap.domains.description import DomainDescription
+from topgap.domains.domain import Domain
+from topgap.domains.from_data import FROM_DATA, FromData
+from topgap.domains.kind import ABSENT
+from topgap.domains.limits import LARGEST_SIZE, MOST_ITEMS
+
+__all__ = [
+    "ABSENT",
+    "FROM_DATA",
+    "LARGEST_SIZE",
+    "MOST_ITEMS",
+    "Counts",
+    "Domain",
+    "DomainDescription",
+    "FromData",
+]
