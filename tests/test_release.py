@@ -158,7 +158,7 @@ def test_json_comes_back_as_it_went(given: Any, resolution: str) -> None:
         assert Release.from_json(release.to_json()) == release
 
 
-@pytest.mark.parametrize("item", [("a", "b"), b"a", {1}, object()])
+@pytest.mark.parametrize("item", [b"a", {1}, object(), (), ("a", b"b"), ("a", (float("nan"),))])
 def test_items_without_a_json_form_are_refused(item: Any) -> None:
     release = Release(TopK(1, 1), [0], [1], [item])
     with pytest.raises(ReleaseError, match="name the items by strings"):
@@ -201,7 +201,7 @@ WINNERS = json.loads(NAMED.to_json())["winners"]
         changed(winners=[{**WINNERS[0], "gap": "1e1000000000"}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "gap": "1" * 200_000}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "gap": "٣"}, *WINNERS[1:]]),
-        changed(winners=[{**WINNERS[0], "item": ["flu"]}, *WINNERS[1:]]),
+        changed(winners=[{**WINNERS[0], "item": {"flu": 1}}, *WINNERS[1:]]),
         changed(winners=[{**WINNERS[0], "answer": 3}, *WINNERS[1:]]),
         changed(winners=[{**winner, "index": 1} for winner in WINNERS]),
         changed(winners=[{"index": i, "gap": "0"} for i in (0, 1, -1)]),

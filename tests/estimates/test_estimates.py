@@ -504,7 +504,7 @@ def test_other_json_is_refused(text: str) -> None:
 
 def test_items_that_json_has_not_are_refused() -> None:
     with pytest.raises(ReleaseError, match="Only items that are strings"):
-        estimate(released(1, items=[(1, 2)]), [1], variance=1).to_json()
+        estimate(released(1, items=[b"a"]), [1], variance=1).to_json()
 
 
 def test_frames_have_the_same_columns(made: Estimates) -> None:

@@ -238,7 +238,7 @@ def test_a_page_with_something_else_in_its_place_is_refused() -> None:
         with pytest.raises(EstimatesError, match="These are no estimates"):
             read(html)
     with pytest.raises(ReleaseError, match="name the items by strings"):
-        to_html(measured(Release(TopK(1, 1), [0], [1], [("a", "b")]), "1", [5]))
+        to_html(measured(Release(TopK(1, 1), [0], [1], [b"a"]), "1", [5]))
 
 
 @pytest.mark.parametrize("level", [0, 1, -1, "2"])

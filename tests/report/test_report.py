@@ -254,7 +254,7 @@ def test_a_page_with_something_else_in_its_place_is_refused() -> None:
 
 def test_items_that_json_cannot_hold_are_refused() -> None:
     with pytest.raises(ReleaseError, match="name the items by strings"):
-        to_html(Release(TopK(1, 1), [0], [1], [("a", "b")]))
+        to_html(Release(TopK(1, 1), [0], [1], [b"a"]))
 
 
 def test_extreme_parameters_are_written() -> None:

@@ -48,7 +48,9 @@ def to_arrow(columns: Columns) -> "pa.Table":
 
 def _build_frame(frame: Callable[[Columns], Frame], columns: Columns) -> Frame:
     try:
-        [*map(repr, columns.get("item", ()))]  # which a library would do where no error can leave
+        for name, column in columns.items():
+            if name.startswith("item"):
+                [*map(repr, column)]  # which a library would do where no error can leave
         return frame(columns)
     except Exception:  # whose text is not ours
         raise ReleaseError(

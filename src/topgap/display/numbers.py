@@ -35,6 +35,17 @@ def format_about(number: Fraction | Decimal) -> str:
     return f"{shown} × 10{str(exponent).translate(_SUPERSCRIPTS)}"
 
 
+def format_roughly(number: Fraction) -> str:
+    """Return a number ≥ 0 rounded to a whole one, or to two digits if it is small.
+
+    >>> [format_roughly(Fraction(each)) for each in ("1086.2", "2.345", "0.01234", 10**400)]
+    ['1,086', '2.3', '0.012', '1.000 × 10⁴⁰⁰']
+    """
+    if number >= _LARGEST_IN_DIGITS:
+        return format_about(number)
+    return f"{round(number):,}" if number >= 10 else f"{float(number):.2g}"
+
+
 def format_short(number: Fraction) -> str:
     """Return a positive number as it is, and beside it the decimal if that differs.
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from topgap.display.items import format_item
 from topgap.display.numbers import ChartScale, format_about, format_aligned
 from topgap.display.text import to_line
 from topgap.errors import MissingExtraError
@@ -224,7 +225,7 @@ def _find_drawable() -> set[int]:
 
 def _make_label(item: Any, drawable: set[int]) -> str:
     """Return the item's name, shortened, with a code for each character that cannot be drawn."""
-    name = to_line(item)
+    name = to_line(format_item(item))
     if len(name) > _LONGEST_NAME:
         name = name[: _LONGEST_NAME - 1] + "…"
     return "".join(

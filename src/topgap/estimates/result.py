@@ -254,7 +254,7 @@ alone, which files and the page have too, do not lean.
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: An item is no string, number, True, False or None.
+            ReleaseError: An item is no string, number, True, False or None, and no tuple of these.
         """
         self.release.to_json()  # which refuses items that JSON has not
         return json.dumps(self.to_dict(level), ensure_ascii=False, indent=indent)
@@ -284,8 +284,8 @@ topgap.estimates/1.
 
         The columns are those of `Release.to_pandas`, and `measurement`, `estimate`,
         `standard_error`, `low` and `high`, the ends of each winner's own interval, and `in_doubt`,
-        whether noise may have decided on its place; `domain_from_data`, if it is there, is the
-        last.
+        whether noise may have decided on its place; `domain` and `domain_from_data`, if they are
+        there, are the last.
 
         Args:
             level: That of the intervals.
@@ -356,7 +356,7 @@ topgap.estimates/1.
         return self.in_doubt(1 - Fraction(2, ONE_IN))
 
     def _columns(self, level: "Number") -> dict[str, Any]:
-        intervals, last = self.intervals(level), self.release.caveat_columns
+        intervals, last = self.intervals(level), self.release.domain_columns
         return {
             **{name: each for name, each in self.release.columns().items() if name not in last},
             "measurement": [to_float(each) for each in self.measurements],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from topgap.display.text import to_line, to_text
+from topgap.display.text import to_line
 from topgap.errors import LedgerError, ParameterError, ParameterTypeError, ReleaseError
 from topgap.estimates.result import Estimates
 from topgap.ledger.entry import (
@@ -175,7 +175,7 @@ def read_result(result: object) -> Recordable:
     >>> made = Release(TopK(k=1, epsilon=1, monotonic=True), None, [125], [("flu", 2026)])
     >>> kept, *cost = read_result(made)
     >>> Release.from_json(kept).items, cost
-    (("('flu', 2026)",), [Fraction(1, 1), 'add-remove'])
+    ((('flu', 2026),), [Fraction(1, 1), 'add-remove'])
     """
     if result is None:
         raise ParameterTypeError("result must be what was released, not None.")
@@ -258,7 +258,7 @@ def _with_plain_items(release: Release) -> Release:
     try:
         release.to_json()
     except ReleaseError:
-        return release.with_items([*map(to_text, release.items)])
+        return release.with_items([*map(format_item, release.items)])
     return release
 
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from html import escape
 
+from topgap.display.items import format_item
 from topgap.display.numbers import ChartScale, Span, format_about, format_aligned, format_estimate
 from topgap.display.text import to_line
 from topgap.estimates import Estimates
@@ -134,7 +135,7 @@ def _render_item(item: object) -> str:
     >>> _render_item("<flu>")
     '<bdi>&lt;flu&gt;</bdi>'
     """
-    return f"<bdi>{escape(to_line(item))}</bdi>"
+    return f"<bdi>{escape(to_line(format_item(item)))}</bdi>"
 
 
 def _percent(part: Fraction) -> str:

@@ -19,7 +19,7 @@ from topgap.estimates import Estimates
 from topgap.numbers.parse import LEVEL, Number
 from topgap.release import Release
 from topgap.report.chart import render_estimates, render_gaps, render_names
-from topgap.report.words import describe_estimates, describe_release
+from topgap.report.words import describe_domain, describe_estimates, describe_release
 
 _RELEASE_ID, _ESTIMATES_ID = "topgap-release", "topgap-estimates"  # of the element with the JSON
 _MARKUP = re.compile("[<>&]")
@@ -50,7 +50,7 @@ def to_html(
         The whole page, to be written to a file in UTF-8; the same for the same arguments.
 
     Raises:
-        ReleaseError: An item is no string, number, True, False or None.
+        ReleaseError: An item is no string, number, True, False or None, and no tuple of these.
         ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
 
     >>> from topgap import TopK
@@ -144,6 +144,7 @@ def _render_release_content(release: Release) -> _Content:
     text = describe_release(release)
     markup = {
         "ranking": _render_ranking(release, text),
+        "domain": _render_domain(release),
         "spread": "" if release.gaps is None else _fill_template("spread.html", text),
         "shares": "",
         "measuring": "",
@@ -160,6 +161,7 @@ def _render_estimates_content(estimates: Estimates, level: "Number") -> _Content
     elsewhere = estimates.epsilon is None
     markup = {
         "ranking": f"{_render_ranking(estimates.release, text)}\n{table}",
+        "domain": _render_domain(estimates.release),
         "spread": _fill_template("spread.html", text),
         "shares": "" if elsewhere else _fill_template("shares.html", text),
         "measuring": _fill_template(f"measured_{'elsewhere' if elsewhere else 'here'}.html", text),
@@ -174,6 +176,11 @@ def _render_ranking(release: Release, text: Mapping[str, str]) -> str:
         return _fill_template("without_gaps.html", text, rows=render_names(release))
     rows, yardstick = render_gaps(release)
     return _fill_template("with_gaps.html", text, rows=rows, yardstick=yardstick)
+
+
+def _render_domain(release: Release) -> str:
+    text = describe_domain(release)
+    return _fill_template("domain.html", text) if text else ""
 
 
 def _fill_template(name: str, text: Mapping[str, str], **markup: str) -> str:

@@ -9,14 +9,15 @@ from topgap.display.numbers import (
     format_estimate,
     format_level,
     format_likelihood_factor,
+    format_roughly,
     format_share,
     format_short,
     format_surest_belief,
 )
 from topgap.estimates import Estimates
-from topgap.margins import NEAR_TIES, ONE_IN, least_certain_gap
+from topgap.margins import NEAR_TIES, ONE_IN, count_to_stand_out, least_certain_gap
 from topgap.numbers.parse import Number, read_level
-from topgap.release import Release
+from topgap.release import Release, format_domain
 
 
 def describe_release(release: Release) -> dict[str, str]:
@@ -48,6 +49,30 @@ def describe_release(release: Release) -> dict[str, str]:
         "certain_from": format_about(least_certain_gap(parameters)),
         "one_in": str(ONE_IN),
     }
+
+
+def describe_domain(release: Release) -> dict[str, str]:
+    """Return the texts about the domain of a release; none if it is unknown.
+
+    >>> from topgap import TopK
+    >>> from topgap.domains import DomainDescription
+    >>> numbers = DomainDescription("the whole numbers from 0 to 999,999,999,999", 10**12)
+    >>> release = Release(TopK(k=1, epsilon="1/2"), None, [125], [7], domain=numbers)
+    >>> describe_domain(release)["domain"]
+    'the whole numbers from 0 to 999,999,999,999 (1,000,000,000,000 items)'
+    """
+    domain, parameters = release.domain, release.parameters
+    if domain is None:
+        return {}
+    count = format_roughly(count_to_stand_out(parameters, domain.size))
+    lifted = "one of them" if parameters.k == 1 else f"{parameters.k:,} of them"
+    meaning = (
+        f" So an item named here need not occur in the data. Among so many items, noise alone "
+        f"lifts {lifted} to about {count} or more, and an item needs a count of about {count} to "
+        f"stand out."
+    )
+    words = {"domain": format_domain(domain)}
+    return {**words, "domain_meaning": "" if domain.is_listed else meaning}
 
 
 def describe_estimates(estimates: Estimates, level: "Number") -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from topgap.cli.csv_text import format_csv
 from topgap.cli.files import OutputFormat
+from topgap.display.items import split_items
 from topgap.display.numbers import format_about, format_share
 from topgap.display.text import format_text_table
 from topgap.errors import MissingExtraError
@@ -82,9 +83,12 @@ class Publication:
             more_head, *more_rows = _list_estimates(self.result, self.level)
             head = [*head, *more_head]
             rows = [[*row, *more] for row, more in zip(rows, more_rows, strict=True)]
-        if self.release.domain_from_data:
-            head = [*head, *self.release.caveat_columns]
-            rows = [[*row, "true"] for row in rows]
+        for name, column in self.release.domain_columns.items():
+            head = [*head, name]
+            rows = [
+                [*row, "true" if value is True else value]
+                for row, value in zip(rows, column, strict=True)
+            ]
         return [head, *rows]
 
     def to_format(self, output_format: OutputFormat) -> bytes:
@@ -141,12 +145,12 @@ class Publication:
 
 
 def _list_winners(release: Release) -> list[list[Any]]:
-    """Rank, item and exact gap of each winner, below the names of these columns."""
-    rows = [[rank, item] for rank, item in enumerate(release.items, 1)]
-    if release.gaps is None:
-        return [["rank", "item"], *rows]
-    exact = [[*row, format_exact(gap)] for row, gap in zip(rows, release.gaps, strict=True)]
-    return [["rank", "item", "gap"], *exact]
+    """Rank, item or its members, and exact gap of each winner, below the names of the columns."""
+    columns: dict[str, Sequence[Any]] = {"rank": range(1, len(release) + 1)}
+    columns |= split_items(release.items)
+    if release.gaps is not None:
+        columns["gap"] = [*map(format_exact, release.gaps)]
+    return [[*columns], *map(list, zip(*columns.values(), strict=True))]
 
 
 def _list_estimates(estimates: Estimates, level: Fraction) -> list[list[Any]]:

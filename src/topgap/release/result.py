@@ -4,18 +4,21 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from topgap.display import dataframes
+from topgap.display.items import format_item, split_items
 from topgap.display.plot import plot_gaps
 from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
-from topgap.errors import ReleaseError, TopgapError
-from topgap.numbers.format import format_exact, parse_exact
+from topgap.domains import DomainDescription
+from topgap.errors import ReleaseError
+from topgap.numbers.format import format_exact
 from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
+from topgap.release.notes import NOT_PROTECTED, format_domain, format_note
+from topgap.release.parsing import FORMAT, has_json, parse_json, parse_release, require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,17 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-NOT_PROTECTED = (
-    "Not protected: the list of items was taken from the data, so that an item is named here "
-    "shows that somebody has it, whatever ε is."
-)
-"""What is said of a release whose list of items was taken from the data."""
-
-FORMAT = "topgap.release/1"
-_KEYS, _CAVEAT_KEYS = {"format", "parameters", "winners"}, {"domain_from_data", "caveat"}
-_PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
 _MOST_ROWS = 60
-_LARGEST_IN_JSON = 10**600  # whole numbers up to here can be read anywhere
 
 
 class Release:
@@ -49,6 +42,7 @@ class Release:
         items: The winners' names; None if items go by their position.
         domain_from_data: Whether the list of items was taken from the data: what is written says
             then that it is not protected that somebody has an item.
+        domain: Which items took part, in words and with their number; None if that is unknown.
 
     Raises:
         ReleaseError: These cannot have been released with these parameters.
@@ -67,13 +61,14 @@ class Release:
     ε = 1, resolution 1/10, sensitivity 1
     """
 
-    __slots__ = ("_domain_from_data", "_gap_units", "_indices", "_items", "_parameters")
+    __slots__ = ("_domain", "_domain_from_data", "_gap_units", "_indices", "_items", "_parameters")
 
     _parameters: TopK
     _indices: bytes | None  # of int64
     _gap_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
     _items: tuple[Any, ...] | None
     _domain_from_data: bool
+    _domain: DomainDescription | None
 
     def __init__(
         self,
@@ -83,38 +78,44 @@ class Release:
         items: Sequence[Any] | None = None,
         *,
         domain_from_data: bool = False,
+        domain: DomainDescription | None = None,
     ) -> None:
-        _require(isinstance(parameters, TopK), "its parameters must be a TopK")
-        _require(indices is not None or items is not None, "it must name its winners")
+        require(isinstance(parameters, TopK), "its parameters must be a TopK")
+        require(indices is not None or items is not None, "it must name its winners")
         k = parameters.k
         if indices is not None:
             indices = _read_list(indices, k, "one index per winner")
             fits = all(is_whole(i) and 0 <= i < 2**63 for i in indices)
-            _require(fits, "an index is a position, an int from 0 to below 2**63")
-            _require(len({*indices}) == k, "no winner can be named twice")
+            require(fits, "an index is a position, an int from 0 to below 2**63")
+            require(len({*indices}) == k, "no winner can be named twice")
         if gap_units is not None:
             gap_units = _read_list(gap_units, k, "one gap per winner")
-            _require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
+            require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
         if items is not None:
             items = _read_list(items, k, "one item per winner")
         is_flag = isinstance(domain_from_data, bool | np.bool_)
-        _require(is_flag, "domain_from_data is True or False")
+        require(is_flag, "domain_from_data is True or False")
+        if domain is not None:
+            require(isinstance(domain, DomainDescription), "domain is a DomainDescription")
+            require(domain.size > k, "its domain must have more items than k says")
         put = object.__setattr__  # for our own refuses
         put(self, "_parameters", parameters)
         put(self, "_indices", None if indices is None else _pack(indices))
         put(self, "_gap_units", None if gap_units is None else _pack_units(gap_units))
         put(self, "_items", None if items is None else tuple(items))
         put(self, "_domain_from_data", bool(domain_from_data))
+        put(self, "_domain", domain)
 
     @classmethod
     def from_mechanism(
         cls,
         parameters: TopK,
-        indices: bytes,
+        indices: bytes | None,
         gap_units: bytes | list[int] | None,
         items: list[Any] | None,
         *,
         domain_from_data: bool = False,
+        domain: DomainDescription | None = None,
     ) -> "Release":
         """Return the release of what the mechanism drew, without any check.
 
@@ -122,10 +123,11 @@ class Release:
 
         Args:
             parameters: The parameters of the release.
-            indices: The winners' positions as int64, in bytes.
+            indices: The winners' positions as int64, in bytes; None if they go by names alone.
             gap_units: The gaps as int64, in bytes; a list if one is larger; None without gaps.
             items: The winners' names; None if items go by their position.
             domain_from_data: Whether the list of items was taken from the data.
+            domain: Which items took part.
         """
         release = object.__new__(cls)
         put = object.__setattr__
@@ -134,6 +136,7 @@ class Release:
         put(release, "_gap_units", _pack_units(gap_units) if type(gap_units) is list else gap_units)
         put(release, "_items", None if items is None else tuple(items))
         put(release, "_domain_from_data", domain_from_data)
+        put(release, "_domain", domain)
         return release
 
     def with_items(self, items: Sequence[Any]) -> "Release":
@@ -145,8 +148,8 @@ class Release:
             ReleaseError: There is not one name for each winner.
         """
         units = None if self.gap_units is None else self.gap_units.tolist()
-        from_data = self._domain_from_data
-        return Release(self._parameters, None, units, items, domain_from_data=from_data)
+        marks: dict[str, Any] = {"domain_from_data": self._domain_from_data, "domain": self._domain}
+        return Release(self._parameters, None, units, items, **marks)
 
     @property
     def parameters(self) -> TopK:
@@ -167,10 +170,10 @@ class Release:
         true counts.
 
         Raises:
-            ReleaseError: The release was read from names alone.
+            ReleaseError: The release has names alone: it was read, or its domain is not a list.
         """
         if self._indices is None:
-            raise ReleaseError("This release was read from names alone, without positions.")
+            raise ReleaseError("This release has names alone, without positions.")
         return np.frombuffer(self._indices, dtype=np.int64)
 
     @property
@@ -206,6 +209,11 @@ class Release:
         return self._domain_from_data
 
     @property
+    def domain(self) -> DomainDescription | None:
+        """Which items took part, in words and with their number; None if that is unknown."""
+        return self._domain
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Sentences about what is not protected, which all that is shown and written has."""
         return (NOT_PROTECTED,) if self._domain_from_data else ()
@@ -214,7 +222,8 @@ class Release:
         """Everything in a dict: gaps and parameters as exact strings, items as they are.
 
         Winners go by `item` if they have names, and by `index` otherwise. If the list of items was
-        taken from the data, `domain_from_data` is True and `caveat` says what that means.
+        taken from the data, `domain_from_data` is True and `caveat` says what that means. `domain`
+        describes the domain, if it is known.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> release.to_dict()["winners"]
@@ -229,6 +238,8 @@ class Release:
             "parameters": self._parameters.to_dict(),
             "winners": winners,
         }
+        if self._domain is not None:
+            document["domain"] = self._domain.to_dict()
         if self._domain_from_data:
             document |= {"domain_from_data": True, "caveat": NOT_PROTECTED}
         return document
@@ -244,26 +255,7 @@ class Release:
         >>> Release.from_dict(release.to_dict()) == release
         True
         """
-        try:
-            known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
-            _require(known, f"it must have the format {FORMAT}")
-            caveat = _CAVEAT_KEYS & {*read}
-            _require({*read} - caveat == _KEYS, "it has other entries")
-            _require(not caveat or _has_caveat(read), "it marks its domain in another way")
-            _require({*read["parameters"]} == {*_PARAMETERS}, "it has other parameters")
-            parameters = TopK(**read["parameters"])
-            winners = [{**winner} for winner in read["winners"]]
-            items, indices, gaps = (_pop_column(winners, name) for name in ("item", "index", "gap"))
-            units = None if gaps is None else [_read_units(gap, parameters) for gap in gaps]
-        except ReleaseError:
-            raise
-        except TopgapError as error:
-            raise ReleaseError(f"This is no release: {error}") from None
-        except Exception:  # of whatever was put in the place of something else
-            raise ReleaseError("This is no release: something is missing or misplaced.") from None
-        _require(not any(winners), "a winner has an item or an index, and a gap, and nothing else")
-        _require(items is None or indices is None, "winners go by an item or by an index")
-        return cls(parameters, indices, units, items, domain_from_data=bool(caveat))
+        return cls(**parse_release(read)._asdict())
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The release as JSON, from which `from_json` makes an equal one.
@@ -272,23 +264,23 @@ class Release:
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: An item is no string, number, True, False or None, or a whole number of
-                more than 600 digits.
+            ReleaseError: An item is no string, number, True, False or None, and no tuple of these,
+                or a whole number of more than 600 digits.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> Release.from_json(release.to_json()) == release
         True
         """
-        if not all(_is_json(item) for item in self._items or ()):
+        if not all(map(has_json, self._items or ())):
             raise ReleaseError(
                 "Only items that are strings, finite numbers of at most 600 digits, True, False or "
-                "None can be written as JSON; name the items by strings."
+                "None, or tuples of them, can be written as JSON; name the items by strings."
             )
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Release":
-        """Read what `to_json` wrote.
+        """Read what `to_json` wrote; lists come back as the tuples that they were.
 
         Raises:
             ReleaseError: The text is not the JSON of a release.
@@ -297,20 +289,16 @@ class Release:
         Traceback (most recent call last):
         topgap.errors.ReleaseError: This is no release: it must have the format topgap.release/1.
         """
-        try:
-            read = json.loads(text)
-        except Exception:  # it is no text, or not JSON, or nested too deeply
-            raise ReleaseError("This is no release: it must be JSON.") from None
-        release = cls.from_dict(read)
-        _require(all(map(_is_json, release._items or ())), "its items must be strings or numbers")
-        return release
+        return cls(**parse_json(text)._asdict())
 
     def to_pandas(self) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
 
         The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
-        nearest, and `gap_units`, the exact multiple of the resolution. If the list of items was
-        taken from the data, `domain_from_data` is True in every row.
+        nearest, and `gap_units`, the exact multiple of the resolution. If the items are tuples,
+        there is a column for each member, `item_1`, `item_2` and so on, in place of `item`. What is
+        known of the domain stands in every row: `domain` describes it, and `domain_from_data` is
+        True if the list of items was taken from the data.
 
         Raises:
             ReleaseError: The items, or an enormous gap, fit no column.
@@ -359,7 +347,7 @@ class Release:
         Raises:
             ReleaseError: An enormous gap fits no column.
         """
-        columns: dict[str, Any] = {"item": [*self.items]}
+        columns: dict[str, Any] = {**split_items(self.items)}
         if self._gap_units is not None:
             if isinstance(self._gap_units, tuple):
                 raise ReleaseError(
@@ -367,12 +355,17 @@ class Release:
                 )
             columns["gap"] = [float(gap) for gap in self.gaps or ()]
             columns["gap_units"] = self.gap_units
-        return columns | self.caveat_columns
+        return columns | self.domain_columns
 
     @property
-    def caveat_columns(self) -> dict[str, list[bool]]:
-        """The column `domain_from_data`, if the list of items was taken from the data."""
-        return {"domain_from_data": [True] * len(self)} if self._domain_from_data else {}
+    def domain_columns(self) -> dict[str, list[Any]]:
+        """The columns `domain` and `domain_from_data`, where there is something to say."""
+        columns: dict[str, list[Any]] = {}
+        if self._domain is not None:
+            columns["domain"] = [format_domain(self._domain)] * len(self)
+        if self._domain_from_data:
+            columns["domain_from_data"] = [True] * len(self)
+        return columns
 
     def __len__(self) -> int:
         return self._parameters.k
@@ -390,13 +383,12 @@ class Release:
         """
         head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
         parameters = self._parameters
-        rows = [[str(rank), to_line(item)] for rank, item in enumerate(self.items[:most], 1)]
+        ranked = enumerate(self.items[:most], 1)
+        rows = [[str(rank), to_line(format_item(item))] for rank, item in ranked]
         if self.gap_units is not None:
             for row, units in zip(rows, self.gap_units[:most].tolist(), strict=True):
                 row.append(format_exact(units * parameters.resolution))
-        cost = cost or f"ε = {parameters.epsilon}"
-        note = f"{cost}, resolution {parameters.resolution}, sensitivity "
-        note += f"{parameters.sensitivity}" + ", monotonic" * parameters.monotonic
+        note = format_note(parameters, cost, self._domain)
         more = len(self) - len(rows)
         return head, rows, f"… and {more} more\n{note}" if more else note
 
@@ -433,7 +425,8 @@ class Release:
 
     def _identity(self) -> tuple[object, ...]:
         named = self._items is not None
-        return self._parameters, self._gap_units, named, self.items, self._domain_from_data
+        marks = self._domain_from_data, self._domain
+        return self._parameters, self._gap_units, named, self.items, *marks
 
     def __copy__(self) -> "Release":
         return self
@@ -445,7 +438,8 @@ class Release:
         # As in all that is written, positions go only where there are no names.
         indices = self.indices.tolist() if self._items is None else None
         units = None if self.gap_units is None else self.gap_units.tolist()
-        return _restore, (self._parameters, indices, units, self._items, self._domain_from_data)
+        marks = self._domain_from_data, self._domain
+        return _restore, (self._parameters, indices, units, self._items, *marks)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Release is frozen.")
@@ -460,13 +454,10 @@ def _restore(
     gap_units: list[int] | None,
     items: tuple[Any, ...] | None,
     domain_from_data: bool,  # noqa: FBT001 - as it was pickled
+    domain: DomainDescription | None,
 ) -> Release:
-    return Release(parameters, indices, gap_units, items, domain_from_data=domain_from_data)
-
-
-def _has_caveat(read: dict[str, Any]) -> bool:
-    """Whether it says that its domain is from the data, as a flag and in words."""
-    return read.get("domain_from_data") is True and isinstance(read.get("caveat"), str)
+    marks: dict[str, Any] = {"domain_from_data": domain_from_data, "domain": domain}
+    return Release(parameters, indices, gap_units, items, **marks)
 
 
 def _pack(numbers: Sequence[int]) -> bytes:
@@ -477,40 +468,10 @@ def _pack_units(gap_units: Sequence[int]) -> bytes | tuple[int, ...]:
     return tuple(map(int, gap_units)) if max(gap_units) >= 2**63 else _pack(gap_units)
 
 
-def _require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
-    if not holds:
-        raise ReleaseError(f"This is no release: {what}.")
-
-
 def _read_list(given: Any, k: int, what: str) -> list[Any]:
     try:
         values = [] if isinstance(given, str | bytes) else [*given]
     except Exception:  # it is no list, or fails as it is read
         values = []
-    _require(len(values) == k, f"it must have a list of {what}, as many as k says")
+    require(len(values) == k, f"it must have a list of {what}, as many as k says")
     return values
-
-
-def _read_units(gap: str, parameters: TopK) -> int:
-    try:
-        units = parse_exact(gap) / parameters.resolution
-    except ValueError:
-        raise ReleaseError("This is no release: a gap is written as in '12.5' or '37/3'.") from None
-    _require(units.denominator == 1, "a gap is a multiple of the resolution")
-    return units.numerator
-
-
-def _pop_column(winners: list[dict[str, Any]], name: str) -> list[Any] | None:
-    """Remove this key from all winners and return its values; None if the first has no such key."""
-    if not winners or name not in winners[0]:
-        return None
-    return [winner.pop(name) for winner in winners]
-
-
-def _is_json(item: object) -> bool:
-    kind = type(item)  # of which nothing is run
-    if issubclass(kind, float):
-        return isfinite(item)  # type: ignore[arg-type]
-    if issubclass(kind, int):
-        return int.__abs__(item) < _LARGEST_IN_JSON  # type: ignore[arg-type]
-    return item is None or issubclass(kind, str)
