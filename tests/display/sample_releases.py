@@ -1,6 +1,7 @@
 """Releases to show: an everyday one, and those that are hardest to show."""
 
 from topgap import Release, TopK
+from topgap.domains import DomainDescription
 
 EVERYDAY = Release(
     TopK(10, "1/2", monotonic=True),
@@ -21,9 +22,21 @@ HOSTILE = Release(
      "&lt;b&gt;\u2028\u202e\ud800\x00"],
 )  # fmt: skip
 
+VISITS = Release(
+    TopK(3, 1, monotonic=True),
+    None,
+    [2400, 310, 80],
+    [("Germany", "/start"), ("France", "/search?a, b"), ("Côte d’Ivoire", '/"')],
+    domain=DomainDescription("a list; with the texts that match /[ -~]{1,20}", 10**12),
+)
+"""Of a domain that is drawn as a run: a count of 80 stands out."""
+_ATTACKED = DomainDescription(f"the texts that match {ATTACK}{'x' * 300}\u202e$rows", 2**4096)
+
 SHOWN = {
     "everyday": EVERYDAY,
     "hostile": HOSTILE,
+    "tuples": VISITS,
+    "a hostile domain": Release(TopK(1, 1), None, [500], [(ATTACK, (1, ATTACK))], domain=_ATTACKED),
     "a single one": Release(TopK(1, "1/3"), None, [300], ["flu"]),
     "positions": Release(TopK(2, 1, resolution="1/3"), [4, 0], [37, 100]),
     "without gaps": Release(TopK(3, 1), None, None, ["flu", "cold", None]),

@@ -17,6 +17,7 @@ import pytest
 
 import topgap
 from tests.checking.secrets_held import secrets_held
+from tests.display.sample_releases import VISITS
 from topgap import (
     Estimates,
     EstimatesError,
@@ -517,6 +518,17 @@ def test_frames_have_the_same_columns(made: Estimates) -> None:
     assert frame["estimate"].tolist() == [*made.estimates]
     assert [*zip(frame["low"], frame["high"], strict=True)] == [*made.intervals("0.9")]
     assert made.to_arrow("0.9").to_pandas().equals(frame)
+
+
+def test_tuples_and_the_domain_pass_through() -> None:
+    made = estimate(VISITS, [400, 160, 130], variance=8)
+    assert Estimates.from_json(made.to_json()) == made
+    assert made.items == VISITS.items
+    for shown in (made.to_text(), made._repr_html_()):
+        assert shown.count("domain: a list; with the texts that match") == 1
+        assert shown.count("need not occur in the data") == 1
+    names = made.to_polars().columns
+    assert (names[:3], names[-2:]) == (["item_1", "item_2", "gap"], ["in_doubt", "domain"])
 
 
 def test_text_shows_as_many_digits_as_mean_something() -> None:

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -38,6 +38,7 @@ from tests.ledger.sample_ledgers import (
     refused,
 )
 from topgap import BudgetExceeded, ParameterError, ParameterTypeError, Release, TopK
+from topgap.domains import DomainDescription
 from topgap.ledger import Budget, Charge, Ledger, entry, entry_log, ledger
 from topgap.ledger.models import Verification
 from topgap.ledger.storage import database
@@ -414,6 +415,20 @@ def test_results_may_have_releases_in_them_and_cost_less(path: Path) -> None:
     made.record(made.charge("visits", "1/29", mechanism="OpenDP"), release)
     with refused("and the result cost more"):
         made.record(made.charge("visits", "1/31", mechanism="OpenDP"), release)
+
+
+def test_tuples_and_the_domain_are_kept(path: Path) -> None:
+    filled(path)
+    made = Ledger(path)
+    numbers = DomainDescription("the whole numbers from 0", 10**40)
+    release = Release(TopK(1, "1/30"), None, [125], [("Germany", 7)], domain=numbers)
+    made.record(made.charge("visits", "1/30", mechanism="topgap.top_k"), release)
+    assert Release.from_json(made.history()[-1].result or "") == release
+    dated = Release(TopK(1, "1/30"), None, [125], [("Germany", date(2026, 1, 1))], domain=numbers)
+    made.record(made.charge("visits", "1/30", mechanism="topgap.top_k"), dated)
+    kept = Release.from_json(made.history()[-1].result or "")
+    assert kept == dated.with_items(["Germany, 2026-01-01"])
+    assert isinstance(made.verify(), Verification)
 
 
 def test_a_charge_without_a_result_is_never_given_back(path: Path) -> None:

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topgap
-from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
+from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN, VISITS
 from topgap import Release, ReleaseError, TopK
+from topgap.domains import DomainDescription
 from topgap.margins import leads, least_certain_gap
 from topgap.report import read_release, to_html
 
@@ -221,6 +222,31 @@ def test_hostile_names_are_shown_and_do_nothing() -> None:
     assert shown[0] == ATTACK
     assert shown[3] == "🦠 two\\nlines"
     assert shown[5:] == ["${rows} $title $", "<!--<script>", r"&lt;b&gt;\u2028\u202e\ud800\x00"]
+    assert page.all("img") == []
+    assert len(page.all("script")) == 1
+
+
+def test_it_says_which_items_took_part_and_what_count_stands_out() -> None:
+    page = Page(to_html(VISITS))
+    assert [row[1] for row in page.rows[1:-1]] == [
+        "Germany, /start", 'France, "/search?a, b"', 'Côte d’Ivoire, "/"""',
+    ]  # fmt: skip
+    text = page.text()
+    assert "a list; with the texts that match /[ -~]{1,20} (1,000,000,000,000 items)" in text
+    assert "an item named here need not occur in the data" in text
+    assert "noise alone lifts 3 of them to about 80 or more" in text
+    assert "needs a count of about 80 to stand out" in text
+    listed = DomainDescription("a list", 3, is_listed=True)
+    listed_text = Page(to_html(Release(TopK(1, 1), [0], [1], domain=listed))).text()
+    assert "a list (3 items)" in listed_text
+    assert "need not occur" not in listed_text
+    assert "took part" not in Page(to_html(EVERYDAY)).text()
+
+
+def test_a_hostile_domain_is_text() -> None:
+    page = Page(to_html(SHOWN["a hostile domain"]))
+    assert f"the texts that match {ATTACK}" in page.text("bdi")
+    assert f'{ATTACK}, (1, "{ATTACK}")' in page.text("bdi")  # quoted, for it has brackets
     assert page.all("img") == []
     assert len(page.all("script")) == 1
 

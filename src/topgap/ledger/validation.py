@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
+from topgap.display.items import format_item
 from topgap.display.text import to_line
 from topgap.errors import LedgerError, ParameterError, ParameterTypeError, ReleaseError
 from topgap.estimates.result import Estimates
