@@ -2,12 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import log
+from math import ceil, exp, expm1, log, log1p
 
+from topgap.errors import ParameterError
+from topgap.numbers.format import to_float
+from topgap.numbers.parse import LEVEL, Number, read_parameter, read_whole
 from topgap.parameters import TopK
 
 ONE_IN = 20
 """An order is uncertain if the gap of two equal items is as large once in this many releases."""
+
+_LEAST_MISSING = Fraction(1, 10**100)
+_LARGEST_LOG = 700.0  # of a number that a float holds
 
 NEAR_TIES = (
     "Where an order or the last place is uncertain, the estimates lean one way or the other and "
@@ -78,3 +84,94 @@ def count_to_stand_out(parameters: TopK, size: int) -> Fraction:
     [253, 368, 1086]
     """
     return max(Fraction(0), parameters.scale * Fraction(log(size) - log(parameters.k)))
+
+
+def people_needed(parameters: TopK, size: int, probability: "Number" = LEVEL) -> int:
+    """Return how many people an item needs to be named with at least this probability.
+
+    That holds if at most k items have anybody, and the item is one of them: then it is named if it
+    comes out above all of the size − k items that nobody has. If the others have far more people it
+    is named only then, so no smaller number would do. It is a public number.
+
+    Args:
+        parameters: The parameters of the release. If its sensitivity is not 1, it is not the people
+            that are counted here, but the count that is needed.
+        size: The number of items in the domain; an integer of any size, above k.
+        probability: The probability to be named; between 0 and 1.
+
+    Raises:
+        ParameterError, ParameterTypeError: One of them cannot be used; the sentence says why.
+
+    >>> parameters = TopK(k=10, epsilon=1, monotonic=True)
+    >>> people_needed(parameters, 10**12), people_needed(parameters, 10**12, "1/2")
+    (299, 272)
+    """
+    size = _read_size(size, parameters.k)
+    missing = 1 - read_parameter(probability, "probability")
+    if missing <= 0:
+        raise ParameterError("probability must be below 1, such as 0.95.")
+    if missing < _LEAST_MISSING:
+        raise ParameterError("probability must be below 1 by 1e-100 or more, such as 0.95.")
+    # By the union bound this is enough: the item comes out below each other with probability t/2.
+    enough = ceil(parameters.scale * Fraction(log(size) - log(2 * missing)))
+    low, high = -1, max(0, enough)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _probability_missed(parameters, size, middle) <= missing:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def probability_named(parameters: TopK, size: int, count: int) -> float:
+    """Return the probability that an item with this count is named, in the case of `people_needed`.
+
+    That is: k − 1 items have far larger counts, and all others have 0. With n = size − k + 1 and
+    t = e^−(count/scale) the probability is (1 − (1 − t)^n) / (n·t). For if the noise of the item is
+    x times the scale, with density e^−x, each of the n − 1 others comes out above it with
+    probability t·e^−x; and (1 − t·u)^(n − 1) is to be integrated over u = e^−x from 0 to 1.
+
+    Args:
+        parameters: The parameters of the release.
+        size: The number of items in the domain; an integer of any size, above k.
+        count: The count of the item; at least 0.
+
+    Raises:
+        ParameterError, ParameterTypeError: One of them cannot be used; the sentence says why.
+
+    >>> one = TopK(k=1, epsilon=1, monotonic=True)
+    >>> probability_named(one, 4, 0), round(probability_named(one, 2, 1), 4)   # 1 − 1/(2e)
+    (0.25, 0.8161)
+    """
+    size = _read_size(size, parameters.k)
+    return 1 - _probability_missed(parameters, size, read_whole(count, "count", least=0))
+
+
+def _read_size(size: int, k: int) -> int:
+    size = read_whole(size, "size", least=1)
+    if size <= k:
+        raise ParameterError(f"size must be above k = {k}: a domain has more items than are named.")
+    return size
+
+
+def _probability_missed(parameters: TopK, size: int, count: int) -> float:
+    """One minus `probability_named`, to full precision where that is close to 1, too."""
+    n, means = size - parameters.k + 1, to_float(count / parameters.scale)
+    if count == 0:
+        return float(Fraction(n - 1, n))
+    t, log_nt = exp(-means), log(n) - means
+    if log_nt > _LARGEST_LOG:
+        return 1.0
+    nt = exp(log_nt)
+    if nt > 1:
+        per_t = -log1p(-t) / t if t else 1.0  # so that (1 − t)^n is e^−(n·t·per_t)
+        return 1 + expm1(-nt * per_t) / nt
+    # The binomial series (n−1)t/2 − (n−1)(n−2)t²/6 + …, in which each term is at most half of the
+    # one before.
+    total, term, j = 0.0, -1.0, 0
+    while abs(term) > 1e-18 * total:
+        j += 1
+        term *= -max(0.0, nt - j * t) / (j + 1)
+        total += term
+    return total
