@@ -25,6 +25,11 @@ def test_tables_show_their_members() -> None:
     ]
 
 
+def test_members_that_could_be_mistaken_are_quoted() -> None:
+    assert format_item(("", " a", "(b)", 'c"', "d (e)")) == '"", " a", "(b)", "c""", d (e)'
+    assert format_item(("a", ("b (c)",))) == 'a, ("b (c)")'
+
+
 MEMBERS = st.text('ab ,"()', max_size=4)
 
 
