@@ -1,5 +1,6 @@
 """The compiled kernel of topgap."""
 
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 import numpy as np
@@ -26,6 +27,37 @@ class Kernel:
 
         Both are bytes of int64; the gaps are a list of int where one is larger. With threads=0 the
         kernel chooses the number of threads.
+        """
+
+    def release_with_runs(
+        self,
+        answers: np.ndarray[tuple[int], np.dtype[np.int64]],
+        *,
+        runs: Sequence[tuple[int, int, int]],
+        are_listed: Callable[[list[tuple[int, int]]], Sequence[bool]],
+        in_steps: bool,
+        threads: int,
+    ) -> tuple[tuple[bytes, bytes | list[int]], list[tuple[int, int]]]:
+        """The same release where some items are in runs, none of which is written out.
+
+        A run is the answer of its items, how many there are, and how many of them are listed among
+        the answers, too. `are_listed` is asked which of a few items are, each given by its run and
+        rank. Indices from the number of answers on count through the items of runs that are
+        returned beside indices and gaps.
+        """
+
+    def run_candidates(
+        self,
+        runs: Sequence[tuple[int, int, int]],
+        *,
+        are_listed: Callable[[list[tuple[int, int]]], Sequence[bool]],
+        in_steps: bool,
+        floor: int | None,
+    ) -> tuple[list[tuple[int, int]], list[int]]:
+        """Add noise to the items of runs, and find what can be among the k + 1 largest of a whole.
+
+        The items, each by its run and rank, and their noisy answers, in ticks: all but those that
+        lie below k + 1 others, or below the floor.
         """
 
     def release_constant_work(

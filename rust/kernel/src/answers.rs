@@ -82,7 +82,7 @@ impl<'a> Blocks<'a> {
     /// Ranges of blocks, at most so many, that are about equally long and make up all.
     pub(crate) fn divided(&self, parts: usize) -> Vec<Range<usize>> {
         let blocks = self.largest.len();
-        let each = blocks.div_ceil(parts);
+        let each = blocks.div_ceil(parts).max(1);
         (0..blocks).step_by(each).map(|first| first..blocks.min(first + each)).collect()
     }
 
@@ -114,11 +114,12 @@ impl<'a> Blocks<'a> {
         Arch::new().dispatch(PushReaching { units: &units[items], first, low: low.0, found });
     }
 
-    /// An answer that at least `needed` items reach, and not many more.
-    pub(crate) fn anchor(&self, needed: usize) -> Units {
+    /// An answer that at least `needed` items reach, of which there is at least one, and not many
+    /// more; None if there are fewer blocks.
+    pub(crate) fn anchor(&self, needed: usize) -> Option<Units> {
+        let at = self.largest.len().checked_sub(needed)?;
         let mut largest = self.largest.to_vec();
-        let at = largest.len() - needed;
-        Units(*largest.select_nth_unstable(at).1)
+        Some(Units(*largest.select_nth_unstable(at).1))
     }
 
     /// A higher anchor than that: the largest one. It is worth its cost when answers are sorted, so

@@ -11,6 +11,7 @@ use crate::leading_zeros::LeadingZeros;
 use crate::quantities::{TickCount, Ticks, TicksPerUnit, Units};
 use crate::ranking::Candidate;
 use crate::rate::Rate;
+use crate::runs::{FoundInRuns, Level, RunItem, Runs};
 use crate::sampler::Sampler;
 use crate::threshold_plan::Plan;
 use crate::workers::Workers;
@@ -37,16 +38,25 @@ impl Target {
     }
 }
 
+/// The items that reach a threshold.
+pub(crate) struct Reaching {
+    pub(crate) threshold: Units,
+    /// Those of runs come last: the index of the first is the number of answers.
+    pub(crate) candidates: Vec<Candidate>,
+    /// Which items of runs these are.
+    pub(crate) run_items: Vec<RunItem>,
+}
+
 /// Find all items that reach the plan's threshold, or a lower one if fewer items do than needed.
-/// Return that threshold and the items.
 pub(crate) fn collect<W: Workers>(
     answers: Answers,
+    mut runs: Option<Runs<W::Stop>>,
     blocks: &Blocks,
     rate: &Rate,
     mut plan: Plan,
     target: Target,
     workers: &mut W,
-) -> Result<(Units, Vec<Candidate>), W::Stop> {
+) -> Result<Reaching, W::Stop> {
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     let leading_zeros = LeadingZeros::new(ticks_per_unit, rate);
     // A missed threshold falls by the distance of one leading zero, then by twice that, and so on.
@@ -55,9 +65,10 @@ pub(crate) fn collect<W: Workers>(
     let mut fall_in_zeros = 1_u32;
     let mut before = None;
     let ranges = blocks.divided(workers.size());
-    let room = target.needed.div_ceil(ranges.len()) * 3 / 2;
+    let room = target.needed.min(answers.units.len()).div_ceil(ranges.len().max(1)) * 3 / 2;
     let part = |blocks| Part { blocks, found: Found::with_room_for(room) };
     let mut parts: Vec<Part> = ranges.into_iter().map(part).collect();
+    let mut found_in_runs = FoundInRuns::default();
     loop {
         workers.each(&mut parts, |part, sampler| {
             let mut round = Round {
@@ -73,10 +84,19 @@ pub(crate) fn collect<W: Workers>(
             };
             round.run(plan.leading_zeros, part)
         })?;
-        let count: usize = parts.iter().map(|part| part.found.count).sum();
+        if let Some(runs) = &mut runs {
+            let level = Level { rate, ticks_per_unit, threshold: plan.threshold, before };
+            found_in_runs.draw(runs, level, workers.main_sampler())?;
+        }
+        let listed: usize = parts.iter().map(|part| part.found.count).sum();
+        let count = listed + found_in_runs.items.len();
         let is_enough = count >= target.needed;
         if is_enough || target.floor.is_some_and(|floor| plan.threshold <= floor) {
-            return Ok((plan.threshold, all_of(parts)));
+            let mut candidates = all_of(parts);
+            let in_runs = (answers.units.len()..).zip(&found_in_runs.excess);
+            candidates.extend(in_runs.map(|(index, &excess)| Candidate { excess, index }));
+            let run_items = found_in_runs.items;
+            return Ok(Reaching { threshold: plan.threshold, candidates, run_items });
         }
         assert!(
             plan.threshold > target.anchor,

@@ -6,7 +6,8 @@
 //! - `answers`: one pass over all answers;
 //! - `threshold_plan`: a threshold that a little more than k + 1 items will reach;
 //! - `candidates`: the items that reach it. `leading_zeros` says how unlikely an item is to reach
-//!   it, `shared_coins` skips over the unlikely ones, and `geometric` draws the noise;
+//!   it, `shared_coins` skips over the unlikely ones, and `geometric` draws the noise. `runs` finds
+//!   those of items that have equal answers and are not written out;
 //! - `ranking`: their order, and the gaps.
 //!
 //! Answers that come in parts go as far as `candidates`, and are ranked elsewhere. `constant_work`
@@ -34,16 +35,22 @@ mod leading_zeros;
 pub mod quantities;
 pub mod ranking;
 pub mod rate;
+pub mod runs;
 pub mod sampler;
 pub mod shared_coins;
 pub mod threshold_plan;
 pub mod workers;
 
+use std::cmp::Reverse;
+
+use num_bigint::BigUint;
+
 use answers::{Answers, Blocks};
-use candidates::{Target, collect};
+use candidates::{Reaching, Target, collect};
 use quantities::{Ticks, Units};
 use ranking::{Candidate, Selection, rank};
 use rate::Rate;
+use runs::{Run, RunItem, Runs};
 use threshold_plan::Plan;
 use workers::Workers;
 
@@ -61,8 +68,35 @@ pub fn select<W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Selection, W::Stop> {
-    let (_, candidates) = reaching(answers, k + 1, None, rate, plan, workers)?;
+    let Reaching { candidates, .. } = reaching(answers, None, k + 1, None, rate, plan, workers)?;
     rank(candidates, k, rate.refinement(), workers.main_sampler())
+}
+
+/// The same where some items are in runs: the law is that of all items written out.
+///
+/// There must be more than k items, those of runs included. The winners that are in runs are returned
+/// beside the selection, in which their indices go on where those of the answers end.
+///
+/// # Errors
+/// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
+pub fn select_with_runs<W: Workers>(
+    answers: Answers,
+    runs: Runs<W::Stop>,
+    k: usize,
+    rate: &Rate,
+    plan: Option<Plan>,
+    workers: &mut W,
+) -> Result<(Selection, Vec<RunItem>), W::Stop> {
+    let Reaching { candidates, run_items, .. } =
+        reaching(answers, Some(runs), k + 1, None, rate, plan, workers)?;
+    let mut selection = rank(candidates, k, rate.refinement(), workers.main_sampler())?;
+    let listed = answers.units.len();
+    let mut winners = Vec::new();
+    for index in selection.indices.iter_mut().filter(|index| **index >= listed) {
+        winners.push(run_items[*index - listed].clone());
+        *index = listed + winners.len() - 1;
+    }
+    Ok((selection, winners))
 }
 
 /// An item and its noisy answer.
@@ -90,36 +124,101 @@ pub fn noisy_candidates<W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
-    if answers.units.is_empty() {
-        return Ok(Vec::new());
+    let needed = needed.min(answers.units.len());
+    let reaching = reaching_floor(answers, None, needed, floor, rate, plan, workers)?;
+    Ok(reaching.map(|(noisy, _)| noisy).unwrap_or_default())
+}
+
+/// The same where some items are in runs; of these items, an index from the number of answers on
+/// counts through those that are returned beside them.
+///
+/// # Errors
+/// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
+///
+/// # Panics
+/// When a noisy answer has more than 127 bits.
+pub fn noisy_candidates_with_runs<W: Workers>(
+    answers: Answers,
+    runs: Runs<W::Stop>,
+    needed: usize,
+    floor: Option<Ticks>,
+    rate: &Rate,
+    plan: Option<Plan>,
+    workers: &mut W,
+) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
+    let in_runs: BigUint = runs.all.iter().map(Run::unlisted).sum();
+    let all = usize::try_from(in_runs + answers.units.len()).unwrap_or(usize::MAX);
+    let needed = needed.min(all);
+    let reaching = reaching_floor(answers, Some(runs), needed, floor, rate, plan, workers)?;
+    Ok(reaching.unwrap_or_default())
+}
+
+/// The noisy answers of the `needed` largest items, of which there are so many, and of others that
+/// may be; but for those below the floor. None if none is needed.
+fn reaching_floor<W: Workers>(
+    answers: Answers,
+    runs: Option<Runs<W::Stop>>,
+    needed: usize,
+    floor: Option<Ticks>,
+    rate: &Rate,
+    plan: Option<Plan>,
+    workers: &mut W,
+) -> Result<Option<(Vec<NoisyCandidate>, Vec<RunItem>)>, W::Stop> {
+    if needed == 0 {
+        return Ok(None);
     }
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     // A lower floor is right, too.
     let floor = floor.map(|floor| ticks_per_unit.whole_units(floor));
-    let needed = needed.min(answers.units.len());
-    let (threshold, candidates) = reaching(answers, needed, floor, rate, plan, workers)?;
+    let Reaching { threshold, candidates, run_items } =
+        reaching(answers, runs, needed, floor, rate, plan, workers)?;
     let threshold = ticks_per_unit.ticks(threshold);
     let noisy = |Candidate { excess, index }| NoisyCandidate {
         noisy_answer: threshold + excess.signed(),
         index,
     };
-    Ok(candidates.into_iter().map(noisy).collect())
+    Ok(Some((candidates.into_iter().map(noisy).collect(), run_items)))
 }
 
 /// A threshold, and the items that reach it. The threshold is so low that `needed` items reach it,
-/// or not above the floor. There are at least so many answers, and at least one.
+/// or not above the floor. There are at least so many items, and at least one.
 fn reaching<W: Workers>(
     answers: Answers,
+    runs: Option<Runs<W::Stop>>,
     needed: usize,
     floor: Option<Units>,
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(Units, Vec<Candidate>), W::Stop> {
+) -> Result<Reaching, W::Stop> {
     let log_block =
         plan.map_or_else(|| Blocks::fitting(answers.units.len(), needed), |plan| plan.log_block);
     let blocks = Blocks::new(answers.units, log_block, workers)?;
-    let target = Target { needed, anchor: blocks.anchor(needed), floor };
-    let plan = plan.unwrap_or_else(|| threshold_plan::plan(answers, &blocks, target, rate));
-    collect(answers, &blocks, rate, plan, target, workers)
+    let all_runs = runs.as_ref().map_or(&[][..], |runs| runs.all);
+    let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };
+    let plan =
+        plan.unwrap_or_else(|| threshold_plan::plan(answers, &blocks, all_runs, target, rate));
+    collect(answers, runs, &blocks, rate, plan, target, workers)
+}
+
+/// An answer that at least `needed` items have or exceed, and not many more.
+///
+/// Of the runs, those with the largest answers count, as many as makes that answer the largest.
+fn anchor(blocks: &Blocks, runs: &[Run], needed: usize) -> Units {
+    let mut runs: Vec<(Units, BigUint)> =
+        runs.iter().map(|run| (run.answer, run.unlisted())).collect();
+    runs.sort_by_key(|run| Reverse(run.0));
+    let mut best = blocks.anchor(needed);
+    let mut in_runs = BigUint::ZERO;
+    for (answer, unlisted) in runs {
+        in_runs += unlisted;
+        let left = usize::try_from(&in_runs).map_or(0, |in_runs| needed.saturating_sub(in_runs));
+        let with_run = if left == 0 {
+            Some(answer)
+        } else {
+            blocks.anchor(left).map(|listed| listed.min(answer))
+        };
+        best = best.max(with_run);
+    }
+    best.expect("as many items as needed")
 }

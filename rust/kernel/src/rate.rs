@@ -121,6 +121,22 @@ impl Rate {
         Ticks((grid_steps << self.digits).cast_signed())
     }
 
+    /// The most leading zeros, up to `most`, that noise needs to reach so many ticks: as many as
+    /// `ticks_at_leading_zeros` proves.
+    #[must_use]
+    pub(crate) fn leading_zeros_at(&self, ticks: Ticks, most: u32) -> u32 {
+        let (mut proved, mut open) = (0, most.saturating_add(1));
+        while open - proved > 1 {
+            let middle = proved + (open - proved) / 2;
+            if self.ticks_at_leading_zeros(middle) <= ticks {
+                proved = middle;
+            } else {
+                open = middle;
+            }
+        }
+        proved
+    }
+
     /// The first and last grid step on which the noise can be, when its uniform number U has
     /// `leading_zeros` zeros, then the bits of `y` from its highest, a 1, of which `known` are known.
     ///
@@ -138,13 +154,31 @@ impl Rate {
     #[inline(always)]
     pub(crate) fn bracket(&self, leading_zeros: u64, y: u64, known: u32) -> Option<(u64, u64)> {
         if leading_zeros >= MAX_COUNTED_ZEROS {
-            return None;
+            return self.far_bracket(leading_zeros, y, known);
         }
         let whole = (leading_zeros << FRACTION_BITS).cast_signed();
         let logarithm = (whole + self.logarithm.minus_log2(y)).max(0).cast_unsigned();
         let middle = high_product(logarithm, self.grid_steps_per_zero);
         let error = self.least_error + ((self.spread >> 1) >> (known - 1));
         Some((middle.saturating_sub(error) >> self.shift, (middle + error) >> self.shift))
+    }
+
+    /// The same for any number of leading zeros below 2^32: those of the items of a large run.
+    ///
+    /// With z = `leading_zeros`, L = z + L₁ where L₁ = −log₂(U·2^z) lies, as above, between l − e and
+    /// l + e for l the logarithm of y alone. So L·ln 2/rate is the sum of z·ln 2/rate and of what
+    /// `middle` and `error` bracket. The first, in multiples of 2^−`shift`, is at least `far` and at
+    /// most far + 1 + 2z/2^`POINT_BITS`.
+    fn far_bracket(&self, leading_zeros: u64, y: u64, known: u32) -> Option<(u64, u64)> {
+        let zeros = u128::from(u32::try_from(leading_zeros).ok()?);
+        let far = (zeros * u128::from(self.grid_steps_per_zero)) >> POINT_BITS;
+        let far_error = (zeros >> (POINT_BITS - 1)) + 2;
+        let logarithm = self.logarithm.minus_log2(y).max(0).cast_unsigned();
+        let middle = far + u128::from(high_product(logarithm, self.grid_steps_per_zero));
+        let error = u128::from(self.least_error + ((self.spread >> 1) >> (known - 1)));
+        let first = u64::try_from(middle.saturating_sub(error) >> self.shift).ok()?;
+        let last = u64::try_from((middle + error + far_error) >> self.shift).ok()?;
+        Some((first, last))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the kernel draws at random. Each kind of draw has a law of its own, and a test of its own.
 
+use num_bigint::BigUint;
+
 use crate::bit_source::BitSource;
 use crate::geometric::geometric;
 use crate::quantities::TickCount;
@@ -27,6 +29,18 @@ pub trait Sampler {
         end: u64,
         leading_zeros: u32,
     ) -> Result<Option<u64>, Self::Stop>;
+
+    /// The first of the ranks `from..end` of a run whose coin of probability 2^−`leading_zeros` shows
+    /// heads.
+    ///
+    /// # Errors
+    /// When there are no more draws.
+    fn first_head_of_run(
+        &mut self,
+        from: BigUint,
+        end: &BigUint,
+        leading_zeros: u32,
+    ) -> Result<Option<BigUint>, Self::Stop>;
 
     /// Whether the next `count` bits are all 0.
     ///
@@ -62,6 +76,15 @@ impl<S: BitSource> Sampler for S {
         end: u64,
         leading_zeros: u32,
     ) -> Result<Option<u64>, S::Stop> {
+        first_head(from, &end, leading_zeros, self)
+    }
+
+    fn first_head_of_run(
+        &mut self,
+        from: BigUint,
+        end: &BigUint,
+        leading_zeros: u32,
+    ) -> Result<Option<BigUint>, S::Stop> {
         first_head(from, end, leading_zeros, self)
     }
 

@@ -6,6 +6,7 @@ use crate::answers::{Answers, Blocks};
 use crate::candidates::Target;
 use crate::quantities::Units;
 use crate::rate::Rate;
+use crate::runs::Run;
 
 /// What the candidates must reach, and how the many items that hardly can are skipped.
 #[derive(Clone, Copy, Debug)]
@@ -42,43 +43,132 @@ const FALL_PER_BIN: u64 = 215;
 const FALL_PER_HALF_BIN: u64 = 235;
 
 /// A plan by which enough items are likely to reach the threshold, and hardly more than needed.
-pub(crate) fn plan(answers: Answers, blocks: &Blocks, mut target: Target, rate: &Rate) -> Plan {
+pub(crate) fn plan(
+    answers: Answers,
+    blocks: &Blocks,
+    runs: &[Run],
+    target: Target,
+    rate: &Rate,
+) -> Plan {
     let needed = target.needed;
-    let mut counts = histogram(answers, blocks, target.lowest(), rate);
+    let scale = Scale::new(answers, rate);
+    let base =
+        |lowest: Units| runs.iter().map(|run| scale.base(run, needed)).fold(lowest, Units::max);
+    let mut anchor = base(target.lowest());
+    let mut counts = histogram(answers, blocks, needed, anchor, rate);
     if blocks.size() > 1
         && counts[MIDDLE_BIN..].iter().sum::<u64>() > ITEM * MANY_TIMES_NEEDED * needed as u64
+        && let Some(listed) = blocks.anchor(needed)
     {
-        target.anchor = blocks.highest_anchor(answers.units, target.anchor, needed);
-        counts = histogram(answers, blocks, target.lowest(), rate);
+        anchor = anchor.max(blocks.highest_anchor(answers.units, listed, needed));
+        counts = histogram(answers, blocks, needed, anchor, rate);
     }
-    let bin = threshold_bin(&counts, needed as u64);
+    let in_runs = runs.iter().map(|run| scale.reaching(run, anchor)).sum();
+    let bin = threshold_bin(&counts, in_runs, needed as u64);
     let quarters = u32::try_from(bin - MIDDLE_BIN).expect("a bin");
-    let steps = (rate.ticks_at_leading_zeros(quarters).0 >> rate.refinement()) / 4;
-    let above = if quarters == 0 { 0 } else { steps / i128::from(answers.steps_per_unit) };
     Plan {
-        threshold: target.lowest().saturating_add(Units::nearest(above)),
+        threshold: anchor.saturating_add(scale.units(quarters)),
         leading_zeros: choose_leading_zeros(&counts, bin, answers.units.len() as u64),
         log_block: blocks.log_size,
     }
 }
 
-/// About how many items lie in each bin: the largest of each block, and a sample of the others.
-fn histogram(answers: Answers, blocks: &Blocks, anchor: Units, rate: &Rate) -> [u64; BINS] {
+/// Distances in quarters of that of one leading zero, and how many items of a run rise by them.
+struct Scale<'a> {
+    rate: &'a Rate,
+    steps_per_unit: u64,
+}
+
+impl<'a> Scale<'a> {
+    fn new(answers: Answers, rate: &'a Rate) -> Self {
+        Self { rate, steps_per_unit: answers.steps_per_unit }
+    }
+
+    /// The distance of so many quarters, in units.
+    fn units(&self, quarters: u32) -> Units {
+        let steps = (self.rate.ticks_at_leading_zeros(quarters).0 >> self.rate.refinement()) / 4;
+        let units = if quarters == 0 { 0 } else { steps / i128::from(self.steps_per_unit) };
+        Units::nearest(units)
+    }
+
+    /// How high a run rises: many times as many of its items as needed can be expected to reach this.
+    /// A run that has not so many items rises nowhere.
+    fn base(&self, run: &Run, needed: usize) -> Units {
+        let spare = 4 * i64::from((MANY_TIMES_NEEDED * needed as u64).ilog2());
+        u32::try_from(quarter_log2(run) - spare)
+            .map_or(Units::MIN, |quarters| run.answer.saturating_add(self.units(quarters)))
+    }
+
+    /// How many of a run's items can be expected to reach an answer.
+    fn reaching(&self, run: &Run, anchor: Units) -> u64 {
+        let all = quarter_log2(run);
+        let per_unit = self.rate.ticks_per_unit(self.steps_per_unit);
+        let per_quarter = (self.rate.ticks_at_leading_zeros(1).0 / 4).max(1);
+        let distance = per_unit.difference(anchor, run.answer).0.max(0) / per_quarter;
+        let log = all - i64::try_from(distance).unwrap_or(i64::MAX).min(all + MAX_QUARTERS);
+        let whole = log.div_euclid(4).clamp(-8, 40);
+        let quarter = [256, 304, 362, 431][usize::try_from(log.rem_euclid(4)).expect("of 4")];
+        if whole < 0 { quarter >> -whole } else { quarter << whole }
+    }
+}
+
+/// Beyond this, a fall of probabilities makes no difference.
+const MAX_QUARTERS: i64 = 64;
+
+/// Four times the logarithm of how many items of a run are not listed, rounded down; less than 0 if
+/// none is.
+fn quarter_log2(run: &Run) -> i64 {
+    let unlisted = run.unlisted();
+    let bits = unlisted.bits();
+    if bits == 0 {
+        return -MAX_QUARTERS;
+    }
+    // Its first 16 bits, and how often 2^(1/4) goes into them.
+    let first = if bits > 16 { &unlisted >> (bits - 16) } else { &unlisted << (16 - bits) };
+    let first = u64::try_from(first).expect("16 bits");
+    let quarters = [38_968, 46_341, 55_109].iter().filter(|&&bar| first >= bar).count();
+    4 * i64::try_from(bits - 1).expect("few bits") + i64::try_from(quarters).expect("at most 3")
+}
+
+/// About how many items lie in each bin: the largest of each block, and a sample of the others. Where
+/// few blocks reach the anchor, all their items that do are counted.
+fn histogram(
+    answers: Answers,
+    blocks: &Blocks,
+    needed: usize,
+    anchor: Units,
+    rate: &Rate,
+) -> [u64; BINS] {
     let bins = Bins::new(answers, anchor, rate);
     let mut counts = [0; BINS];
-    for &unit in blocks.largest.iter() {
+    let mut high = Vec::new();
+    for (block, &unit) in blocks.largest.iter().enumerate() {
         if let Some(bin) = bins.of(Units(unit)) {
             counts[bin] += ITEM;
         }
+        if unit >= anchor.0 && high.len() <= 2 * needed {
+            high.push(block);
+        }
     }
-    if blocks.size() > 1 {
-        let weight = answers.units.len().div_ceil(SAMPLED_ITEMS);
-        for (i, &unit) in answers.units.iter().enumerate().step_by(weight) {
-            if let Some(bin) = bins.of(Units(unit))
-                && !blocks.is_first_largest(answers.units, i)
-            {
-                counts[bin] += ITEM * weight as u64;
-            }
+    if blocks.size() == 1 {
+        return counts;
+    }
+    let weight = answers.units.len().div_ceil(SAMPLED_ITEMS);
+    for (i, &unit) in answers.units.iter().enumerate().step_by(weight) {
+        if let Some(bin) = bins.of(Units(unit))
+            && !blocks.is_first_largest(answers.units, i)
+        {
+            counts[bin] += ITEM * weight as u64;
+        }
+    }
+    if high.len() <= 2 * needed {
+        counts[MIDDLE_BIN..].fill(0);
+        let mut reaching = Vec::new();
+        high.into_iter().for_each(|block| {
+            blocks.push_reaching(answers.units, block, anchor, &mut reaching);
+        });
+        for bin in reaching.into_iter().filter_map(|index| bins.of(answers.at(index))) {
+            counts[bin] += ITEM;
         }
     }
     counts
@@ -116,13 +206,18 @@ impl Bins {
 }
 
 /// The highest bin, from the anchor's upwards, that enough items can be expected to reach.
-fn threshold_bin(counts: &[u64; BINS], needed: u64) -> usize {
+///
+/// Of the items in runs, `in_runs` can be expected to reach the anchor, in multiples as the counts.
+fn threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
     let target = ITEM * (needed + 3 * needed.isqrt() / 2 + 4);
     // From below: how many of the items in lower bins reach each.
     let mut from_below = [0; BINS];
     for bin in 1..BINS {
         from_below[bin] =
             (from_below[bin - 1] * FALL_PER_BIN + counts[bin - 1] * FALL_PER_HALF_BIN) / ITEM;
+        if bin == MIDDLE_BIN {
+            from_below[bin] += in_runs;
+        }
     }
     let mut above = 0;
     for bin in (MIDDLE_BIN..BINS).rev() {

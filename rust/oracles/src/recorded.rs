@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use num_bigint::BigUint;
 use topgap_kernel::quantities::{TickCount, Ticks};
 use topgap_kernel::rate::Rate;
 use topgap_kernel::sampler::Sampler;
@@ -54,6 +55,20 @@ impl Sampler for Recorded<'_> {
         self.others += usize::from(from < end);
         let head = self.tape.first_head(from, end, leading_zeros)?;
         assert!(head.is_none_or(|head| (from..end).contains(&head)), "a head is one of the items");
+        Ok(head)
+    }
+
+    fn first_head_of_run(
+        &mut self,
+        from: BigUint,
+        end: &BigUint,
+        leading_zeros: u32,
+    ) -> Result<Option<BigUint>, Infallible> {
+        self.others += usize::from(from < *end);
+        let first = from.clone();
+        let head = self.tape.first_head_of_run(from, end, leading_zeros)?;
+        let is_of_run = |head: &BigUint| (&first..end).contains(&head);
+        assert!(head.as_ref().is_none_or(is_of_run), "a head is one of the run");
         Ok(head)
     }
 

@@ -16,11 +16,12 @@ use topgap_kernel::geometric::geometric;
 use topgap_kernel::laplace::laplace;
 use topgap_kernel::quantities::{Ticks, Units};
 use topgap_kernel::rate::{GRID_BITS, Rate};
+use topgap_kernel::runs::{Run, RunItem, Runs};
 use topgap_kernel::sampler::Sampler;
 use topgap_kernel::shared_coins::first_head;
 use topgap_kernel::threshold_plan::Plan;
 use topgap_kernel::workers::{Sequential, Workers};
-use topgap_kernel::{noisy_candidates, select};
+use topgap_kernel::{noisy_candidates, noisy_candidates_with_runs, select, select_with_runs};
 use topgap_probe::script::{self, Noise, Record};
 use topgap_probe::tape::{Counted, Missing, Tape, Words, walk};
 
@@ -36,6 +37,7 @@ fn main() -> io::Result<()> {
             "minus_log2" => FastLog2::shared().minus_log2(given.number("y")).to_string(),
             "floor" => floor(&given),
             "heads" => walk_heads(&given),
+            "heads_of_run" => walk_heads_of_run(&given),
             "geometric" => walk_geometric(&given),
             "laplace" => walk_laplace(&given),
             "noise" => noise(&given),
@@ -60,7 +62,22 @@ impl Given<'_> {
 
     fn numbers<T: FromStr>(&self, name: &str) -> Vec<T> {
         let read = |number: &str| number.parse().unwrap_or_else(|_| panic!("{name}: no numbers"));
-        self.0[name].split(',').map(read).collect()
+        self.0[name].split(',').filter(|number| !number.is_empty()).map(read).collect()
+    }
+
+    /// Runs, as in `0:12:3+5` for twelve items with the answer 0 of which the ranks 3 and 5 are listed.
+    fn runs(&self) -> Vec<(Run, Vec<BigUint>)> {
+        let whole = |number: &str| BigUint::from_str(number).expect("digits");
+        let read = |run: &str| {
+            let [answer, size, listed] = run.split(':').collect::<Vec<_>>()[..] else {
+                panic!("a run is an answer, a size and ranks")
+            };
+            let listed: Vec<BigUint> =
+                listed.split('+').filter(|rank| !rank.is_empty()).map(whole).collect();
+            let answer = Units(answer.parse().expect("an answer"));
+            (Run { answer, size: whole(size), listed: listed.len() }, listed)
+        };
+        self.0.get("runs").map_or_else(Vec::new, |runs| runs.split(',').map(read).collect())
     }
 
     fn ratio(&self, name: &str) -> Ratio {
@@ -100,9 +117,25 @@ fn walk_heads(given: &Given) -> String {
     given.walk(|tape| {
         let mut heads = Vec::new();
         let mut from = 0;
-        while let Some(head) = first_head(from, items, leading_zeros, tape)? {
+        while let Some(head) = first_head(from, &items, leading_zeros, tape)? {
             heads.push(head);
             from = head + 1;
+        }
+        Ok(joined(&heads))
+    })
+}
+
+/// The same over the ranks of a run, from `first` on: so that numbers of several words are drawn.
+fn walk_heads_of_run(given: &Given) -> String {
+    let (first, leading_zeros): (BigUint, u32) =
+        (given.number("first"), given.number("leading_zeros"));
+    let end = &first + given.number::<u64>("items");
+    given.walk(|tape| {
+        let mut heads: Vec<BigUint> = Vec::new();
+        let mut from = first.clone();
+        while let Some(head) = first_head(from, &end, leading_zeros, tape)? {
+            heads.push(&head - &first);
+            from = head + 1_u8;
         }
         Ok(joined(&heads))
     })
@@ -161,6 +194,8 @@ fn bits_of_select(given: &Given) -> String {
 /// One run of the whole kernel, or as far as the candidates.
 struct Release<'a> {
     answers: Answers<'a>,
+    /// Runs beside the answers, and which of their ranks are listed.
+    runs: Vec<(Run, Vec<BigUint>)>,
     k: usize,
     rate: Rate,
     plan: Option<Plan>,
@@ -182,6 +217,7 @@ impl<'a> Release<'a> {
         });
         Self {
             answers: Answers { units, steps_per_unit: given.number("per_unit") },
+            runs: given.runs(),
             k: given.number("k"),
             rate: given.rate(),
             plan,
@@ -197,26 +233,59 @@ impl<'a> Release<'a> {
         if self.candidates {
             return self.candidates(&mut workers);
         }
-        let selection = if self.constant_work {
-            select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?
+        let (selection, run_items) = if self.constant_work {
+            (select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?, Vec::new())
+        } else if self.runs.is_empty() {
+            (select(self.answers, self.k, &self.rate, self.plan, &mut workers)?, Vec::new())
         } else {
-            select(self.answers, self.k, &self.rate, self.plan, &mut workers)?
+            let (all, mut are_listed) = self.runs();
+            let runs = Runs { all: &all, are_listed: &mut are_listed };
+            select_with_runs(self.answers, runs, self.k, &self.rate, self.plan, &mut workers)?
         };
         let gaps: Vec<u128> = selection.gaps.iter().map(|gap| gap.0).collect();
-        Ok(format!("{};{}", joined(&selection.indices), joined(&gaps)))
+        Ok(format!(
+            "{};{}",
+            joined(&self.written_out(&selection.indices, &run_items)),
+            joined(&gaps)
+        ))
+    }
+
+    /// The runs, and what says which of their items are listed.
+    fn runs<E>(&self) -> (Vec<Run>, impl FnMut(&[RunItem]) -> Result<Vec<bool>, E> + Send) {
+        let all = self.runs.iter().map(|run| run.0.clone()).collect();
+        let is_listed = |item: &RunItem| self.runs[item.run].1.contains(&item.rank);
+        (all, move |items: &[RunItem]| Ok(items.iter().map(is_listed).collect()))
+    }
+
+    /// The positions in a list of all answers, and after them of all items of each run.
+    fn written_out(&self, indices: &[usize], run_items: &[RunItem]) -> Vec<BigUint> {
+        let position = |&index: &usize| match index.checked_sub(self.answers.units.len()) {
+            None => BigUint::from(index),
+            Some(i) => {
+                let before = self.runs[..run_items[i].run].iter().map(|run| &run.0.size);
+                before.sum::<BigUint>() + &run_items[i].rank + self.answers.units.len()
+            }
+        };
+        indices.iter().map(position).collect()
     }
 
     /// The candidates that no other k + 1 exceed, and that reach the floor: index and noisy answer.
     fn candidates<W: Workers>(&self, workers: &mut W) -> Result<String, W::Stop> {
-        let mut found =
-            noisy_candidates(self.answers, self.k + 1, self.floor, &self.rate, self.plan, workers)?;
+        let (needed, floor, rate, plan) = (self.k + 1, self.floor, &self.rate, self.plan);
+        let (mut found, run_items) = if self.runs.is_empty() {
+            (noisy_candidates(self.answers, needed, floor, rate, plan, workers)?, Vec::new())
+        } else {
+            let (all, mut are_listed) = self.runs();
+            let runs = Runs { all: &all, are_listed: &mut are_listed };
+            noisy_candidates_with_runs(self.answers, runs, needed, floor, rate, plan, workers)?
+        };
         found.sort_by_key(|each| Reverse(each.noisy_answer));
         let last = found.get(self.k).map(|each| each.noisy_answer);
         found.retain(|each| Some(each.noisy_answer) >= last.max(self.floor));
         found.sort_by_key(|each| each.index);
         let ticks: Vec<i128> = found.iter().map(|each| each.noisy_answer.0).collect();
         let indices: Vec<usize> = found.iter().map(|each| each.index).collect();
-        Ok(format!("{};{}", joined(&indices), joined(&ticks)))
+        Ok(format!("{};{}", joined(&self.written_out(&indices, &run_items)), joined(&ticks)))
     }
 }
 

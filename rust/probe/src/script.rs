@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use num_bigint::BigUint;
 use topgap_kernel::quantities::TickCount;
 use topgap_kernel::rate::Rate;
 use topgap_kernel::sampler::Sampler;
@@ -72,6 +73,16 @@ impl Sampler for Script<'_> {
         Ok((head != NONE).then_some(head))
     }
 
+    fn first_head_of_run(
+        &mut self,
+        from: BigUint,
+        end: &BigUint,
+        leading_zeros: u32,
+    ) -> Result<Option<BigUint>, Draw> {
+        let head = self.first_head(small(&from), small(end), leading_zeros)?;
+        Ok(head.map(BigUint::from))
+    }
+
     fn all_zero(&mut self, count: u32) -> Result<bool, Draw> {
         self.next(Draw::AllZero { count }).map(|result| result == 1)
     }
@@ -83,6 +94,11 @@ impl Sampler for Script<'_> {
     fn checkpoint(&mut self) -> Result<(), Draw> {
         Ok(())
     }
+}
+
+/// A rank of a run that is small enough to be walked.
+fn small(rank: &BigUint) -> u64 {
+    u64::try_from(rank).expect("a small run")
 }
 
 /// Writes down which draws are asked for, and gives the same results whoever asks.
@@ -101,6 +117,16 @@ impl Sampler for Record {
     }
 
     fn first_head(&mut self, from: u64, end: u64, leading_zeros: u32) -> Result<Option<u64>, ()> {
+        self.draws.push(format!("head{from}-{end}-{leading_zeros}"));
+        Ok(None)
+    }
+
+    fn first_head_of_run(
+        &mut self,
+        from: BigUint,
+        end: &BigUint,
+        leading_zeros: u32,
+    ) -> Result<Option<BigUint>, ()> {
         self.draws.push(format!("head{from}-{end}-{leading_zeros}"));
         Ok(None)
     }

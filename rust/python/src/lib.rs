@@ -1,5 +1,7 @@
 //! The Python face of the kernel: nothing but the translation between the two worlds.
 
+mod patterns;
+
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -18,11 +20,14 @@ use topgap_kernel::constant_work::select_constant_work;
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::floats::{self, FloatProblem};
 use topgap_kernel::laplace::laplace;
-use topgap_kernel::quantities::Ticks;
+use topgap_kernel::quantities::{Ticks, Units};
 use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::{GRID_BITS, Rate};
+use topgap_kernel::runs::{Run, RunItem, Runs};
 use topgap_kernel::workers::{Sequential, Threads};
-use topgap_kernel::{NoisyCandidate, noisy_candidates, select};
+use topgap_kernel::{
+    NoisyCandidate, noisy_candidates, noisy_candidates_with_runs, select, select_with_runs,
+};
 
 pyo3::import_exception!(topgap.errors, KernelError);
 
@@ -39,6 +44,7 @@ const DRAWS_PER_CHECKPOINT: usize = 1 << 12;
 const TICK_BITS: u32 = 120;
 
 const TOO_SHORT: &str = "The kernel's integers are too short for it.";
+const TOO_FEW: &str = "There must be more answers than winners.";
 const TOO_MANY: &str = "So many draws do not fit into memory; draw fewer at a time.";
 const DEFECT: &str = "The kernel met a defect of its own, or answers that were changed while it ran; nothing was released.";
 const STOPPED: &str = "The work was stopped; nothing was released.";
@@ -53,12 +59,20 @@ type Released<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 /// The indices of items, as the bytes of int64, and their noisy answers in ticks.
 type Found<'py> = (Bound<'py, PyBytes>, Vec<i128>);
 
+/// A run: its answer, how many items it has, and how many of them are listed.
+type RunGiven = (i64, BigUint, usize);
+
+/// An item of a run: the run's number, and the rank in it.
+type RunFound = (usize, BigUint);
+
 /// Asks whether to go on.
 type Checkpoint = Box<dyn FnMut() -> PyResult<()> + Send + Sync>;
 
 /// The compiled kernel of topgap.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::patterns::Pattern;
     #[pymodule_export]
     use super::{Kernel, Laplace, Stream, Streams, floor_to_steps};
 
@@ -155,6 +169,68 @@ impl Kernel {
         released(py, &selection)
     }
 
+    /// The same release where some items are in runs: indices, gaps, and the items of runs, each as
+    /// its run and rank, through which indices from the number of answers on count.
+    #[pyo3(signature = (answers, *, runs, are_listed, in_steps, threads))]
+    fn release_with_runs<'py>(
+        &self,
+        py: Python<'py>,
+        answers: PyReadonlyArray1<'py, i64>,
+        runs: Vec<RunGiven>,
+        are_listed: Py<PyAny>,
+        in_steps: bool,
+        threads: usize,
+    ) -> PyResult<(Released<'py>, Vec<RunFound>)> {
+        let answers = self.answers(&answers, in_steps)?;
+        let all = read_runs(runs)?;
+        let in_runs: BigUint = all.iter().map(Run::unlisted).sum();
+        if self.k == 0 || in_runs + answers.units.len() <= BigUint::from(self.k) {
+            return Err(PyValueError::new_err(TOO_FEW));
+        }
+        let mut are_listed = ask_python(are_listed);
+        let runs = Runs { all: &all, are_listed: &mut are_listed };
+        let count = answers.units.len();
+        let threads = threads_for(count, threads);
+        let (selection, run_items) = detached(py, count, || {
+            if threads == 1 {
+                let sampler = &mut fresh(check_signals)?;
+                let mut workers = Sequential { sampler, parts: 1 };
+                select_with_runs(answers, runs, self.k, &self.rate, None, &mut workers)
+            } else {
+                let workers = &mut in_threads(threads)?;
+                select_with_runs(answers, runs, self.k, &self.rate, None, workers)
+            }
+        })?;
+        Ok((released(py, &selection)?, run_items.into_iter().map(run_found).collect()))
+    }
+
+    /// Add noise to the items of runs: the items and noisy answers, in ticks, of all but those that
+    /// lie below k + 1 others of them, or below the floor.
+    #[pyo3(signature = (runs, *, are_listed, in_steps, floor))]
+    fn run_candidates(
+        &self,
+        py: Python<'_>,
+        runs: Vec<RunGiven>,
+        are_listed: Py<PyAny>,
+        in_steps: bool,
+        floor: Option<BigInt>,
+    ) -> PyResult<(Vec<RunFound>, Vec<i128>)> {
+        let all = read_runs(runs)?;
+        let mut are_listed = ask_python(are_listed);
+        let runs = Runs { all: &all, are_listed: &mut are_listed };
+        let steps_per_unit = if in_steps { 1 } else { self.steps_per_unit };
+        let answers = Answers { units: &[], steps_per_unit };
+        let floor = floor.map(|floor| clamped(&floor));
+        let needed = self.k.saturating_add(1);
+        let (found, run_items) = detached(py, 0, || {
+            let sampler = &mut fresh(check_signals)?;
+            let mut workers = Sequential { sampler, parts: 1 };
+            noisy_candidates_with_runs(answers, runs, needed, floor, &self.rate, None, &mut workers)
+        })?;
+        let ticks = found.iter().map(|found| found.noisy_answer.0).collect();
+        Ok((run_items.into_iter().map(run_found).collect(), ticks))
+    }
+
     /// The same release, with the same work for all answers.
     #[pyo3(signature = (answers, *, in_steps))]
     fn release_constant_work<'py>(
@@ -234,10 +310,35 @@ impl Kernel {
     ) -> PyResult<Answers<'a>> {
         let answers = self.answers(answers, in_steps)?;
         if self.k == 0 || answers.units.len() <= self.k {
-            return Err(PyValueError::new_err("There must be more answers than winners."));
+            return Err(PyValueError::new_err(TOO_FEW));
         }
         Ok(answers)
     }
+}
+
+/// Runs as the kernel takes them.
+fn read_runs(runs: Vec<RunGiven>) -> PyResult<Vec<Run>> {
+    let read = |(answer, size, listed): RunGiven| {
+        if size < BigUint::from(listed) {
+            return Err(PyValueError::new_err("More items of a run are listed than it has."));
+        }
+        Ok(Run { answer: Units(answer), size, listed })
+    };
+    runs.into_iter().map(read).collect()
+}
+
+/// Ask a function of Python which of some items of runs are listed.
+fn ask_python(are_listed: Py<PyAny>) -> impl FnMut(&[RunItem]) -> PyResult<Vec<bool>> + Send {
+    move |items| {
+        Python::attach(|py| {
+            let items: Vec<_> = items.iter().map(|item| (item.run, &item.rank)).collect();
+            are_listed.call1(py, (items,))?.extract(py)
+        })
+    }
+}
+
+fn run_found(item: RunItem) -> RunFound {
+    (item.run, item.rank)
 }
 
 /// What may be published, as Python takes it.
