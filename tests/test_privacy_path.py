@@ -28,7 +28,7 @@ from topgap.selection import measurement, mechanism
 
 SOURCE = Path(topgap.__file__).parent
 FOLDERS = ("selection", "sampling", "reference")
-BESIDE = ("domain", "numbers.parse", "parameters", "sealing", "spark.partitions")
+BESIDE = ("numbers.parse", "parameters", "sealing", "spark.partitions")
 INSECURE = {"topgap.reference.insecure_floats", "topgap.reference.insecure_tape"}
 
 
@@ -54,7 +54,7 @@ LIBRARIES = {
 }  # fmt: skip
 # What these modules may import besides each other; none of it draws, and none sees an answer.
 MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
-    "topgap._core", "topgap.display.text", "topgap.errors", "topgap.estimates.noise",
+    "topgap._core", "topgap.display.text", "topgap.domains", "topgap.errors", "topgap.estimates.noise",
     "topgap.estimates.result", "topgap.ledger.charging",
     "topgap.numbers.format", "topgap.release", "topgap.selection", "topgap.sources.columns",
     "topgap.spark.executors", "topgap.user_stacklevel",
@@ -180,6 +180,7 @@ def test_the_reading_sees_them(source: str) -> None:
 
 # All that a sentence of these folders may hold besides its own words: types, shapes and parameters.
 PUBLIC_FACTS = {
+    "domain_size",
     "type(answers).__name__", "type(domain).__name__", "type(names).__name__",
     "type(other).__name__",
     "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count",

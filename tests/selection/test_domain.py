@@ -53,7 +53,7 @@ class ReadOnly(Mapping[str, int]):
 
 def numbers(answers: Any, domain: Any, items: Any = None, k: int = 1) -> list[Any]:
     """What takes part, in the order of the domain."""
-    return [*find_participants(answers, items, domain, k).numbers]
+    return [*find_participants(answers, items, domain, TopK(k, 1)).numbers]
 
 
 RELEASING: list[Callable[..., Release | Estimates]] = [

@@ -30,6 +30,11 @@ class DomainDescription:
     size: int
     is_listed: bool = False
 
+    @classmethod
+    def of_list(cls, size: int) -> "DomainDescription":
+        """Describe a list of so many items."""
+        return cls("a list", size, is_listed=True)
+
     def __str__(self) -> str:
         return f"{self.words} ({self.format_size()} items)"
 

@@ -2,10 +2,10 @@
 
 import re
 from decimal import Decimal
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from topgap.errors import ItemsError, MissingExtraError, SelectorError
-from topgap.parameters import TopK
 from topgap.sealing import seal_errors
 from topgap.selection.candidate_pool import Candidate, CandidatePool, Part
 from topgap.selection.item_names import TWICE
@@ -22,6 +22,8 @@ _WHOLE = re.compile(r"-?(0x[0-9a-f]+|[0-9]+)")
 def to_arrow(pool: CandidatePool) -> "pa.Table":
     """The candidates as a table of `item` and `value`: ticks, and in the last 32 bits the tag.
 
+    A pool that remembers all names, those of its domain, has a row without a value for each other.
+
     Raises:
         MissingExtraError: pyarrow is not installed.
         ItemsError: Items go by their position, or their names do not fit in one column.
@@ -30,8 +32,10 @@ def to_arrow(pool: CandidatePool) -> "pa.Table":
     if pool.named is False:
         raise ItemsError("Items that go by their position cannot go elsewhere; name them.")
     candidates = pool.as_part().candidates
+    names = [candidate.item for candidate in candidates]
+    others = [*(pool.seen.names or set()).difference(names)] if pool.domain is not None else []
     try:
-        items = pa.array([candidate.item for candidate in candidates])
+        items = pa.array([*names, *others])
         if pa.types.is_nested(items.type):
             raise TypeError
     except (pa.ArrowException, OverflowError, TypeError, ValueError):  # Unicode's is of these
@@ -39,16 +43,17 @@ def to_arrow(pool: CandidatePool) -> "pa.Table":
             "The items' names do not fit in one Arrow column; let all be strings, or integers."
         ) from None
     numbers = [candidate.ticks << _TAG_BITS | pool.tag for candidate in candidates]
+    missing = [None] * len(others)
     if all(abs(number) < 10**_MOST_DECIMAL_DIGITS for number in numbers):
-        values = pa.array(numbers, type=pa.decimal128(_MOST_DECIMAL_DIGITS, 0))
+        values = pa.array([*numbers, *missing], type=pa.decimal128(_MOST_DECIMAL_DIGITS, 0))
     else:
-        values = pa.array([*map(hex, numbers)], type=pa.string())
+        values = pa.array([*map(hex, numbers), *missing], type=pa.string())
     return pa.table({"item": items, "value": values})
 
 
 @seal_errors
-def from_arrow(parameters: TopK, table: Any) -> CandidatePool:
-    """The pool of what `to_arrow` wrote, of one pool or of several put together.
+def fill_from_arrow(pool: CandidatePool, table: Any) -> None:
+    """Put into a new pool what `to_arrow` wrote, of one pool or of several put together.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -56,11 +61,11 @@ def from_arrow(parameters: TopK, table: Any) -> CandidatePool:
         SelectorError: It is no such table, or was written with other parameters.
     """
     pa = _pyarrow()
-    pool = CandidatePool(parameters)
     try:
         table = table if isinstance(table, pa.Table) else pa.table(table)
         items, values = table["item"].to_pylist(), table["value"].to_pylist()
-        numbers = [*map(_parse_whole, values)]
+        is_candidate = [value is not None or pool.domain is None for value in values]
+        numbers = [_parse_whole(value) for value in compress(values, is_candidate)]
         is_twice = len({*items}) < len(items)
     except Exception:  # it is no table, or has no such columns
         raise SelectorError(
@@ -76,9 +81,10 @@ def from_arrow(parameters: TopK, table: Any) -> CandidatePool:
         raise ItemsError(TWICE)
     if items:
         ticks = [number >> _TAG_BITS for number in numbers]
-        # Of what was cut off nothing is known, so no names are remembered.
-        pool.keep(Part([*map(Candidate, ticks, items)], None, None, len(items), named=True))
-    return pool
+        candidates = [*map(Candidate, ticks, compress(items, is_candidate))]
+        # Without a domain, nothing is known of what was cut off: no names are remembered.
+        names = None if pool.domain is None else items
+        pool.keep(Part(candidates, None, names, len(items), named=True))
 
 
 def _parse_whole(value: object) -> int:

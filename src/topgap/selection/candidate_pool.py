@@ -14,12 +14,14 @@ from zlib import crc32
 import numpy as np
 
 from topgap._core import Stream
+from topgap.domains import Domain, DomainDescription
 from topgap.errors import ItemsError, SelectorError
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sampling.sampler import Sampler
 from topgap.selection.answers import check_enough, floor_answers, to_kernel_array
 from topgap.selection.item_names import TWICE, SeenNames, look_up
+from topgap.selection.unlisted import FindListed, Unlisted, check_domain
 
 
 class Candidate(NamedTuple):
@@ -57,12 +59,13 @@ class Ranking(NamedTuple):
     items: list[Any]
     gap_units: list[int]
     named: bool
+    domain: DomainDescription | None = None
 
     def release(self, *, gaps: bool = True) -> Release:
         """The release of these winners."""
         units = self.gap_units if gaps else None
         if self.named:
-            return Release(self.parameters, None, units, self.items)
+            return Release(self.parameters, None, units, self.items, domain=self.domain)
         return Release(self.parameters, self.items, units)
 
 
@@ -79,6 +82,10 @@ class CandidatePool:
             twice. If not, the caller knows that none is.
         keep_answers: Whether the plain answers of the candidates are kept, so that the winners can
             be measured. They go nowhere else.
+        domain: The domain that all items are members of, as it names them. Those that are never
+            added have the answer 0 and are drawn as a run, once, when the pool is ranked.
+        find_listed: Says which of a few members were added. Without it the pool remembers the names
+            of all items, and says so itself.
 
     Attributes:
         candidates: The items that can still win, and sometimes a few more.
@@ -95,12 +102,14 @@ class CandidatePool:
 
     __slots__ = (
         "_answers",
+        "_find_listed",
         "_floor",
         "_keeps_answers",
         "_process",
         "_stream",
         "candidates",
         "count",
+        "domain",
         "named",
         "parameters",
         "seen",
@@ -113,12 +122,19 @@ class CandidatePool:
         stream: Stream | None = None,
         remember_names: bool = True,
         keep_answers: bool = False,
+        domain: Domain | None = None,
+        find_listed: FindListed | None = None,
     ) -> None:
+        if domain is not None:
+            check_domain(domain, parameters)
+            remember_names = find_listed is None
         self.parameters = parameters
+        self.domain = domain
         self.candidates: Candidates = []
         self.count = 0
-        self.named: bool | None = None
-        self.seen = SeenNames() if remember_names else SeenNames(None)
+        self.named: bool | None = None if domain is None else True
+        self.seen = SeenNames(() if remember_names else None, forget=domain is None)
+        self._find_listed = find_listed
         self._process = os.getpid()
         self._stream = stream
         self._keeps_answers = keep_answers
@@ -135,7 +151,8 @@ class CandidatePool:
     @property
     def tag(self) -> int:
         """A checksum of 32 bits that differs where ticks cannot be compared."""
-        return crc32(f"{self.parameters}, refinement {self.refinement}".encode())
+        of = "" if self.domain is None else f", of {self.domain.description}"
+        return crc32(f"{self.parameters}, refinement {self.refinement}{of}".encode())
 
     def add(self, numbers: Any, names: Any, *, threads: int = 0) -> None:
         """Draw the noise of some more items, and keep those that can still win.
@@ -223,12 +240,13 @@ class CandidatePool:
         raise SelectorError("A pool of candidates stays where it is; send a Selector.")
 
     def check_enough(self) -> None:
-        """See whether there are more candidates than winners.
+        """See whether there are more candidates than winners, as there are with a domain.
 
         Raises:
             AnswersError: There are not.
         """
-        check_enough(len(self.candidates), self.parameters.k)
+        if self.domain is None:
+            check_enough(len(self.candidates), self.parameters.k)
 
     def rank(self) -> Ranking:
         """Rank the candidates; they are used up then, and their noise forgotten.
@@ -239,17 +257,39 @@ class CandidatePool:
         """
         self.check_process()
         self.check_enough()
-        k = self.parameters.k
+        k, domain = self.parameters.k, self.domain
         candidates = cut(self.candidates, k + 1)
+        if domain is not None:
+            candidates = cut([*candidates, *self._draw_unlisted(domain, candidates)], k + 1)
         items, gap_units = rank(candidates, k, self.refinement, Sampler())
         self.candidates, self._floor, self.seen = [], None, SeenNames(None)
-        return Ranking(self.parameters, items, gap_units, bool(self.named))
+        description = None if domain is None else domain.description
+        return Ranking(self.parameters, items, gap_units, bool(self.named), description)
 
     def take_answers(self, items: list[Any]) -> list[Any]:
-        """The plain answers of these items, which were kept; all are forgotten then."""
+        """The plain answers of these items, which were kept; all are forgotten then.
+
+        Members of the domain that were never added have the answer 0.
+        """
         self.check_process()
         answers, self._answers = self._answers, {}
+        if self.domain is not None:
+            return [answers.get(item, 0) for item in items]
         return [answers[item] for item in items]
+
+    def _draw_unlisted(self, domain: Domain, candidates: Candidates) -> Candidates:
+        """Those members of the domain that were never added and can still win."""
+        kernel, needed = self.parameters.kernel, self.parameters.k + 1
+        assert kernel is not None  # noqa: S101 - a domain was refused otherwise
+        find_listed = self._find_listed or (self.seen.names or set()).intersection
+        unlisted = Unlisted(domain, self.count, find_listed)
+        items, ticks = kernel.run_candidates(
+            [unlisted.as_run()],
+            are_listed=unlisted.are_listed,
+            in_steps=False,
+            floor=min(each.ticks for each in candidates) if len(candidates) >= needed else None,
+        )
+        return [*map(Candidate, ticks, unlisted.names(items))]
 
     def _draw_ticks(self, numbers: Any, threads: int) -> tuple[list[int], list[int]]:
         """Places among the numbers of those that can still win, and their noisy answers."""

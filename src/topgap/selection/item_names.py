@@ -111,6 +111,10 @@ class SeenNames:
 
     Beyond `MOST_REMEMBERED` names, or `MOST_TEXT` characters of them, none is remembered any more.
 
+    Args:
+        names: Those that are remembered from the start; None to remember none.
+        forget: Whether too many names are forgotten. If not, all are remembered, however many.
+
     Attributes:
         names: The names that are remembered; None if there are too many, or they are not known.
 
@@ -122,10 +126,11 @@ class SeenNames:
 once.
     """
 
-    __slots__ = ("_characters", "names")
+    __slots__ = ("_characters", "_forget", "names")
 
-    def __init__(self, names: "Iterable[Any] | None" = ()) -> None:
+    def __init__(self, names: "Iterable[Any] | None" = (), *, forget: bool = True) -> None:
         self.names: set[Any] | None = None if names is None else {*names}
+        self._forget = forget
         self._characters = _count_characters(self.names or ())
 
     def check(self, names: Any) -> Any:
@@ -134,7 +139,8 @@ once.
         Raises:
             ItemsError: One was, or is not equal to itself.
         """
-        if self.names is None or (not self.names and len(names) > MOST_REMEMBERED):
+        is_too_much = self._forget and not self.names and len(names) > MOST_REMEMBERED
+        if self.names is None or is_too_much:
             return None  # there is nothing to compare with, or nothing will be remembered
         new = to_list(names)
         try:
@@ -153,7 +159,8 @@ once.
             self.names = None
             return
         characters = self._characters + _count_characters(names)
-        if len(self.names) + len(names) > MOST_REMEMBERED or characters > MOST_TEXT:
+        is_too_much = len(self.names) + len(names) > MOST_REMEMBERED or characters > MOST_TEXT
+        if self._forget and is_too_much:
             self.names = None
         else:
             self.names.update(names)

@@ -5,8 +5,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from topgap._core import Laplace
 from topgap.errors import AnswersError, ParameterError
 from topgap.numbers.parse import Number, read_parameter
@@ -14,7 +12,7 @@ from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sampling.sampler import Sampler
 from topgap.selection.answers import floor_answers
-from topgap.selection.mechanism import Prepared, select_prepared
+from topgap.selection.mechanism import Prepared, select_with_answers
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,8 @@ measure with.
         Raises:
             KernelError: As of `topgap.top_k`.
         """
-        release = select_prepared(self.selection, data, gaps=True)
-        return release, self.measure(_take(data.numbers, release.indices))
+        release, answers = select_with_answers(self.selection, data)
+        return release, self.measure(answers)
 
     def measure(self, answers: Any) -> tuple[Fraction, ...]:
         """The answers of the k winners, rounded down, plus noise.
@@ -107,10 +105,6 @@ measure with.
             raise AnswersError(f"Only the {self.selection.k} winners are measured, each once.")
         noise = laplace(self.rate, len(steps))
         return tuple((a + x) * resolution for a, x in zip(steps, noise, strict=True))
-
-
-def _take(numbers: Any, indices: Any) -> Any:
-    return numbers[indices] if isinstance(numbers, np.ndarray) else [numbers[i] for i in indices]
 
 
 def laplace(rate: Fraction, count: int) -> list[int]:

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
+from topgap._core import Kernel
+from topgap.domains import DomainDescription
 from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
@@ -18,6 +20,7 @@ from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.item_names import look_up
 from topgap.selection.options import ReleaseOptions, TopKOptions
 from topgap.selection.participants import find_participants
+from topgap.selection.unlisted import Unlisted
 
 
 @overload
@@ -254,8 +257,13 @@ def _select(
     if pending is NO_CHARGE and not check:  # the usual way, and without a detour
         return select_prepared(parameters, data, gaps=gaps)
     if check:
-        found = len(data.numbers), count_occurring(data.numbers)
-        return describe_check(parameters, pending, *found, domain_from_data=data.domain_from_data)
+        return describe_check(
+            parameters,
+            pending,
+            data.size,
+            count_occurring(data.numbers),
+            domain_from_data=data.domain_from_data,
+        )
     return charge_and_select(parameters, data, pending, gaps=gaps)
 
 
@@ -276,6 +284,8 @@ class Prepared(NamedTuple):
         threads: How many threads are to look at them.
         constant_work: Whether the work is to be the same whatever they are.
         domain_from_data: Whether the list of items is known to be from the data.
+        domain: The domain that was given, if one was.
+        unlisted: All other members of a domain that is not written out.
     """
 
     numbers: Any
@@ -284,6 +294,13 @@ class Prepared(NamedTuple):
     threads: int
     constant_work: bool
     domain_from_data: bool
+    domain: DomainDescription | None = None
+    unlisted: Unlisted | None = None
+
+    @property
+    def size(self) -> int:
+        """How many items take part."""
+        return len(self.numbers) if self.domain is None else self.domain.size
 
 
 def prepare(
@@ -298,19 +315,26 @@ def prepare(
     """Take out what was handed in, and check all of it."""
     threads = read_threads(threads)
     constant_work = read_flag(constant_work, "constant_work")
-    if constant_work and domain is not None:
+    if constant_work and (domain is not None or getattr(answers, "domain", None) is not None):
         raise ParameterError(
             "constant_work needs the answers of all items in order, because looking names up in a "
             "domain takes longer for some data; leave one of the two out."
         )
-    numbers, names, domain_from_data = find_participants(answers, items, domain, parameters.k)
+    found = find_participants(answers, items, domain, parameters)
+    numbers = found.numbers
     if constant_work:
         _check_constant_work(parameters, threads, numbers)
     steps_per_unit = parameters.resolution.denominator
     kernel_array = to_kernel_array(numbers, steps_per_unit)
+    shift = 0 if kernel_array is None else kernel_array.shift
+    if found.unlisted is not None and not -(2**63) < shift <= 2**63:
+        kernel_array = None  # the answer 0 is too far from the others for the kernel
     if kernel_array is None:
         floor_answers(numbers, steps_per_unit)  # which sees whether all are finite numbers
-    return Prepared(numbers, kernel_array, names, threads, constant_work, domain_from_data)
+    return Prepared(
+        numbers, kernel_array, found.names, threads, constant_work, found.domain_from_data,
+        found.domain, found.unlisted,
+    )  # fmt: skip
 
 
 def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> None:
@@ -331,28 +355,102 @@ def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> Non
 
 def select_prepared(parameters: TopK, data: Prepared, *, gaps: bool) -> Release:
     """The release of prepared answers."""
-    indices, gap_units = _draw(parameters, data)
-    winners = None
+    return _release(parameters, data, _draw(parameters, data), gaps=gaps)
+
+
+def select_with_answers(parameters: TopK, data: Prepared) -> tuple[Release, Any]:
+    """The release of prepared answers, and the winners' own answers, which are secret."""
+    drawn = _draw(parameters, data)
+    release, numbers = _release(parameters, data, drawn, gaps=True), data.numbers
+    places = np.frombuffer(drawn.places, dtype=np.int64)
+    if isinstance(numbers, np.ndarray) and not drawn.unlisted:
+        return release, numbers[places]
+    listed = len(numbers)
+    return release, [numbers[place] if place < listed else 0 for place in places.tolist()]
+
+
+class _Drawn(NamedTuple):
+    """What was drawn.
+
+    Attributes:
+        places: The winners' positions among the answers, as int64 in bytes. The positions of those
+            that have no answer go on from there.
+        gap_units: The gaps in steps, as int64 in bytes, or a list where one is larger.
+        unlisted: The names of the winners that have no answer.
+    """
+
+    places: bytes
+    gap_units: bytes | list[int]
+    unlisted: list[Any]
+
+
+def _release(parameters: TopK, data: Prepared, drawn: _Drawn, *, gaps: bool) -> Release:
+    winners, places = None, drawn.places
     if data.names is not None:
-        winners = look_up(data.names, np.frombuffer(indices, dtype=np.int64).tolist())
-    units = gap_units if gaps else None
+        winners = _name_winners(data.names, np.frombuffer(places, dtype=np.int64).tolist(), drawn)
     return Release.from_mechanism(
-        parameters, indices, units, winners, domain_from_data=data.domain_from_data
+        parameters,
+        places if data.unlisted is None else None,
+        drawn.gap_units if gaps else None,
+        winners,
+        domain_from_data=data.domain_from_data,
+        domain=data.domain,
     )
 
 
-def _draw(parameters: TopK, data: Prepared) -> tuple[bytes, bytes | list[int]]:
-    """The winners' indices and the gaps in steps, as the kernel gives them."""
-    kernel, array = parameters.kernel, data.kernel_array
-    if kernel is not None and array is not None:
-        if data.constant_work:
-            return kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
-        return kernel.release(array.numbers, in_steps=array.in_steps, threads=data.threads)
-    # Numbers too large for the kernel: a pool has the same law, and takes its time.
-    pool = CandidatePool(parameters)
-    pool.add(data.numbers, None)
+def _name_winners(names: Any, places: list[int], drawn: _Drawn) -> list[Any]:
+    if not drawn.unlisted:
+        return look_up(names, places)
+    listed, unlisted = len(names), drawn.unlisted
+    return [names[place] if place < listed else unlisted[place - listed] for place in places]
+
+
+def _draw(parameters: TopK, data: Prepared) -> _Drawn:
+    """Draw the winners and their gaps."""
+    kernel, array, unlisted = parameters.kernel, data.kernel_array, data.unlisted
+    if kernel is None or array is None:
+        return _draw_by_pool(parameters, data)
+    if unlisted is not None:
+        return _draw_with_unlisted(kernel, array, unlisted, data.threads)
+    if data.constant_work:
+        drawn = kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
+    else:
+        drawn = kernel.release(array.numbers, in_steps=array.in_steps, threads=data.threads)
+    return _Drawn(*drawn, [])
+
+
+def _draw_with_unlisted(
+    kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
+) -> _Drawn:
+    """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
+    drawn, items = kernel.release_with_runs(
+        array.numbers,
+        runs=[unlisted.as_run(-array.shift)],
+        are_listed=unlisted.are_listed,
+        in_steps=array.in_steps,
+        threads=threads,
+    )
+    return _Drawn(*drawn, unlisted.names(items))
+
+
+def _draw_by_pool(parameters: TopK, data: Prepared) -> _Drawn:
+    """Draw from numbers too large for the kernel: a pool has the same law, and takes its time."""
+    names, unlisted = data.names, data.unlisted
+    if unlisted is None:
+        pool = CandidatePool(parameters)
+        pool.add(data.numbers, None)
+        ranking = pool.rank()
+        return _Drawn(np.array(ranking.items, dtype=np.int64).tobytes(), ranking.gap_units, [])
+    pool = CandidatePool(
+        parameters, domain=unlisted.domain, find_listed=unlisted.find_listed, remember_names=False
+    )
+    pool.add(data.numbers, names)
     ranking = pool.rank()
-    return np.array(ranking.items, dtype=np.int64).tobytes(), ranking.gap_units
+    places = {name: place for place, name in enumerate(names)}
+    others = [name for name in ranking.items if name not in places]
+    places |= {name: len(names) + i for i, name in enumerate(others)}
+    winners = [places[name] for name in ranking.items]
+    return _Drawn(np.array(winners, dtype=np.int64).tobytes(), ranking.gap_units, others)
 
 
 _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.int64})

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.domains import MOST_ITEMS, Counts, Domain, FromData
+from topgap.domains import ABSENT, MOST_ITEMS, Counts, Domain, DomainDescription, FromData
 from topgap.errors import DomainError, DomainWarning, ItemsError
+from topgap.parameters import TopK
 from topgap.sealing import seal_errors
 from topgap.selection.answers import Array, check_enough, is_from_library, read, read_chosen
 from topgap.selection.item_names import choose_names, to_indexable_names, to_list
+from topgap.selection.unlisted import Unlisted, check_domain, check_domain_size
 from topgap.user_stacklevel import find_user_stacklevel
 
 _SEEMS_TAKEN = (
@@ -21,6 +23,9 @@ _SEEMS_TAKEN = (
 )
 
 
+_TWO_ANSWERS = "An item of the domain has two answers; give each one."
+
+
 class Participants(NamedTuple):
     """Who takes part.
 
@@ -28,44 +33,65 @@ class Participants(NamedTuple):
         numbers: Their answers.
         names: Their names, or None.
         domain_from_data: Whether their list is known to be from the data.
+        domain: The domain that they are members of, if one was given.
+        unlisted: All other members of a domain that is not written out; None otherwise.
     """
 
     numbers: "Array | list[Any]"
     names: Any
     domain_from_data: bool = False
+    domain: DomainDescription | None = None
+    unlisted: Unlisted | None = None
 
 
-def read_part(answers: object, items: object) -> "tuple[Array | list[Any], Any]":
+def read_part(
+    answers: object, items: object, domain: Domain | None = None
+) -> "tuple[Array | list[Any], Any]":
     """The answers of some items of a larger whole, with their names or None.
+
+    With a domain these are the answers of its members, named as it names them.
 
     Raises:
         AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used.
 
     >>> read_part([3, 5], ["ash", "oak"])
     ([3, 5], ['ash', 'oak'])
+    >>> read_part([3, 5], ["ash", "oak"], Domain(["elm", "oak"]))
+    ([5], ['oak'])
     """
+    if domain is not None:
+        return _choose_members(answers, items, domain)
     numbers, names = read(answers)
     return numbers, choose_names(answers, names, items, len(numbers))
 
 
 @seal_errors
-def find_participants(answers: object, items: object, domain: object, k: int) -> Participants:
-    """The answers that take part in a release of k winners, with their names.
+def find_participants(
+    answers: object, items: object, domain: object, parameters: TopK
+) -> Participants:
+    """The answers that take part in a release, with their names.
 
     Args:
         answers: As `topgap.top_k` takes them.
         items: Their names, if they have none of their own.
         domain: The public list; None if the answers are of all items of one.
-        k: There must be more than so many.
+        parameters: There must be more than k of them.
 
     Raises:
         DomainError: The list cannot be used, by what it is alone.
         AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used. With
             a domain, none of this is because of an item that is not on the list.
 
-    >>> find_participants({"flu": 2, "gout": None}, None, ["cold", "flu"], 1)
-    Participants(numbers=[0, 2], names=['cold', 'flu'], domain_from_data=False)
+    >>> answers = {"flu": 2, "gout": None}
+    >>> found = find_participants(answers, None, ["cold", "flu"], TopK(k=1, epsilon=1))
+    >>> found.numbers, found.names
+    ([0, 2], ['cold', 'flu'])
     """
+    if domain is None and isinstance(answers, Counts):
+        domain = answers.domain
+    if isinstance(domain, Domain) and not domain.is_listed:
+        return _match_rule(answers, items, domain, parameters)
+    k = parameters.k
     if domain is not None and type(domain) is not FromData:
         return _match_domain(answers, items, domain, k)
     numbers, names = read(answers)
@@ -85,10 +111,7 @@ def find_participants(answers: object, items: object, domain: object, k: int) ->
 def _match_domain(answers: object, items: object, domain: object, k: int) -> Participants:
     """As the domain has them: 0 for who has no answer, and without those that are not on it."""
     members, places = _read_members(domain)
-    if len(members) <= k:
-        raise DomainError(
-            f"With k = {k} the domain must have at least {k + 1} items; it has {len(members)}."
-        )
+    check_domain_size(len(members), k)
     found: dict[int, int] = {}  # the place of each answer on the list, and among the answers
 
     def find(own: Any, count: int) -> list[int]:
@@ -102,13 +125,47 @@ def _match_domain(answers: object, items: object, domain: object, k: int) -> Par
                 continue
             if place is not None:
                 if place in found:
-                    raise ItemsError("An item of the domain has two answers; give each one.")
+                    raise ItemsError(_TWO_ANSWERS)
                 found[place] = position
         return [*found.values()]
 
     numbers = read_chosen(answers, find)
     whole = _with_zeros(numbers, [*found], len(members))
-    return Participants(whole, members)
+    description = DomainDescription.of_list(len(members))
+    return Participants(whole, members, domain=description)
+
+
+def _match_rule(answers: object, items: object, domain: Domain, parameters: TopK) -> Participants:
+    """Those that have an answer, and all other members of a domain that is not written out."""
+    check_domain(domain, parameters)
+    numbers, names = _choose_members(answers, items, domain)
+    listed = {*names}
+    unlisted = Unlisted(domain, len(listed), listed.intersection)
+    return Participants(numbers, names, domain=domain.description, unlisted=unlisted)
+
+
+def _choose_members(
+    answers: object, items: object, domain: Domain
+) -> "tuple[Array | list[Any], list[Any]]":
+    """The answers of those that are members, and their names as the domain has them.
+
+    Raises:
+        AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used; none
+            of this is because of an item that is no member.
+    """
+    members: list[Any] = []
+
+    def find(own: Any, count: int) -> list[int]:
+        found = domain.find(_read_names(own, items))
+        if len(found) != count:
+            raise ItemsError("There is not one item for each answer; give each one.")
+        places = [place for place, member in enumerate(found) if member is not ABSENT]
+        members.extend(found[place] for place in places)
+        if len({*members}) < len(members):
+            raise ItemsError(_TWO_ANSWERS)
+        return places
+
+    return read_chosen(answers, find), members
 
 
 def _read_names(own: Any, given: object) -> Any:

@@ -5,12 +5,8 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from topgap.errors import (
-    ItemsError,
-    KernelError,
-    ParameterTypeError,
-    SelectorError,
-)
+from topgap.domains import Domain
+from topgap.errors import ItemsError, KernelError, ParameterTypeError, SelectorError
 from topgap.ledger.charging import LedgerLike, open_ledger, prepare_charge
 from topgap.numbers.parse import read_flag, read_threads
 from topgap.parameters import TopK
@@ -19,6 +15,7 @@ from topgap.selection import candidate_arrow
 from topgap.selection.candidate_pool import CandidatePool, Part, Ranking
 from topgap.selection.item_names import TWICE
 from topgap.selection.participants import read_part
+from topgap.selection.unlisted import to_domain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +35,9 @@ class Selector:
     as long as these are at most 262,144 with at most 16,777,216 characters (`MOST_REMEMBERED`,
     `MOST_TEXT`), and with the items that can still win; beyond that it is for you to make sure.
 
+    With a domain, its members take part, each with 0 unless an answer is added. Those without an
+    answer are drawn once, at the release, and the names of all others are remembered for that.
+
     What it holds is as secret as the answers, and its copies hold the same noise: release only one.
     It belongs to the process that made it, whose threads may use it together; to another process it
     goes by pickle or as Arrow. An interruption loses nothing, unless it comes in the short moment
@@ -45,15 +45,22 @@ class Selector:
 
     Args:
         parameters: What is released and how private it is.
+        domain: The domain, a `topgap.Domain` or a list; without one, the items that are added are
+            the public list.
 
     Raises:
         ParameterTypeError: `parameters` is no `TopK`.
+        DomainError: The domain cannot be used, or has no more than k members.
 
     >>> selector = Selector(TopK(k=2, epsilon=1))
     >>> selector.add({"ash": 10**9, "elm": 0})
     >>> selector.add([5, 10**6], items=["fir", "oak"])
     >>> selector.release().items
     ('ash', 'oak')
+    >>> selector = Selector(TopK(k=1, epsilon=1), domain=["elm", "fir", "oak"])
+    >>> selector.add({"ash": 10**9, "oak": 10**6})
+    >>> selector.release().items
+    ('oak',)
     """
 
     __slots__ = (
@@ -67,7 +74,7 @@ class Selector:
         "_used_up",
     )
 
-    def __init__(self, parameters: TopK) -> None:
+    def __init__(self, parameters: TopK, *, domain: object = None) -> None:
         if not isinstance(parameters, TopK):
             raise ParameterTypeError(
                 f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
@@ -76,7 +83,7 @@ class Selector:
         self._parameters = parameters
         self._lock = RLock()
         self._busy = False
-        self._pool = CandidatePool(parameters)
+        self._pool = CandidatePool(parameters, domain=to_domain(domain))
         self._ranking: Ranking | None = None
         self._releases: dict[bool, Release] = {}
         self._charged: tuple[Any, str] | None = None  # the ledger's path, and the data set
@@ -87,13 +94,19 @@ class Selector:
         """What is released and how private it is."""
         return self._parameters
 
+    @property
+    def domain(self) -> Domain | None:
+        """The domain, if there is one."""
+        return self._pool.domain
+
     def add(self, answers: object, items: object = None, *, threads: int | None = None) -> None:
         """Add the answers of some more items; none, if they are empty.
 
         Args:
             answers: One number per item; see `topgap.top_k` for what may hold them.
             items: Their names, in the same order, if the answers have none of their own. Without
-                names items go by their position, counted from 0 through all parts.
+                names items go by their position, counted from 0 through all parts; with a domain
+                they must have names, and those that are no members are left out.
             threads: How many look at the answers at once; see `topgap.top_k`.
 
         Raises:
@@ -104,7 +117,7 @@ class Selector:
             KernelError: The system gave no randomness. Nothing is added on an error.
         """
         threads = read_threads(threads)
-        numbers, names = read_part(answers, items)
+        numbers, names = read_part(answers, items, self.domain)
         with self._in_use():
             self._check_open()
             if len(numbers) == 0:
@@ -123,8 +136,8 @@ class Selector:
         Raises:
             ParameterTypeError: `other` is no selector.
             ItemsError: An item is in both, or items go by their position in either.
-            SelectorError: `other` is this selector, has other parameters, or one of the two has
-                been released or merged into another. Nothing is merged on an error.
+            SelectorError: `other` is this selector, has other parameters or another domain, or one
+                of the two has been released or merged into another. Nothing is merged on an error.
 
         >>> parameters = TopK(k=1, epsilon=1)
         >>> east, west = Selector(parameters), Selector(parameters)
@@ -140,6 +153,8 @@ class Selector:
             raise SelectorError("A selector cannot be merged with itself.")
         if other._parameters != self._parameters:
             raise SelectorError("Selectors are merged only if their parameters are equal.")
+        if other.domain != self.domain:
+            raise SelectorError("Selectors are merged only if their domains are equal.")
         first, second = sorted((self, other), key=id)  # one way round, or two may wait
         with first._in_use(), second._in_use():
             self._check_open()
@@ -226,7 +241,8 @@ class Selector:
 
         A value is a noisy answer, in fractions of the resolution, and a secret; its last 32 bits
         tell the parameters, so that tables of others are not mistaken for these. It is a
-        decimal(38), or hexadecimal text if one is longer. There are hardly more than k + 1 rows.
+        decimal(38), or hexadecimal text if one is longer. There are hardly more than k + 1 rows;
+        with a domain, every other item that was added has a row, too, without a value.
         The rows of several selectors with equal parameters and different items, put together, are
         what all of them hold.
 
@@ -241,12 +257,13 @@ class Selector:
             return candidate_arrow.to_arrow(self._pool)
 
     @classmethod
-    def from_arrow(cls, parameters: TopK, table: Any) -> "Selector":
+    def from_arrow(cls, parameters: TopK, table: Any, *, domain: object = None) -> "Selector":
         """Take over what `to_arrow` wrote, of one selector or of several put together.
 
         Args:
             parameters: Those of the selectors that wrote it.
             table: The Arrow table, or what Arrow can make one of.
+            domain: Theirs, if they have one.
 
         Raises:
             MissingExtraError: pyarrow is not installed.
@@ -259,8 +276,8 @@ class Selector:
         >>> Selector.from_arrow(parameters, selector.to_arrow()).release().items
         ('ash',)
         """
-        selector = cls(parameters)
-        selector._pool = candidate_arrow.from_arrow(parameters, table)
+        selector = cls(parameters, domain=domain)
+        candidate_arrow.fill_from_arrow(selector._pool, table)
         return selector
 
     def __repr__(self) -> str:
@@ -275,7 +292,7 @@ class Selector:
     def __reduce__(self) -> tuple[Any, ...]:
         with self._in_use():
             self._check_open()
-            return _restore, (self._parameters, self._pool.as_part(), self._pool.tag)
+            return _restore, (self._parameters, self._pool.as_part(), self.domain, self._pool.tag)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -302,11 +319,11 @@ class Selector:
     def _use_up(self, how: str) -> None:
         """Forget what is secret, and say from now on what became of it."""
         self._used_up = how
-        self._pool = CandidatePool(self._parameters)
+        self._pool = CandidatePool(self._parameters, domain=self.domain)
 
 
-def _restore(parameters: TopK, part: Part, tag: int) -> Selector:
-    selector = Selector(parameters)
+def _restore(parameters: TopK, part: Part, domain: Domain | None, tag: int) -> Selector:
+    selector = Selector(parameters, domain=domain)
     if tag != selector._pool.tag:
         raise SelectorError("The selector was pickled by another version.")
     if part.size > 0:

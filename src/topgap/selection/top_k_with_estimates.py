@@ -108,7 +108,7 @@ def top_k_with_estimates(
         domain=domain,
     )
     if check:
-        found = len(data.numbers), count_occurring(data.numbers)
+        found = data.size, count_occurring(data.numbers)
         mark = data.domain_from_data
         return describe_check(whole, pending, *found, measured=True, domain_from_data=mark)
     return estimate_prepared(shares, data, pending)

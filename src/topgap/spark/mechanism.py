@@ -24,7 +24,8 @@ from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
-from topgap.selection.candidate_arrow import from_arrow
+from topgap.selection.candidate_arrow import fill_from_arrow
+from topgap.selection.candidate_pool import CandidatePool
 from topgap.spark.columns import check_count, check_item, select_columns
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.executors import run_check
@@ -211,7 +212,9 @@ def _charge_and_release(
 
 def _release_pools(collected: pa.Table, parameters: TopK, *, gaps: bool) -> Release:
     pools = _raise_reported_error(collected)
-    return from_arrow(parameters, pools).rank().release(gaps=gaps)
+    pool = CandidatePool(parameters)
+    fill_from_arrow(pool, pools)
+    return pool.rank().release(gaps=gaps)
 
 
 def _collect_pools(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa.Table:

@@ -15,6 +15,7 @@ from topgap.selection.top_k_with_estimates import (
     estimate_from,
     prepare_charge_for_estimates,
 )
+from topgap.selection.unlisted import check_domain
 from topgap.sources.progress import Progress
 from topgap.streams.rows import Rows
 
@@ -26,6 +27,7 @@ def top_k(
     *,
     item: str,
     count: str,
+    domain: object = None,
     resolution: "Number" = "1/10",
     sensitivity: "Number" = 1,
     monotonic: bool = False,
@@ -41,10 +43,10 @@ def top_k(
     winners are drawn after the last row was read; an error or an interruption before that releases
     nothing.
 
-    **The rows' items are the public list**: all rows take part, and that this list may be known is
-    your word. If it was read from the people's data, an item that only one person has shows that
-    somebody has it, whatever ε is. Then take a list that is known beforehand, and 0 for what nobody
-    has.
+    **Without a domain the rows' items are the public list**: all rows take part, and that this list
+    may be known is your word. If it was read from the people's data, an item that only one person
+    has shows that somebody has it, whatever ε is. Then give the domain: its members take part, with
+    0 where no row names them, and other rows are left out.
 
     Items are what is stored: `"flu"` and `" flu"` are two, unlike in `topgap.counting`. Each must
     be in one row alone. One that is there twice is found among rows that are looked at together,
@@ -52,9 +54,9 @@ def top_k(
     that you must make sure.
 
     With names of up to 500 characters the process stays below 300 MiB, whatever the number of rows
-    and the size of row groups; names of 2,000 took twice that. But a
-    batch of an Arrow file or stream, and the dictionary of a column that has one, are held whole,
-    and a dataset is read by whole row groups.
+    and the size of row groups; names of 2,000 took twice that. But a batch of an Arrow file or
+    stream, and the dictionary of a column that has one, are held whole, a dataset is read by whole
+    row groups, and with a domain the names of all its members that have a row are remembered.
 
     Args:
         source: The path of a Parquet file, or of an Arrow file or stream, by whatever name; a
@@ -67,6 +69,8 @@ def top_k(
         item: The column that says what is counted: text, whole numbers, decimals or dates. No other
             column is read from a file, but for `count`.
         count: The column with the counts: integers, floats or decimals, of any size.
+        domain: The domain, a `topgap.Domain` or a list; the rows' items are it unless given. Names
+            are compared as in a dict.
         resolution: As there.
         sensitivity: As there.
         monotonic: As there.
@@ -90,6 +94,7 @@ def top_k(
             of it.
         AnswersError: A count is missing or not finite, or there are not more rows than winners.
         ItemsError: An item is missing, or was found twice.
+        DomainError: The domain cannot be used, or has no more than k members.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written; nothing was
             read.
         MissingExtraError: pyarrow is not installed.
@@ -102,7 +107,7 @@ def top_k(
     parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic=monotonic)
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
-    rows = Rows(source, item, count, progress, threads)
+    rows = Rows(source, item, count, progress, threads, domain=domain)
     return release_rows(parameters, rows, pending, gaps=gaps)
 
 
@@ -113,6 +118,7 @@ def top_k_with_estimates(
     *,
     item: str,
     count: str,
+    domain: object = None,
     selection_share: "Number" = "1/2",
     resolution: "Number" = "1/10",
     sensitivity: "Number" = 1,
@@ -134,6 +140,7 @@ def top_k_with_estimates(
         epsilon: The privacy loss ε of all of it.
         item: As there.
         count: As there.
+        domain: As there.
         selection_share: The part of ε that selects; between 0 and 1.
         resolution: Gaps and measurements are multiples of this; one divided by an integer.
         sensitivity: As there.
@@ -161,7 +168,7 @@ def top_k_with_estimates(
     shares = Shares.of(parameters, selection_share)
     mechanism = "topgap.streams.top_k_with_estimates"
     pending = prepare_charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
-    rows = Rows(source, item, count, progress, threads)
+    rows = Rows(source, item, count, progress, threads, domain=domain)
     return release_rows_with_estimates(shares, rows, pending)
 
 
@@ -170,10 +177,12 @@ def release_rows(parameters: TopK, rows: Rows, pending: PendingCharge, *, gaps: 
     """Charge the ledger, then draw the release of all rows."""
 
     def draw() -> Release:
-        pool = CandidatePool(parameters)
+        pool = CandidatePool(parameters, domain=rows.domain)
         rows.feed(pool)
         return pool.rank().release(gaps=gaps)
 
+    if rows.domain is not None:
+        check_domain(rows.domain, parameters)
     with rows.opened():
         if pending is not NO_CHARGE and rows.can_be_reread:
             rows.dry_run(parameters.k)
@@ -185,11 +194,13 @@ def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingChar
     """Charge the ledger, then draw the release and the measurements of all rows."""
 
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
-        pool = CandidatePool(shares.selection, keep_answers=True)
+        pool = CandidatePool(shares.selection, keep_answers=True, domain=rows.domain)
         rows.feed(pool)
         release = pool.rank().release()
         return release, shares.measure(pool.take_answers([*release.items]))
 
+    if rows.domain is not None:
+        check_domain(rows.domain, shares.selection)
     with rows.opened():
         if pending is not NO_CHARGE and rows.can_be_reread:
             rows.dry_run(shares.selection.k)

@@ -12,6 +12,7 @@ from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.check import count_occurring
 from topgap.selection.item_names import TWICE, SeenNames, to_list
 from topgap.selection.participants import read_part
+from topgap.selection.unlisted import to_domain
 from topgap.sources.progress import Progress
 
 if TYPE_CHECKING:
@@ -30,9 +31,13 @@ class Rows:
         progress: Is told how far the reading is.
         threads: How many look at the counts at once.
         is_count: Whether only counts are taken: whole numbers, none below 0.
+        domain: The domain, whose members alone take part; without one, all rows do.
+
+    Attributes:
+        domain: The domain, or None.
 
     Raises:
-        ParameterError, ParameterTypeError: One of them cannot be used.
+        ParameterError, ParameterTypeError, DomainError: One of them cannot be used.
         MissingExtraError: pyarrow is not installed.
     """
 
@@ -45,6 +50,7 @@ class Rows:
         threads: int | None,
         *,
         is_count: bool = False,
+        domain: object = None,
     ) -> None:
         if progress is not None and not callable(progress):
             raise ParameterTypeError(f"progress must be a function, not {type(progress).__name__}.")
@@ -58,6 +64,7 @@ class Rows:
         self._wanted = ColumnPair(item, count, is_count=is_count)
         self._progress = progress
         self._threads = read_threads(threads)
+        self.domain = to_domain(domain)
         self._parts: list[Part] = []
 
     @contextmanager
@@ -77,7 +84,7 @@ class Rows:
     def feed(self, pool: CandidatePool) -> None:
         """Add all rows to a pool, which draws their noise."""
         for counts, items in self._read_batches("reading"):
-            pool.add(*read_part(counts, items), threads=self._threads)
+            pool.add(*read_part(counts, items, self.domain), threads=self._threads)
 
     @property
     def can_be_reread(self) -> bool:
@@ -88,24 +95,32 @@ class Rows:
         """Find what would be refused, without any noise.
 
         Returns:
-            How many rows there are, and how many of them have a count other than 0.
+            How many items take part, and how many of them have a count other than 0.
 
         Raises:
             AnswersError, ItemsError, SourceError: Something would be refused.
         """
         found = occurring = 0
-        seen = SeenNames()
+        seen = SeenNames(forget=self.domain is None)
         for counts, items in self._read_batches("looking at"):
-            numbers, _ = read(counts)
+            numbers, names = self._read_rows(counts, items)
             check_finite(numbers)
             occurring += count_occurring(numbers)
-            names = to_list(items)
             if len({*names}) < len(names):
                 raise ItemsError(TWICE)
             seen.add(seen.check(names))
             found += len(names)
+        if self.domain is not None:
+            return self.domain.size, occurring
         check_enough(found, k)
         return found, occurring
+
+    def _read_rows(self, counts: Any, items: Any) -> tuple[Any, list[Any]]:
+        """The counts and names of those rows that take part."""
+        if self.domain is not None:
+            return read_part(counts, items, self.domain)
+        numbers, _ = read(counts)
+        return numbers, to_list(items)
 
     def _read_batches(self, doing: str) -> Iterator[tuple[Any, Any]]:
         """Read the counts and items, batch by batch."""

@@ -1,0 +1,87 @@
+"""The members of a domain that have no answer: they have 0, and are drawn as a run."""
+
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from topgap.domains import Domain, FromData
+from topgap.errors import DomainError, ParameterError
+from topgap.parameters import TopK
+
+FindListed = Callable[[list[Any]], Collection[Any]]
+"""Which of these few members have an answer."""
+
+
+class Unlisted(NamedTuple):
+    """The members of a domain without those that have an answer.
+
+    The kernel draws them as a run: of their ranks in the domain, only those that may win. A rank
+    whose member has an answer is drawn as well, and then looked up and thrown away.
+
+    Attributes:
+        domain: The domain.
+        listed: How many of its members have an answer.
+        find_listed: Says which of some members have one.
+    """
+
+    domain: Domain
+    listed: int
+    find_listed: FindListed
+
+    def as_run(self, answer: int = 0) -> tuple[int, int, int]:
+        """The run as the kernel takes it; its items have this answer."""
+        return answer, self.domain.size, self.listed
+
+    def are_listed(self, items: list[tuple[int, int]]) -> list[bool]:
+        """Whether each of these has an answer; items are a run's number and a rank."""
+        names = self.names(items)
+        listed = self.find_listed(names)
+        return [name in listed for name in names]
+
+    def names(self, items: list[tuple[int, int]]) -> list[Any]:
+        """The members at these ranks."""
+        return [self.domain.unrank(rank) for _, rank in items]
+
+
+def to_domain(domain: object) -> Domain | None:
+    """The domain of answers that come in parts, as a user gives it.
+
+    Raises:
+        DomainError: It is none.
+
+    >>> to_domain(["ash", "oak"])
+    <Domain of 2 items>
+    """
+    if domain is None or isinstance(domain, Domain):
+        return domain
+    if isinstance(domain, FromData):
+        raise DomainError(
+            "Answers that come in parts take no FROM_DATA; without a domain, their items are it."
+        )
+    return Domain(domain)  # type: ignore[arg-type]  # which it checks
+
+
+def check_domain(domain: Domain, parameters: TopK) -> None:
+    """See whether k winners can be drawn from a domain, by public facts alone.
+
+    Raises:
+        DomainError: It has no more than k members.
+        ParameterError: The noise is too large for the kernel.
+    """
+    check_domain_size(domain.size, parameters.k)
+    if parameters.kernel is None:
+        raise ParameterError(
+            "A domain that is not written out needs noise that the kernel's integers can hold; "
+            "take a larger epsilon or a coarser resolution."
+        )
+
+
+def check_domain_size(domain_size: int, k: int) -> None:
+    """Refuse a domain of no more than k members.
+
+    Raises:
+        DomainError: It has no more.
+    """
+    if domain_size <= k:
+        raise DomainError(
+            f"With k = {k} the domain must have at least {k + 1} items; it has {domain_size}."
+        )
