@@ -16,6 +16,7 @@ from tests.fuzz.judge import Judge
 from tests.fuzz.well_formed import is_estimates, is_release
 from topgap import Estimates, Release, TopK, report
 from topgap.display.text import to_text
+from topgap.domains import DomainDescription
 from topgap.errors import EstimatesError, ParameterError, ParameterTypeError, ReleaseError
 
 PARAMETERS = (ParameterError, ParameterTypeError)
@@ -24,7 +25,14 @@ READING = (EstimatesError, ReleaseError)
 # ---------------------------------------------------------------- made by hand
 
 _UNITS = st.one_of(st.integers(0, 10**6), st.sampled_from([0, 2**63 - 1, 2**63, 10**400]))
-_JSON_NAMES = st.one_of(st.text(max_size=6), st.integers(), st.sampled_from([None, True, 1.5]))
+_PLAIN_NAMES = st.one_of(st.text(max_size=6), st.integers(), st.sampled_from([None, True, 1.5]))
+_JSON_NAMES = st.one_of(_PLAIN_NAMES, st.lists(_PLAIN_NAMES, min_size=1, max_size=3).map(tuple))
+_DOMAINS = st.builds(
+    DomainDescription,
+    st.text(min_size=1, max_size=6),
+    st.one_of(st.integers(5, 100), st.sampled_from([2**64, 10**4000])),
+    st.booleans(),
+)
 
 
 @st.composite
@@ -41,7 +49,8 @@ def releases(draw: st.DrawFn, *, gaps: bool | None = None) -> Release:
         return Release(parameters, [*range(k)], units)
     names = _JSON_NAMES if kind < 5 else hostile_parameters.NAMES
     items = draw(st.lists(names, min_size=k, max_size=k))
-    return Release(parameters, None, units, items, domain_from_data=draw(st.booleans()))
+    marks: Any = {"domain_from_data": draw(st.booleans()), "domain": draw(st.none() | _DOMAINS)}
+    return Release(parameters, None, units, items, **marks)
 
 
 _LISTS = st.one_of(

@@ -281,7 +281,7 @@ def test_a_page_is_read_from_its_bytes_too() -> None:
 @pytest.mark.parametrize("odd", [np.array([1, 2]), pd.NA, Incomparable(), Unhashable()])
 def test_documents_may_have_anything_anywhere(odd: Any) -> None:
     made = Release(TopK(1, 1), None, [1], ["a"])
-    for entry in ("format", "parameters", "winners"):
+    for entry in ("format", "parameters", "winners", "domain"):
         with pytest.raises(ReleaseError):
             Release.from_dict(made.to_dict() | {entry: odd})
     estimates = topgap.estimate(made, [1], variance=1)
