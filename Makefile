@@ -4,7 +4,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock \
-	$(wildcard rust/kernel/Cargo.toml rust/kernel/src/*.rs rust/python/Cargo.toml rust/python/src/*.rs)
+	$(wildcard rust/domains/Cargo.toml rust/domains/src/*.rs rust/kernel/Cargo.toml rust/kernel/src/*.rs \
+		rust/python/Cargo.toml rust/python/src/*.rs)
 
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # What `make test` leaves to `make verify`, by its markers; pyproject.toml says what they mean.

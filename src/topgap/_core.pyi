@@ -5,7 +5,7 @@ from typing import Final, final
 
 import numpy as np
 
-__all__ = ["Kernel", "Laplace", "Stream", "Streams", "__version__", "floor_to_steps"]
+__all__ = ["Kernel", "Laplace", "Pattern", "Stream", "Streams", "__version__", "floor_to_steps"]
 
 __version__: Final[str]
 
@@ -95,6 +95,32 @@ class Laplace:
 
     def draw(self, count: int) -> list[int]:
         """So many independent draws, in steps, from a key of their own."""
+
+@final
+class Pattern:
+    """The texts that match a pattern whole, in their order. It is public and sees no answer."""
+
+    def __new__(
+        cls, pattern: str, *, max_length: int | None, blank: list[tuple[str, str]], most: int
+    ) -> Pattern:
+        """The texts of at most so many characters; ValueError in a sentence if it is no domain.
+
+        No text begins or ends with a character of `blank`, pairs of the first and the last of a
+        range, and there are at most `most` texts.
+        """
+
+    @property
+    def size(self) -> int:
+        """How many texts there are."""
+
+    def contains_all(self, names: list[object]) -> list[bool]:
+        """Whether each of any objects is one of the texts."""
+
+    def rank(self, text: str) -> int:
+        """The place of a text; KeyError if it is none of them."""
+
+    def unrank(self, rank: int) -> str:
+        """The text at a place; IndexError if there are not so many."""
 
 @final
 class Streams:

@@ -8,7 +8,9 @@ from topgap.domains.limits import LARGEST_SIZE
 from topgap.errors import DomainError
 
 _EXACT_BELOW = 10**15
-_MOST_WORDS = 10_000
+LONGEST_WORDS = 10_000
+"""The greatest number of characters of a domain's words."""
+
 _MOST_DIGITS = len(str(LARGEST_SIZE))
 
 
@@ -71,7 +73,7 @@ class DomainDescription:
         if isinstance(entries, Mapping) and {*entries} - {"listed"} == {"description", "size"}:
             words, size = entries["description"], entries["size"]
             is_listed = entries.get("listed", False)
-            is_text = type(words) is str and 0 < len(words) <= _MOST_WORDS
+            is_text = type(words) is str and 0 < len(words) <= LONGEST_WORDS
             if is_text and type(size) is str and _is_size(size) and type(is_listed) is bool:
                 return cls(words, int(size), is_listed)
         raise DomainError("This does not describe a domain: it needs its words and its size.")

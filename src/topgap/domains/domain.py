@@ -3,17 +3,25 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from topgap.domains.description import DomainDescription
+from topgap.domains.description import LONGEST_WORDS, DomainDescription
+from topgap.domains.from_data import FromData
 from topgap.domains.kind import ABSENT, Kind
 from topgap.domains.limits import MOST_ITEMS
 from topgap.domains.listed import Listed
+from topgap.domains.patterns import Texts, make_strings
+from topgap.domains.products import Product
+from topgap.domains.ranges import WholeNumbers
+from topgap.domains.subsets import Subsets
 from topgap.errors import DomainError, ParameterError
 from topgap.numbers.parse import read_whole
 from topgap.sealing import seal_library_errors
 
 
 class Domain:
-    """The public items that take part in a release, in a public order.
+    r"""The public items that take part in a release, in a public order.
+
+    A list is written out. What is too large for that is told by a rule: `range`, `pattern`,
+    `strings`, `product` and `subsets` make such domains, of any size.
 
     Args:
         items: A list, tuple, range, Series, array or other iterable of strings, numbers, dates or
@@ -30,6 +38,9 @@ class Domain:
     >>> Domain([7, "7"])
     Traceback (most recent call last):
     topgap.errors.DomainError: The domain has '7' more than once.
+    >>> codes = Domain.pattern(r"[A-Z][0-9]{2}(\.[0-9]{1,2})?")
+    >>> codes.size, "E11.9" in codes, codes.unrank(1)
+    (288600, True, 'A00.0')
     """
 
     __slots__ = ("_kind",)
@@ -39,6 +50,102 @@ class Domain:
     @seal_library_errors(DomainError, "The domain")
     def __init__(self, items: Iterable[Any]) -> None:
         self._kind = items._kind if isinstance(items, Domain) else Listed(items)
+
+    @classmethod
+    def range(cls, start: int, stop: int) -> "Domain":
+        """The whole numbers from `start` to below `stop`, as Python's range has them.
+
+        Raises:
+            DomainError: There is none.
+            ParameterTypeError: An end is no whole number.
+
+        >>> Domain.range(0, 10**12).description.words
+        'the whole numbers from 0 to 999999999999'
+        """
+        return _restore(WholeNumbers(start, stop))
+
+    @classmethod
+    def pattern(cls, pattern: str, *, max_length: int | None = None) -> "Domain":
+        r"""The texts that match a pattern whole, each once, ordered by their characters.
+
+        Args:
+            pattern: A regular expression in the syntax of Rust's crate regex, which has no
+                look-around and no back-references. Its characters must not be such that the rule
+                for cells changes them or joins them with others; write `[0-9]` for `\d`, `[a-z]`
+                for `.`, and `(?i-u:…)` for `(?i:…)`. A text must not begin or end with a space.
+            max_length: The greatest number of characters of a text; needed if the pattern has
+                none, as with `+`.
+
+        Raises:
+            DomainError: The pattern cannot be read, matches no text, the empty text, texts of any
+                length or those of which cells are never made; or its automaton is too large.
+            ParameterError, ParameterTypeError: The length is no whole number greater than 0.
+
+        >>> words = Domain.pattern("[a-z]+", max_length=12)
+        >>> words.size, words.unrank(1), "flu" in words
+        (99246114928149462, 'aa', True)
+        """
+        return _restore(Texts(pattern, max_length))
+
+    @classmethod
+    def strings(cls, alphabet: str, *, max_length: int) -> "Domain":
+        r"""All texts of the characters of an alphabet, of one character or more.
+
+        Those that begin or end with a space, or what else cells do not count there, are left out.
+
+        Args:
+            alphabet: Characters and ranges of them, such as "a-z0-9-". A hyphen is one of the
+                characters if it is the first or last, or after a backslash; two backslashes are
+                one.
+            max_length: The greatest number of characters.
+
+        Raises:
+            DomainError: The alphabet cannot be read, or has characters that are not their own
+                normal form, or none that shows.
+            ParameterError, ParameterTypeError: The length is no whole number greater than 0.
+
+        >>> pages = Domain.strings("a-z0-9-", max_length=20)
+        >>> pages.description.format_size(), "top-k" in pages, "top_k" in pages
+        ('about 2.4·10^31', True, False)
+        """
+        return _restore(make_strings(alphabet, max_length))
+
+    @classmethod
+    def product(cls, *domains: Any) -> "Domain":
+        """The tuples of an item of each domain: for items that are named by several columns.
+
+        Args:
+            domains: Two or more; what is no Domain is read as a list. Products within a product
+                give their own parts.
+
+        Raises:
+            DomainError: There are too few, or one cannot be used.
+
+        >>> both = Domain.product(["AT", "DE"], Domain.range(0, 10))
+        >>> both.size, both.unrank(13), ("DE", 3) in both
+        (20, ('DE', 3), True)
+        """
+        return _restore(Product([_read_part(domain) for domain in domains]))
+
+    @classmethod
+    def subsets(cls, domain: Any, *, size: int) -> "Domain":
+        """The unordered pairs, triples and so on of a domain's items: what goes together.
+
+        Its items are tuples in the order of the domain. `find` and `in` take any order.
+
+        Args:
+            domain: A Domain, or a list.
+            size: How many go together, at most 8.
+
+        Raises:
+            DomainError: The domain cannot be used, or has fewer items.
+            ParameterError, ParameterTypeError: The size is no whole number from 1 to 8.
+
+        >>> pairs = Domain.subsets(["tea", "milk", "rum"], size=2)
+        >>> [*pairs], ("rum", "tea") in pairs
+        ([('tea', 'milk'), ('tea', 'rum'), ('milk', 'rum')], True)
+        """
+        return _restore(Subsets(_read_part(domain), size))
 
     @property
     def size(self) -> int:
@@ -80,7 +187,10 @@ class Domain:
         >>> print(Domain(["flu", "cold"]).description)
         a list (2 items)
         """
-        return DomainDescription(self._kind.words, self.size, is_listed=self.is_listed)
+        words = self._kind.words
+        if len(words) > LONGEST_WORDS:
+            words = f"{words[: LONGEST_WORDS - 1]}…"
+        return DomainDescription(words, self.size, is_listed=self.is_listed)
 
     def find(self, names: Iterable[Any]) -> list[Any]:
         """Find the items that equal these names, as keys of a dict do.
@@ -171,6 +281,12 @@ class Domain:
         if isinstance(self._kind, Listed):
             return self._kind
         raise DomainError("The items of this domain are not listed; use unrank() and find().")
+
+
+def _read_part(domain: Any) -> Kind:
+    if isinstance(domain, FromData):
+        raise DomainError("FROM_DATA is no part of a domain; give a public list or rule.")
+    return (domain if isinstance(domain, Domain) else Domain(domain))._kind
 
 
 def _restore(kind: Kind) -> Domain:

@@ -159,8 +159,8 @@ def _check_length(length: int) -> None:
         raise DomainError("The domain is empty; it must hold at least two items.")
     if length > MOST_ITEMS:
         raise DomainError(
-            f"The domain has {length:,} items, and at most {MOST_ITEMS:,} can be listed; take "
-            f"Domain.range, Domain.pattern or Domain.strings, which list none."
+            f"The domain has too many items to list, at most {MOST_ITEMS:,}; take Domain.range, "
+            f"Domain.pattern or Domain.strings, which tell them by a rule."
         )
 
 

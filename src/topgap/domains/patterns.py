@@ -1,0 +1,182 @@
+r"""Domains of texts: those that match a pattern, or are made of an alphabet.
+
+The pattern becomes a deterministic automaton, in which each text has one path, and the paths are
+counted in integers of any size (`rust/domains`). Texts are in the order of their characters, a text
+before those that it begins. That size, members, ranks and their order are right is held against
+brute force, Python's `re` and another library on thousands of random patterns, in tests/domains.
+
+Every text is its own normal form by the rule of `cell_text`: no two members are the same cell, and
+each can be matched by one.
+"""
+
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from topgap.display.text import to_line
+from topgap.domains.cell_text import INVISIBLE_RANGES
+from topgap.domains.kind import ABSENT, Kind
+from topgap.domains.limits import LARGEST_SIZE
+from topgap.errors import DomainError, ParameterTypeError
+from topgap.numbers.parse import read_whole
+
+if TYPE_CHECKING:
+    from topgap._core import Pattern
+
+# A greater length is no other limit: no automaton is so large.
+_LONGEST = 10**9
+
+_BLANK = [(chr(first), chr(last)) for first, last in INVISIBLE_RANGES]
+_BLANK_CLASS = "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in INVISIBLE_RANGES)
+
+
+class Texts(Kind):
+    """The texts that match a pattern whole.
+
+    Args:
+        pattern: In the syntax of Rust's crate regex.
+        max_length: The greatest number of characters; None if the pattern has a greatest length.
+        alphabet: What the pattern was made from, if a user wrote that instead.
+    """
+
+    __slots__ = ("_compiled", "alphabet", "max_length", "pattern", "size")
+
+    def __init__(
+        self, pattern: str, max_length: int | None = None, alphabet: str | None = None
+    ) -> None:
+        self.pattern = _read_text(pattern, "pattern")
+        self.max_length = (
+            None if max_length is None else read_whole(max_length, "max_length", least=1)
+        )
+        self.alphabet = alphabet
+        self._compiled: Pattern | None = _compile(self.pattern, self.max_length)
+        self.size = self._compiled.size
+
+    @property
+    def words(self) -> str:
+        """The domain in words."""
+        length = "" if self.max_length is None else f" of at most {self.max_length:,} characters"
+        if self.alphabet is not None:
+            return f"the texts{length} from {to_line(self.alphabet)}"
+        return f"the texts{length} that match {to_line(self.pattern)}"
+
+    @property
+    def identity(self) -> Hashable:
+        """The pattern and the greatest length."""
+        return self.pattern, self.max_length
+
+    def find(self, names: Sequence[Any]) -> list[Any]:
+        """For each name the text that equals it, or ABSENT."""
+        matched = self._read_compiled().contains_all([*names])
+        return [
+            (name if type(name) is str else str.__str__(name)) if matches else ABSENT
+            for name, matches in zip(names, matched, strict=True)
+        ]
+
+    def find_texts(self, texts: Sequence[Any]) -> list[Any]:
+        """For each text of a cell the text itself, if it matches, or ABSENT."""
+        return self.find(texts)
+
+    def rank(self, member: Any) -> int:
+        """How many texts come before."""
+        return self._read_compiled().rank(member)
+
+    def unrank(self, rank: int) -> str:
+        """The text at a place."""
+        return self._read_compiled().unrank(rank)
+
+    def sort_key(self, member: Any) -> Any:
+        """The text itself: Python compares characters, too."""
+        return member
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.pattern, self.max_length, self.alphabet, self.size)
+
+    def _read_compiled(self) -> "Pattern":
+        if self._compiled is None:
+            self._compiled = _compile(self.pattern, self.max_length)
+        return self._compiled
+
+
+def make_strings(alphabet: str, max_length: int) -> Texts:
+    r"""Make the domain of all texts from an alphabet.
+
+    Args:
+        alphabet: Characters and ranges of them, such as "a-z0-9-". A hyphen is one of the
+            characters if it is the first or last, or after a backslash, and so is a backslash
+            after another.
+        max_length: The greatest number of characters.
+
+    Raises:
+        DomainError: The alphabet cannot be read, or has characters that are not their own normal
+            form, or none that shows.
+        ParameterError, ParameterTypeError: The length is no whole number greater than 0.
+
+    >>> make_strings("ab", 2).size, make_strings("a ", 3).unrank(2)
+    (6, 'aa')
+    """
+    longest = read_whole(max_length, "max_length", least=1)
+    ranges = _read_alphabet(_read_text(alphabet, "alphabet"))
+    whole = "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in ranges)
+    shown = f"[{whole}--{_BLANK_CLASS}]"
+    try:
+        return Texts(f"{shown}(?:[{whole}]*{shown})?", longest, alphabet)
+    except DomainError as error:
+        sentence = str(error)
+    if sentence.startswith("The pattern matches no text"):
+        raise DomainError("The alphabet has no character that shows; add letters or digits.")
+    sentence = sentence.replace("The pattern takes", "The alphabet has", 1)
+    raise DomainError(sentence.replace("The pattern matches", "The alphabet makes", 1))
+
+
+def _restore(pattern: str, max_length: int | None, alphabet: str | None, size: int) -> Texts:
+    """Restore a domain that was checked already; it is compiled when it is used."""
+    kind = Texts.__new__(Texts)
+    kind.pattern, kind.max_length, kind.alphabet, kind.size = pattern, max_length, alphabet, size
+    kind._compiled = None
+    return kind
+
+
+@lru_cache(maxsize=32)
+def _compile(pattern: str, max_length: int | None) -> "Pattern":
+    from topgap._core import Pattern
+
+    longest = None if max_length is None else min(max_length, _LONGEST)
+    try:
+        return Pattern(pattern, max_length=longest, blank=_BLANK, most=LARGEST_SIZE)
+    except ValueError as error:
+        sentence = str(error)
+    raise DomainError(sentence)
+
+
+def _read_text(text: str, name: str) -> str:
+    if not isinstance(text, str):
+        raise ParameterTypeError(f"{name} must be a string, not {type(text).__name__}.")
+    plain = str.__str__(text)
+    if any("\ud800" <= char <= "\udfff" for char in plain):
+        raise DomainError(f"The {name} is not valid Unicode.")
+    return plain
+
+
+def _read_alphabet(alphabet: str) -> list[tuple[int, int]]:
+    """The ranges of characters, first to last."""
+    letters: list[tuple[str, bool]] = []  # each character, and whether it was escaped
+    rest = iter(alphabet)
+    for char in rest:
+        escaped = char == "\\"
+        letter = next(rest, "") if escaped else char
+        if not letter or (escaped and letter not in "\\-"):
+            raise DomainError("In an alphabet a backslash stands before - or another backslash.")
+        letters.append((letter, escaped))
+    if not letters:
+        raise DomainError("The alphabet is empty; write its characters, such as a-z0-9.")
+    ranges, place = [], 0
+    while place < len(letters):
+        is_range = place + 2 < len(letters) and letters[place + 1] == ("-", False)
+        end = place + 2 if is_range else place
+        first, last = ord(letters[place][0]), ord(letters[end][0])
+        if first > last:
+            raise DomainError("The alphabet has a range that ends before it begins.")
+        ranges.append((first, last))
+        place = end + 1
+    return ranges
