@@ -98,6 +98,8 @@ def test_frames_have_a_row_that_says_it() -> None:
     assert RELEASE.to_pandas().to_dict("records")[0] == row
     assert RELEASE.to_polars().to_dicts()[0] == row
     assert RELEASE.to_arrow().to_pylist()[0] == row
+    listed = Release(PARAMETERS, None, [125, 3], ["A10", "B20"], domain=LISTED)
+    assert [*listed.to_pandas().columns] == ["item", "gap", "gap_units"]  # as without a domain
 
 
 def test_the_count_that_stands_out_is_that_of_the_design() -> None:

@@ -296,9 +296,9 @@ class Release:
 
         The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
         nearest, and `gap_units`, the exact multiple of the resolution. If the items are tuples,
-        there is a column for each member, `item_1`, `item_2` and so on, in place of `item`. What is
-        known of the domain stands in every row: `domain` describes it, and `domain_from_data` is
-        True if the list of items was taken from the data.
+        there is a column for each member, `item_1`, `item_2` and so on, in place of `item`. What a
+        reader has to know of the domain stands in every row: `domain` describes it, unless it is a
+        written list, and `domain_from_data` is True if the list was taken from the data.
 
         Raises:
             ReleaseError: The items, or an enormous gap, fit no column.
@@ -361,7 +361,7 @@ class Release:
     def domain_columns(self) -> dict[str, list[Any]]:
         """The columns `domain` and `domain_from_data`, where there is something to say."""
         columns: dict[str, list[Any]] = {}
-        if self._domain is not None:
+        if self._domain is not None and not self._domain.is_listed:
             columns["domain"] = [format_domain(self._domain)] * len(self)
         if self._domain_from_data:
             columns["domain_from_data"] = [True] * len(self)
