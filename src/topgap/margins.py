@@ -107,11 +107,7 @@ def people_needed(parameters: TopK, size: int, probability: "Number" = LEVEL) ->
     (299, 272)
     """
     size = _read_size(size, parameters.k)
-    missing = 1 - read_parameter(probability, "probability")
-    if missing <= 0:
-        raise ParameterError("probability must be below 1, such as 0.95.")
-    if missing < _LEAST_MISSING:
-        raise ParameterError("probability must be below 1 by 1e-100 or more, such as 0.95.")
+    missing = 1 - read_probability(probability)
     # By the union bound this is enough: the item comes out below each other with probability t/2.
     enough = ceil(parameters.scale * Fraction(log(size) - log(2 * missing)))
     low, high = -1, max(0, enough)
@@ -146,6 +142,23 @@ def probability_named(parameters: TopK, size: int, count: int) -> float:
     """
     size = _read_size(size, parameters.k)
     return 1 - _probability_missed(parameters, size, read_whole(count, "count", least=0))
+
+
+def read_probability(probability: "Number") -> Fraction:
+    """Return the probability that an item is to be named with, between 0 and 1.
+
+    Raises:
+        ParameterError, ParameterTypeError: It is no such number, or too close to 1.
+
+    >>> read_probability(0.95)
+    Fraction(19, 20)
+    """
+    exact = read_parameter(probability, "probability")
+    if exact >= 1:
+        raise ParameterError("probability must be below 1, such as 0.95.")
+    if exact > 1 - _LEAST_MISSING:
+        raise ParameterError("probability must be below 1 by 1e-100 or more, such as 0.95.")
+    return exact
 
 
 def _read_size(size: int, k: int) -> int:

@@ -1,16 +1,30 @@
 """Plans: what to expect of releases for some k, ε and resolution, before any ε is spent.
 
-    plan(counts, k, epsilons, …)   simulates releases of public counts: a Plan
-    zipf(items, largest)           made-up counts, where there are no public ones
+    plan(counts, k, epsilons, …)        simulates releases of public counts: a Plan
+    zipf(items, largest)                made-up counts, where there are no public ones
+    plan_domain(domain, k, epsilons, …) what an item of a domain needs to be named: a DomainPlan
 
 The counts must be public or made up, because a plan is not private. Nothing here is for the data of
-people, and no release is made from it.
+people, and no release is made from it. A plan for a domain takes no counts at all.
 """
 
-from topgap.planning.planner import EPSILONS, plan
+from topgap.planning.domain_plan import DomainPlan, DomainRow, plan_domain
+from topgap.planning.planner import plan
 from topgap.planning.result import Plan
 from topgap.planning.rows import Lists, Row
 from topgap.planning.statistics import Figure
 from topgap.planning.synthetic_counts import zipf
+from topgap.planning.validation import EPSILONS
 
-__all__ = ["EPSILONS", "Figure", "Lists", "Plan", "Row", "plan", "zipf"]
+__all__ = [
+    "EPSILONS",
+    "DomainPlan",
+    "DomainRow",
+    "Figure",
+    "Lists",
+    "Plan",
+    "Row",
+    "plan",
+    "plan_domain",
+    "zipf",
+]

@@ -1,28 +1,27 @@
 """The public function `plan`."""
 
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from topgap.errors import ParameterError, ParameterTypeError
-from topgap.numbers.parse import Number, read_parameter, read_whole
+from topgap.domains import Counts
+from topgap.errors import DomainError, ParameterError
+from topgap.numbers.parse import Number, is_whole, read_whole
 from topgap.parameters import TopK
 from topgap.planning.public_counts import PublicCounts
 from topgap.planning.result import Plan
 from topgap.planning.simulation import simulate
+from topgap.planning.validation import EPSILONS, read_epsilons, read_size
 from topgap.selection.answers import Array, check_enough, read
 from topgap.selection.measurement import Shares
+from topgap.selection.participants import find_participants
+from topgap.selection.unlisted import check_domain_size
 
 Progress = Callable[[str, float | None], None]
 """Called with what is being done and the share of it that is done."""
 
-EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
-"""The default values of ε."""
-
 RELEASES = 10_000
-_FARTHEST = 10**100
 
 
 def plan(
@@ -35,6 +34,7 @@ def plan(
     resolution: "Number" = "1/10",
     sensitivity: "Number" = 1,
     monotonic: bool = False,
+    domain: object = None,
     progress: Progress | None = None,
 ) -> Plan:
     """Simulate releases of such counts, to know what to expect before any ε is spent.
@@ -56,15 +56,20 @@ def plan(
         resolution: Gaps and measurements are multiples of this; one divided by an integer.
         sensitivity: How far one person can move any one count; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all counts the same way; see `topgap.top_k`.
+        domain: The domain of the releases that are planned: what `topgap.top_k` takes, whose
+            members take part, those without a count with 0; or the size of a domain that has all
+            items of the counts, as an int.
         progress: Called now and then with what is being done and the share of it that is done.
 
     Returns:
         For each ε: the probability that the list is right, and in the right order; how many of the
         named are among the k largest; the error of the winners' counts, with and without the gaps.
+        With a domain also how many of the named nobody has, and how many people an item needs.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
-        AnswersError, AnswersTypeError: The counts cannot be used, as of `topgap.top_k`.
+        AnswersError, AnswersTypeError, ItemsError: The counts cannot be used, as of `topgap.top_k`.
+        DomainError: The domain cannot be used, or is smaller than there are counts.
 
     >>> made_up = {"ash": 10**6, "elm": 0, "oak": 10**5}
     >>> (row,) = plan(made_up, k=2, epsilons=1, releases=100, monotonic=True).rows
@@ -72,17 +77,21 @@ def plan(
     (1.0, 2.0)
     >>> round(row.measured_formula, 1), round(row.combined_formula, 1)
     (5.7, 4.6)
+    >>> (row,) = plan(made_up, k=2, epsilons=1, releases=100, monotonic=True, domain=10**12).rows
+    >>> row.names.empty.value, row.names.people_needed
+    (0.0, 60)
     """
     releases = read_whole(releases, "releases", least=2)
     wholes = [
         TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
-        for epsilon in _read(epsilons)
+        for epsilon in read_epsilons(epsilons)
     ]
     all_shares = [Shares.of(whole, selection_share) for whole in wholes]
     parameters = wholes[0]
-    numbers, _ = read(counts)
-    check_enough(len(numbers), parameters.k)
-    public = PublicCounts.of(_shuffle(numbers), parameters)
+    numbers, domain_size = _read_counts(counts, domain, parameters)
+    if domain_size is not None and domain_size > len(numbers):
+        _check_noise([*wholes, *(shares.selection for shares in all_shares)])
+    public = PublicCounts.of(_shuffle(numbers), parameters, domain_size)
     done, all_of = 0, 2 * releases * len(wholes)
 
     def report(more: int) -> None:
@@ -97,29 +106,43 @@ def plan(
     )
     return Plan(
         k=parameters.k,
-        items=len(public.numbers),
+        items=len(numbers),
         resolution=parameters.resolution,
         sensitivity=parameters.sensitivity,
         monotonic=parameters.monotonic,
         selection_share=all_shares[0].selection.epsilon / parameters.epsilon,
         releases=releases,
         rows=rows,
+        domain_size=domain_size,
     )
 
 
-def _read(epsilons: "Number | Iterable[Number]") -> list[Fraction]:
-    """Read the values of ε, each once, from the smallest up."""
-    try:
-        single = isinstance(epsilons, str) or getattr(epsilons, "ndim", 1) == 0
-        listed = [epsilons] if single or not isinstance(epsilons, Iterable) else [*epsilons]
-    except Exception:  # an iterable may fail in any way
-        raise ParameterTypeError("epsilons must be numbers in a list that can be read.") from None
-    read = sorted({read_parameter(each, "epsilon") for each in listed})  # type: ignore[arg-type]
-    if not read:
-        raise ParameterError("epsilons must have a value of ε to plan for.")
-    if max(read[-1], 1 / read[0]) > _FARTHEST:
-        raise ParameterError("epsilon must lie between 1e-100 and 1e100 to be planned for.")
-    return read
+def _read_counts(
+    counts: object, domain: object, parameters: TopK
+) -> "tuple[Array | list[Any], int | None]":
+    """Read the counts that take part, and how many items the domain has, if there is one."""
+    if domain is None and isinstance(counts, Counts):
+        domain = counts.domain
+    if domain is not None and not is_whole(domain):
+        found = find_participants(counts, None, domain, parameters)
+        return found.numbers, None if found.domain is None else found.domain.size
+    size = None if domain is None else read_size(domain)  # type: ignore[arg-type]
+    if size is not None:
+        check_domain_size(size, parameters.k)
+    numbers, _ = read(counts)
+    if size is None:
+        check_enough(len(numbers), parameters.k)
+    elif len(numbers) > size:
+        raise DomainError("The domain has fewer items than there are counts; give its whole size.")
+    return numbers, size
+
+
+def _check_noise(all_parameters: Iterable[TopK]) -> None:
+    if any(parameters.kernel is None for parameters in all_parameters):
+        raise ParameterError(
+            "A plan for a domain needs noise that the kernel's integers can hold; take larger "
+            "values of epsilon or a coarser resolution."
+        )
 
 
 def _shuffle(numbers: "Array | list[Any]") -> "Array | list[Any]":

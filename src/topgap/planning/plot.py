@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Lines differ in colour, in their dashes and in their marks.
 _SOLID: dict[str, Any] = {"linestyle": "-", "marker": "o"}
 _DASHED: dict[str, Any] = {"linestyle": "--", "marker": "s", "markerfacecolor": "none"}
+_GREY = "#5f6b76"
 _SIZE = (10, 6.4)
 _LARGEST = 1e300  # nearly all that an axis can hold
 
@@ -32,9 +33,9 @@ def plot(
 ) -> "tuple[Axes, Axes]":
     """Draw a plan over ε, on two axes one above the other.
 
-    The upper axes show the probability that the list is right, and the share of it that is. The
-    lower axes show the error of the winners' counts, with and without the gaps. Error bars reach
-    two standard errors of the simulation to each side.
+    The upper axes show the probability that the list is right, and the share of it that is; with a
+    domain also the share that nobody has. The lower axes show the error of the winners' counts,
+    with and without the gaps. Error bars reach two standard errors of the simulation to each side.
 
     Args:
         rows: What to expect at each ε.
@@ -105,6 +106,11 @@ def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes")
         _line(above, epsilons, right, color=BLUE, label=label, **style)
         label = f"part of the list that is right: {released}"
         _line(above, epsilons, part, color=BROWN, label=label, **style)
+        empty = [each.empty for each in lists if each.empty is not None]
+        if empty:  # there is a domain
+            part = [Figure(each.value / k, each.standard_error / k) for each in empty]
+            label = f"part of the list that nobody has: {released}"
+            _line(above, epsilons, part, color=_GREY, label=label, **style)
     above.set_ylim(-0.03, 1.03)
     above.set_ylabel("chance, or part")
     above.set_title(title)

@@ -41,6 +41,8 @@ class PublicCounts:
         span: How many steps the largest is above the smallest.
         ranks: A number per item, larger for a larger count and equal for equal ones.
         top_ranks: The ranks of the k largest, from the largest down.
+        domain_size: How many items there are, if those that nobody has are not all written out.
+            The last one that is has the count 0 then, and stands for the others in lists.
     """
 
     numbers: Any
@@ -49,14 +51,29 @@ class PublicCounts:
     span: int
     ranks: Steps
     top_ranks: Steps
+    domain_size: int | None = None
 
     @classmethod
-    def of(cls, numbers: "Array | list[Any]", parameters: TopK) -> "PublicCounts":
+    def of(
+        cls, numbers: "Array | list[Any]", parameters: TopK, domain_size: int | None = None
+    ) -> "PublicCounts":
         """Prepare numbers that `answers.read` has read.
+
+        Args:
+            numbers: The counts.
+            parameters: The parameters of the release.
+            domain_size: How many items there are, no fewer than counts; the others have 0. If None,
+                there are no others.
 
         Raises:
             AnswersError, AnswersTypeError: They are not finite numbers.
+
+        >>> counts = PublicCounts.of([5, 4], TopK(k=2, epsilon=1), domain_size=10)
+        >>> counts.numbers, counts.unlisted
+        ([5, 4, 0], 7)
         """
+        if domain_size is not None and domain_size > len(numbers):
+            numbers = _append_zero(numbers)
         steps_per_unit = parameters.resolution.denominator
         taken = to_kernel_array(numbers, steps_per_unit)
         kernel_counts, in_steps = (None, True) if taken is None else taken[:2]
@@ -67,8 +84,15 @@ class PublicCounts:
             span = int(kernel_counts.max()) - int(kernel_counts.min())
             span *= 1 if in_steps else steps_per_unit
         ranks = _rank(numbers, kernel_counts, in_steps=in_steps)
-        top_ranks = np.sort(ranks)[: -parameters.k - 1 : -1]
-        return cls(numbers, kernel_counts, in_steps, span, ranks, top_ranks)
+        others = 0 if domain_size is None else domain_size - len(numbers)
+        zeros = np.repeat(ranks[-1:], min(others, parameters.k))
+        top_ranks = np.sort(np.append(ranks, zeros))[: -parameters.k - 1 : -1]
+        return cls(numbers, kernel_counts, in_steps, span, ranks, top_ranks, domain_size)
+
+    @property
+    def unlisted(self) -> int:
+        """How many items of the domain are not written out; all of them have the count 0."""
+        return 0 if self.domain_size is None else self.domain_size - len(self.numbers)
 
     def compare(self, winners: Winners) -> ListAccuracy:
         """Compare lists, one in each row, with the truth; ties are decided in their favour.
@@ -86,6 +110,19 @@ in_order=array([ True, False, False]))
             overlap, overlap == len(self.top_ranks), (named == self.top_ranks).all(axis=1)
         )
 
+    def count_empty(self, winners: Winners) -> Steps:
+        """Count in each row the items that nobody has.
+
+        >>> counts = PublicCounts.of([5, 0], TopK(k=2, epsilon=1), domain_size=9)
+        >>> counts.count_empty(np.array([[0, 1], [2, 2], [1, 0]]))
+        array([1, 2, 1])
+        """
+        numbers = self.numbers
+        is_array = isinstance(numbers, np.ndarray)
+        empty = numbers == 0 if is_array else np.array([number == 0 for number in numbers])
+        counted: Steps = empty[winners].sum(axis=1)
+        return counted
+
     def steps(self, winners: Winners, parameters: TopK, kind: Any) -> Whole:
         """The winners' counts, rounded down to steps of the resolution, up to a common shift.
 
@@ -101,6 +138,12 @@ in_order=array([ True, False, False]))
             return np.array(steps, dtype=kind).reshape(winners.shape)
         taken = self.kernel_counts[winners].astype(kind)
         return taken if self.in_steps else taken * steps_per_unit
+
+
+def _append_zero(numbers: "Array | list[Any]") -> "Array | list[Any]":
+    if isinstance(numbers, np.ndarray):
+        return np.append(numbers, np.zeros(1, dtype=numbers.dtype))
+    return [*numbers, 0]
 
 
 def _rank(numbers: Any, kernel_counts: Steps | None, *, in_steps: bool) -> Steps:

@@ -4,12 +4,18 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
 from topgap.display.text import format_html_table, format_text_table
-from topgap.numbers.format import format_exact, format_rounded
+from topgap.numbers.format import format_rounded
+from topgap.planning.formatting import (
+    format_epsilon,
+    format_people,
+    format_size,
+    to_column,
+    to_json_number,
+)
 from topgap.planning.plot import plot
 from topgap.planning.rows import Lists, Row
 
@@ -21,6 +27,9 @@ if TYPE_CHECKING:
 
 FORMAT = "topgap.plan/1"
 NOT_PRIVATE = "Not private: a plan tells of its counts, which must be public or made up."
+NEEDED = (
+    "needed: people, for an item to be named with probability 95% if at most k items have anybody."
+)
 _NAMES, _ESTIMATES = "names, gaps", "counts too"
 
 
@@ -39,6 +48,7 @@ class Plan:
         selection_share: The share of ε that selects, where winners are measured too.
         releases: The number of simulated releases for each ε and each kind.
         rows: What to expect at each ε, from the smallest up.
+        domain_size: How many items the domain has, those without counts too; None without one.
     """
 
     k: int
@@ -49,6 +59,7 @@ class Plan:
     selection_share: Fraction
     releases: int
     rows: tuple[Row, ...]
+    domain_size: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: parameters as exact strings, simulated figures as floats.
@@ -60,6 +71,7 @@ class Plan:
             "caution": NOT_PRIVATE,
             "k": self.k,
             "items": self.items,
+            **({} if self.domain_size is None else {"domain_size": str(self.domain_size)}),
             "resolution": str(self.resolution),
             "sensitivity": str(self.sensitivity),
             "monotonic": self.monotonic,
@@ -68,9 +80,10 @@ class Plan:
             "rows": [
                 {
                     "epsilon": str(row.epsilon),
-                    **{name: [*map(_finite, figure)] for name, figure in row.figures.items()},
-                    "measured_formula": _finite(row.measured_formula),
-                    "combined_formula": _finite(row.combined_formula),
+                    **{
+                        name: [*map(to_json_number, figure)] for name, figure in row.figures.items()
+                    },
+                    **{name: to_json_number(figure) for name, figure in row.formulas.items()},
                 }
                 for row in self.rows
             ],
@@ -90,7 +103,9 @@ class Plan:
         The columns are `epsilon`; each of the simulated figures (`names_right`, `names_in_order`,
         `names_overlap`, `estimates_right`, `estimates_in_order`, `estimates_overlap`,
         `measured_error`, `combined_error`), followed by its standard error, whose name ends in
-        `_se`; `measured_formula` and `combined_formula`. See `Row` for what they mean.
+        `_se`; `measured_formula` and `combined_formula`. With a domain there are `names_empty` and
+        `estimates_empty`, too, and `names_people_needed` and `estimates_people_needed`. See `Row`
+        and `Lists` for what they mean.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -111,8 +126,8 @@ class Plan:
         for name in self.rows[0].figures:
             columns[name] = [row.figures[name].value for row in self.rows]
             columns[f"{name}_se"] = [row.figures[name].standard_error for row in self.rows]
-        columns["measured_formula"] = [row.measured_formula for row in self.rows]
-        columns["combined_formula"] = [row.combined_formula for row in self.rows]
+        for name in self.rows[0].formulas:
+            columns[name] = to_column([row.formulas[name] for row in self.rows])
         return columns
 
     def plot(self, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
@@ -133,7 +148,8 @@ class Plan:
         >>> Plan(2, 9_000, Fraction(1), Fraction(1), True, Fraction(1, 2), 100, ()).title
         'The 2 largest of 9,000 items'
         """
-        return f"The {f'{self.k} ' * (self.k > 1)}largest of {self.items:,} items"
+        items = f"{self.items:,}" if self.domain_size is None else format_size(self.domain_size)
+        return f"The {f'{self.k} ' * (self.k > 1)}largest of {items} items"
 
     def __str__(self) -> str:
         return self.to_text()
@@ -149,11 +165,13 @@ class Plan:
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         head = ["ε", "released", "list right", "order too", f"of {self.k} right"]
+        if self.domain_size is not None:
+            head += [f"of {self.k} empty", "needed"]
         head += ["error measured", "with gaps"]
         rows = []
         for row in self.rows:
             errors = [format_rounded(*row.measured_error), format_rounded(*row.combined_error)]
-            rows.append([_short(row.epsilon), _NAMES, *_cells(row.names, self.k), "", ""])
+            rows.append([format_epsilon(row.epsilon), _NAMES, *_cells(row.names, self.k), "", ""])
             rows.append(["", _ESTIMATES, *_cells(row.estimates, self.k), *errors])
         return head, rows
 
@@ -168,10 +186,16 @@ class Plan:
         return [
             f"{self.title}: resolution {self.resolution}, sensitivity {sensitivity}",
             f"Where counts are released too, {self.selection_share} of ε selects.",
+            *self._domain_notes(),
             f"Each line is from {self.releases:,} simulated releases: chances have a standard "
             f"error of at most {100 * off:.2g}%.",
             NOT_PRIVATE,
         ]
+
+    def _domain_notes(self) -> list[str]:
+        if self.domain_size is None:
+            return []
+        return [f"empty: items that nobody has; {self.items:,} items have public counts.", NEEDED]
 
     def __repr__(self) -> str:
         return f"<Plan for the {self.title[4:]} at {len(self.rows)} values of ε>"
@@ -180,7 +204,12 @@ class Plan:
 def _cells(lists: Lists, k: int) -> list[str]:
     overlap = lists.overlap.value
     of_k = f">{k - 0.01:.2f}" if k - 0.005 <= overlap < k else f"{overlap:.2f}"
-    return [format_share(lists.right.value), format_share(lists.in_order.value), of_k]
+    cells = [format_share(lists.right.value), format_share(lists.in_order.value), of_k]
+    if lists.empty is not None and lists.people_needed is not None:
+        empty = lists.empty.value
+        cells.append("<0.01" if 0 < empty < 0.005 else f"{empty:.2f}")
+        cells.append(format_people(lists.people_needed))
+    return cells
 
 
 def format_share(share: float) -> str:
@@ -194,13 +223,3 @@ def format_share(share: float) -> str:
     if share < 0.001:
         return "<0.1%"
     return ">99.9%" if share > 0.999 else f"{share:.1%}"
-
-
-def _short(epsilon: Fraction) -> str:
-    exactly = format_exact(epsilon)
-    return exactly if len(exactly) <= 12 else f"{float(epsilon):.4g}"
-
-
-def _finite(number: float) -> float | None:
-    """JSON has no infinite numbers."""
-    return number if isfinite(number) else None

@@ -15,11 +15,16 @@ class Lists:
             is right.
         in_order: The probability that they are also in the right order.
         overlap: How many of the named are among the k largest, on average.
+        empty: How many of the named are items that nobody has, on average; None without a domain.
+        people_needed: How many people an item needs to be named with probability 95%; see
+            `topgap.margins.people_needed`. None without a domain.
     """
 
     right: Figure
     in_order: Figure
     overlap: Figure
+    empty: Figure | None = None
+    people_needed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,27 @@ class Row:
     @property
     def figures(self) -> dict[str, Figure]:
         """All simulated figures, by the names of their columns."""
-        return {
+        figures = {
             "names_right": self.names.right,
             "names_in_order": self.names.in_order,
             "names_overlap": self.names.overlap,
+            "names_empty": self.names.empty,
             "estimates_right": self.estimates.right,
             "estimates_in_order": self.estimates.in_order,
             "estimates_overlap": self.estimates.overlap,
+            "estimates_empty": self.estimates.empty,
             "measured_error": self.measured_error,
             "combined_error": self.combined_error,
         }
+        return {name: figure for name, figure in figures.items() if figure is not None}
+
+    @property
+    def formulas(self) -> dict[str, float]:
+        """All figures that are computed, by the names of their columns."""
+        figures = {
+            "measured_formula": self.measured_formula,
+            "combined_formula": self.combined_formula,
+            "names_people_needed": self.names.people_needed,
+            "estimates_people_needed": self.estimates.people_needed,
+        }
+        return {name: figure for name, figure in figures.items() if figure is not None}

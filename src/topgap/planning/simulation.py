@@ -1,13 +1,17 @@
 """Simulation of many releases of the same counts, with the noise of a real release."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from topgap._core import Kernel
+from topgap.domains import Domain
+from topgap.margins import people_needed
 from topgap.parameters import TopK
 from topgap.planning.count_errors import CountErrors
-from topgap.planning.public_counts import PublicCounts, Whole, Winners
+from topgap.planning.public_counts import PublicCounts, Steps, Whole, Winners
 from topgap.planning.rows import Lists, Row
 from topgap.planning.statistics import Mean, estimate_probability, root_mean_square
 from topgap.selection.measurement import Shares
@@ -31,7 +35,7 @@ def simulate(
     counts: PublicCounts, shares: Shares, parameters: TopK, releases: int, report: Report
 ) -> Row:
     """Simulate releases with all of ε for the names, and as many with these shares of ε."""
-    names, named = _Accuracy(counts), _Accuracy(counts)
+    names, named = _Accuracy(counts, parameters), _Accuracy(counts, shares.selection)
     for drawn in _simulate_releases(counts, parameters, releases, report):
         names.add(drawn.winners)
     errors, alone, combined = CountErrors(shares), Mean(), Mean()
@@ -56,17 +60,26 @@ def simulate(
 class _Accuracy:
     """The mean accuracy of lists that come in parts."""
 
-    def __init__(self, counts: PublicCounts) -> None:
+    def __init__(self, counts: PublicCounts, parameters: TopK) -> None:
         self._counts = counts
+        self._parameters = parameters
         self._means = Mean(), Mean(), Mean()
+        self._empty = Mean()
 
     def add(self, winners: Winners) -> None:
         for mean, values in zip(self._means, self._counts.compare(winners), strict=True):
             mean.add(values)
+        if self._counts.domain_size is not None:
+            self._empty.add(self._counts.count_empty(winners))
 
     def lists(self) -> Lists:
         overlap, right, in_order = self._means
-        return Lists(estimate_probability(right), estimate_probability(in_order), overlap.figure())
+        lists = Lists(estimate_probability(right), estimate_probability(in_order), overlap.figure())
+        size = self._counts.domain_size
+        if size is None:
+            return lists
+        needed = people_needed(self._parameters, size)
+        return replace(lists, empty=self._empty.figure(), people_needed=needed)
 
 
 def _simulate_releases(
@@ -81,14 +94,14 @@ def _simulate_releases(
 
 
 def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> SimulatedReleases:
-    kernel, kernel_counts, in_steps = parameters.kernel, counts.kernel_counts, counts.in_steps
-    drawn: list[tuple[bytes, Any]]
+    kernel, kernel_counts = parameters.kernel, counts.kernel_counts
     if kernel is not None and kernel_counts is not None:
-        drawn = [kernel.release(kernel_counts, in_steps=in_steps, threads=0) for _ in range(number)]
+        drawn = [_draw(kernel, kernel_counts, counts) for _ in range(number)]
     else:  # too large for the kernel: slow
-        made = [select(parameters, counts.numbers) for _ in range(number)]
-        drawn = [(each.indices.tobytes(), _to_list(each.gap_units)) for each in made]
+        drawn = [_draw_slowly(parameters, counts) for _ in range(number)]
     winners = np.frombuffer(b"".join(each for each, _ in drawn), dtype=np.int64)
+    if counts.unlisted:
+        winners = np.minimum(winners, len(counts.numbers) - 1)  # which stands for all of them
     if _is_narrow(counts, parameters) and kernel is not None:
         gaps = np.frombuffer(b"".join(each for _, each in drawn), dtype=np.int64)
     else:
@@ -97,13 +110,44 @@ def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Simu
     return SimulatedReleases(winners.reshape(shape), gaps.reshape(shape))
 
 
+def _draw(kernel: Kernel, kernel_counts: Steps, counts: PublicCounts) -> tuple[bytes, Any]:
+    """Draw the winners' positions, and the gaps; those that are not written out come last."""
+    if not counts.unlisted:
+        return kernel.release(kernel_counts, in_steps=counts.in_steps, threads=0)
+    return kernel.release_with_runs(
+        kernel_counts,
+        runs=[(0, counts.unlisted, 0)],
+        are_listed=lambda items: [False] * len(items),
+        in_steps=counts.in_steps,
+        threads=0,
+    )[0]
+
+
+def _draw_slowly(parameters: TopK, counts: PublicCounts) -> tuple[bytes, Any]:
+    """The same for numbers of any size."""
+    if not counts.unlisted:
+        made = select(parameters, counts.numbers)
+        return made.indices.tobytes(), _to_list(made.gap_units)
+    listed = len(counts.numbers)
+    domain = Domain.range(0, listed + counts.unlisted)
+    made = select(parameters, counts.numbers, range(listed), domain=domain)
+    places = [min(place, listed) for place in made.items]
+    return np.array(places, dtype=np.int64).tobytes(), _to_list(made.gap_units)
+
+
 def _is_narrow(counts: PublicCounts, parameters: TopK) -> bool:
     """Whether gaps and their errors have less than 63 bits.
 
     A gap is larger than the span of the counts by no more than one item's noise, and that is 2^11
-    times its mean with probability e^−2048.
+    times its mean with probability e^−2048. Of as many items as a domain may have, the largest
+    noise is 2^14 times the mean with a probability below that.
     """
-    return counts.kernel_counts is not None and counts.span < 2**61 and 1 / parameters.rate < 2**50
+    largest_mean = 2**47 if counts.unlisted else 2**50
+    return (
+        counts.kernel_counts is not None
+        and counts.span < 2**61
+        and 1 / parameters.rate < largest_mean
+    )
 
 
 def _to_list(gaps: Any) -> list[int]:

@@ -1,0 +1,227 @@
+"""Plans for a domain alone, without any counts: what an item needs to be named."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from topgap.display import dataframes
+from topgap.display.numbers import format_level, format_roughly
+from topgap.display.text import format_html_table, format_text_table
+from topgap.domains import Domain
+from topgap.margins import people_needed, read_probability
+from topgap.numbers.format import to_float
+from topgap.numbers.parse import LEVEL, Number
+from topgap.parameters import TopK
+from topgap.planning.formatting import (
+    format_epsilon,
+    format_people,
+    format_size,
+    to_column,
+    to_json_number,
+)
+from topgap.planning.validation import EPSILONS, read_epsilons, read_ks, read_size
+from topgap.selection.unlisted import check_domain_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+FORMAT = "topgap.domain-plan/1"
+_NO_DATA = "No data was used: domain, k and ε alone decide."
+
+
+@dataclass(frozen=True)
+class DomainRow:
+    """What an item of the domain needs, for one ε and one k.
+
+    Attributes:
+        epsilon: The privacy loss of the release.
+        k: How many winners are named.
+        scale: The mean of the noise.
+        people: How many people an item needs to be named with the probability that was asked for;
+            see `topgap.margins.people_needed`.
+        people_for_half: How many it needs to be named as likely as not.
+    """
+
+    epsilon: Fraction
+    k: int
+    scale: Fraction
+    people: int
+    people_for_half: int
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The figures by the names of their columns."""
+        return {
+            "scale": to_float(self.scale),
+            "people": self.people,
+            "people_for_half": self.people_for_half,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class DomainPlan:
+    """What an item of a domain needs to be named, over ε and k: a `topgap.planning.plan_domain`.
+
+    Attributes:
+        size: The number of items in the domain.
+        probability: The probability with which `DomainRow.people` suffice.
+        sensitivity: How far one person can move any one count.
+        monotonic: Whether one person's arrival moves all counts the same way.
+        rows: For each ε, from the smallest up, a row for each k.
+    """
+
+    size: int
+    probability: Fraction
+    sensitivity: Fraction
+    monotonic: bool
+    rows: tuple[DomainRow, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in a dict: parameters and the size as exact strings."""
+        return {
+            "format": FORMAT,
+            "domain_size": str(self.size),
+            "probability": str(self.probability),
+            "sensitivity": str(self.sensitivity),
+            "monotonic": self.monotonic,
+            "rows": [
+                {
+                    "epsilon": str(row.epsilon),
+                    "k": row.k,
+                    **{name: to_json_number(figure) for name, figure in row.figures.items()},
+                }
+                for row in self.rows
+            ],
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The dict of `to_dict` as JSON.
+
+        Args:
+            indent: Spaces by which inner lines are indented; None for a single line.
+        """
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A pandas data frame with a row for each ε and k.
+
+        The columns are `epsilon`, `k`, `scale`, `people` and `people_for_half`, as of `DomainRow`.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        return dataframes.to_pandas(self.columns())
+
+    def to_polars(self) -> "pl.DataFrame":
+        """A polars data frame with the columns of `to_pandas`, and the same errors."""
+        return dataframes.to_polars(self.columns())
+
+    def to_arrow(self) -> "pa.Table":
+        """An Arrow table with the columns of `to_pandas`, and the same errors."""
+        return dataframes.to_arrow(self.columns())
+
+    def columns(self) -> dict[str, list[float]]:
+        """The columns of the data frames, by name."""
+        columns = {"epsilon": [float(row.epsilon) for row in self.rows]}
+        columns["k"] = [row.k for row in self.rows]
+        for name in self.rows[0].figures:
+            columns[name] = to_column([row.figures[name] for row in self.rows])
+        return columns
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """The plan as a table, with a line for each ε and k."""
+        head, rows = self._table()
+        return "\n".join([format_text_table(head, rows, left=()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        head, rows = self._table()
+        return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        head = ["ε", "k", "noise", f"people for {format_level(self.probability)}", "for 50%"]
+        rows, last = [], None
+        for row in self.rows:
+            epsilon = "" if row.epsilon == last else format_epsilon(row.epsilon)
+            people = [format_people(row.people), format_people(row.people_for_half)]
+            rows.append([epsilon, f"{row.k:,}", format_roughly(row.scale), *people])
+            last = row.epsilon
+        return head, rows
+
+    def _notes(self) -> list[str]:
+        return [
+            f"A domain of {format_size(self.size)} items: sensitivity {self.sensitivity}"
+            f"{', monotonic' * self.monotonic}",
+            "An item with so many people is named with that probability, if at most k items have "
+            "anybody.",
+            _NO_DATA,
+        ]
+
+    def __repr__(self) -> str:
+        return f"<DomainPlan for {format_size(self.size)} items, {len(self.rows)} rows>"
+
+
+def plan_domain(
+    domain: Domain | int,
+    k: int | Iterable[int],
+    epsilons: "Number | Iterable[Number]" = EPSILONS,
+    *,
+    probability: "Number" = LEVEL,
+    resolution: "Number" = "1/10",
+    sensitivity: "Number" = 1,
+    monotonic: bool = False,
+) -> DomainPlan:
+    """Compute how many people an item of a domain needs to be named, over ε and k.
+
+    No counts are needed. If at most k items have anybody, one with so many people is named with
+    this probability, whatever the others have; see `topgap.margins.people_needed`.
+
+    Args:
+        domain: The domain, or its size.
+        k: How many winners are named: one number, or several.
+        epsilons: The values of the privacy loss ε to plan for, or a single one.
+        probability: The probability with which the item is to be named; between 0 and 1.
+        resolution: Gaps are multiples of this; one divided by an integer. It changes nothing here.
+        sensitivity: How far one person can move any one count; a multiple of the resolution. If it
+            is not 1, the plan is of the count that an item needs, and not of people.
+        monotonic: Whether one person's arrival moves all counts the same way; see `topgap.top_k`.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
+        DomainError: The domain has no more than k items, or a size that no domain has.
+
+    >>> print(plan_domain(10**12, k=[10, 25], epsilons=["0.1", 1], monotonic=True))
+      ε   k  noise  people for 95%  for 50%
+    0.1  10    100           2,990    2,717
+         25    250           7,475    6,792
+      1  10     10             299      272
+         25     25             748      680
+    A domain of 1,000,000,000,000 items: sensitivity 1, monotonic
+    An item with so many people is named with that probability, if at most k items have anybody.
+    No data was used: domain, k and ε alone decide.
+    """
+    size, ks, level = read_size(domain), read_ks(k), read_probability(probability)
+    check_domain_size(size, ks[-1])
+    all_parameters = [
+        TopK(each, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+        for epsilon in read_epsilons(epsilons)
+        for each in ks
+    ]
+    rows = tuple(
+        DomainRow(
+            epsilon=parameters.epsilon,
+            k=parameters.k,
+            scale=parameters.scale,
+            people=people_needed(parameters, size, level),
+            people_for_half=people_needed(parameters, size, "1/2"),
+        )
+        for parameters in all_parameters
+    )
+    return DomainPlan(size, level, all_parameters[0].sensitivity, all_parameters[0].monotonic, rows)
