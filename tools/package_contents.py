@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 _TO_BUILD = ("LICENSE", "README.md", "pyproject.toml", "rust/Cargo.lock", "rust/Cargo.toml")
-_CRATES = ("rust/kernel/", "rust/python/")
+_CRATES = ("rust/domains/", "rust/kernel/", "rust/python/")
 _MODULES = "src/topgap/"
 _KERNEL = re.compile(r"topgap/_core\.(abi3\.so|pyd)")
 _ABOUT = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")

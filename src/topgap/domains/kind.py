@@ -2,18 +2,22 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
-from enum import Enum
 from typing import Any, Final
 
 
-class _Absent(Enum):
-    ABSENT = "ABSENT"
+class Absent:
+    """The type of `ABSENT`."""
+
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return "topgap.domains.ABSENT"
 
+    def __reduce__(self) -> str:
+        return "ABSENT"  # the one of this module, wherever it is sent
 
-ABSENT: Final = _Absent.ABSENT
+
+ABSENT: Final = Absent()
 """What `find` and `find_texts` tell of a name that is no member."""
 
 

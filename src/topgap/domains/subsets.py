@@ -1,8 +1,8 @@
 """Domains of what goes together: unordered pairs, triples and larger sets of a domain's items."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations, islice, pairwise
-from math import comb
+from itertools import combinations, islice
+from math import comb, factorial
 from typing import Any
 
 from topgap.domains.kind import ABSENT, Kind
@@ -65,19 +65,18 @@ class Subsets(Kind):
 
     def _find(self, names: Sequence[Any], find: Any) -> list[Any]:
         sets = [_read_set(name, self.count) for name in names]
-        found = iter(find([item for each in sets for item in each or ()]))
-        return [ABSENT if each is None else self._arrange(found) for each in sets]
+        found = iter(find([item for each in sets if each is not None for item in each]))
+        return [
+            ABSENT if each is None else self._arrange([*islice(found, self.count)]) for each in sets
+        ]
 
-    def _arrange(self, found: Iterator[Any]) -> Any:
-        """The next items in their order; ABSENT if one of them is, or if two are the same."""
-        items = [*islice(found, self.count)]
-        if any(item is ABSENT for item in items):
+    def _arrange(self, items: list[Any]) -> Any:
+        """The items in their order; ABSENT if one of them is, or if two are the same."""
+        different = {*items}
+        if ABSENT in different or len(different) < self.count:
             return ABSENT
-        key = self.inner.sort_key
-        keyed = sorted(((key(item), item) for item in items), key=lambda pair: pair[0])
-        if any(one[0] == other[0] for one, other in pairwise(keyed)):
-            return ABSENT
-        return tuple(item for _, item in keyed)
+        items.sort(key=self.inner.sort_key)
+        return tuple(items)
 
     # The places c₁ < … < c_k of n, read as n − 1 − cᵢ, are the digits of a number in the
     # combinatorial number system, which counts the sets that come after.
@@ -108,7 +107,9 @@ class Subsets(Kind):
 
 def _largest_digit(value: int, chosen: int, above: int) -> int:
     """The largest number below `above` that has at most `value` subsets of so many items."""
-    low = 0
+    # (d − j + 1)^j ≤ j!·C(d, j) ≤ d^j, so it is at most j − 1 above the j-th root.
+    low = min(_root(value * factorial(chosen), chosen), above - 1)
+    above = min(low + chosen, above)
     while low + 1 < above:
         middle = (low + above) // 2
         if comb(middle, chosen) <= value:
@@ -116,6 +117,16 @@ def _largest_digit(value: int, chosen: int, above: int) -> int:
         else:
             above = middle
     return low
+
+
+def _root(value: int, degree: int) -> int:
+    """The root, rounded down, by Newton's method from above."""
+    if degree == 1 or value < 2:
+        return value
+    root = 1 << -(-value.bit_length() // degree)
+    while (lower := ((degree - 1) * root + value // root ** (degree - 1)) // degree) < root:
+        root = lower
+    return root
 
 
 def _read_set(name: Any, count: int) -> list[Any] | None:
