@@ -126,6 +126,52 @@ def test_made_up_counts_need_no_file_and_all_has_defaults(tmp_path: Path) -> Non
     assert topgap(*asked, "--largest", 7, folder=tmp_path).code == 0
 
 
+def test_a_domain_alone_tells_what_an_item_needs(tmp_path: Path) -> None:
+    asked = [
+        "plan",
+        "--domain-size",
+        "10^12",
+        "-k",
+        25,
+        "-k",
+        10,
+        "--epsilon",
+        1,
+        "--epsilon",
+        "0.1",
+    ]
+    ended = topgap(*asked, folder=tmp_path)
+    assert (ended.code, ended.err) == (0, "")
+    assert [line.split() for line in ended.out.splitlines()[1:5]] == [
+        ["0.1", "10", "100", "2,990", "2,717"], ["25", "250", "7,475", "6,792"],
+        ["1", "10", "10", "299", "272"], ["25", "25", "748", "680"],
+    ]  # fmt: skip
+    rows = [*csv.DictReader(io.StringIO(topgap(*asked, "--format", "csv", folder=tmp_path).out))]
+    assert [(row["epsilon"], row["k"], row["people"]) for row in rows][2] == ("1.0", "10", "299")
+    more = ["--neighbours", "replace", "--sensitivity", 2, "-o", "plan.json"]
+    assert topgap(*asked, *more, folder=tmp_path).err == "Written: plan.json\n"
+    read = json.loads((tmp_path / "plan.json").read_text())
+    assert (read["domain_size"], read["rows"][2]["people"]) == (str(10**12), 1196)
+
+
+@pytest.mark.statistical(false_alarm=NEVER)
+def test_all_but_the_counts_of_a_domain_are_items_that_nobody_has(public: Path) -> None:
+    # 3 persons have gout, and with 10^30 items it is named with a probability below 10^−29.
+    ended = plan(public, "--domain-size", "10**30", "-k", 4, "--format", "json")
+    two, four = json.loads(ended.out)
+    assert (two["k"], two["items"], two["domain_size"]) == (2, 4, str(10**30))
+    assert [row["names_empty"] for row in two["rows"]] == [[0.0, 0.0]] * 2
+    assert [row["names_empty"] for row in four["rows"]] == [[1.0, 0.0]] * 2
+    assert two["rows"][1]["names_people_needed"] == 143
+    table = plan(public, "--domain-size", 4, "-k", 3, "-q").out
+    assert table.splitlines()[0].split()[-6:-4] == ["empty", "needed"]
+    assert table.count("Not private: ") == 2
+    rows = [*csv.DictReader(io.StringIO(plan(public, "-k", 3, "--format", "csv", "-q").out))]
+    assert [(row["k"], row["epsilon"]) for row in rows] == [
+        ("2", "0.1"), ("2", "1.0"), ("3", "0.1"), ("3", "1.0"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("more", [[], ["--item", "what"], ["-k", 2], ["--zipf", 5]])
 def test_persons_are_refused_whatever_else_is_asked(public: Path, more: list[object]) -> None:
     ended = topgap("plan", "counts.csv", "--person", "who", *more, folder=public)
@@ -139,7 +185,8 @@ def test_persons_are_refused_whatever_else_is_asked(public: Path, more: list[obj
     ["--nonsense"], ["-k", "many"], ["--zipf", 5], ["--largest", 5], ["--format", "parquet"],
     ["--neighbours", "some"], ["-o", "plan.xlsx"], ["-o", "plan.parquet"], ["--plot", "plan.gif"],
     ["--plot", "plan"], ["-o", "x.svg", "--format", "csv", "--plot", "./x.svg"],
-    ["--source-format", "fimi"], ["-"],
+    ["--source-format", "fimi"], ["-"], ["--domain-size", "many"], ["--domain-size", "10^9999"],
+    ["--domain-size", "-5"], ["--domain-size", "1.5"], ["-k", 3, "--plot", "plan.png"],
 ], ids=lambda wrong: " ".join(map(str, wrong)))  # fmt: skip
 def test_what_contradicts_itself_is_a_usage_error(public: Path, wrong: list[object]) -> None:
     ended = plan(public, *wrong)
@@ -152,6 +199,9 @@ def test_what_contradicts_itself_is_a_usage_error(public: Path, wrong: list[obje
     ["-k", 2], ["counts.csv", "-k", 2], ["counts.csv", "--item", "what", "-k", 2],
     ["counts.csv", *COLUMNS], ["baskets.dat", *COLUMNS, "-k", 2],
     ["--zipf", 5, "-k", 2, "--item", "x"], ["--zipf", 5, "-k", 2, "--no-header"],
+    ["--domain-size", 9], ["--domain-size", 9, "-k", 2, "--releases", 5],
+    ["--domain-size", 9, "-k", 2, "--plot", "x.png"], ["--domain-size", 9, "-k", 2, "--item", "x"],
+    ["--domain-size", 9, "-k", 2, "--largest", 5],
 ])  # fmt: skip
 def test_what_is_missing_is_a_usage_error(public: Path, arguments: list[object]) -> None:
     ended = topgap("plan", *arguments, folder=public)
@@ -161,6 +211,8 @@ def test_what_is_missing_is_a_usage_error(public: Path, arguments: list[object])
 
 @pytest.mark.parametrize(("more", "said"), [
     (["--epsilon", 0], "epsilon"), (["--epsilon", "much"], "epsilon"), (["-k", 4], "at least 5"),
+    (["--domain-size", 3], "fewer items"), (["--domain-size", 2], "at least 3 items"),
+    (["--domain-size", 0], "at least 1"), (["--domain-size", 9, "-k", 9], "at least 10 items"),
     (["-k", 0], "k "), (["--releases", 1], "releases"), (["--selection-share", 1], "below 1"),
     (["--resolution", "2/3"], "resolution"), (["--count", "m"], "'m'"), (["--table", "t"], "table"),
     (["-o", "counts.csv", "--overwrite"], "is what is read"), (["-o", "no/plan.csv"], "directory"),

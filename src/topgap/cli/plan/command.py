@@ -9,6 +9,8 @@ DESCRIPTION = """Tell what k and ε would give, before any ε is spent.
 Releases of public or made-up counts are simulated and held against the
 truth: how often the list is right, and how far off the counts are. What a
 plan tells is not private: never make it from data to be protected.
+
+Without counts, from a domain alone: how many people an item needs to be named.
 """
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
@@ -33,12 +35,25 @@ Most of ε for the names, and a person may be replaced by another:
 topgap plan published.csv --item diagnosis --count patients -k 10 \
   --selection-share 3/4 --neighbours replace
 
+A domain of 10^12 items, and no counts: what an item needs to be named, for
+some ε and k:
+
+topgap plan --domain-size 10^12 -k 10 -k 25 --epsilon 0.1 --epsilon 1
+
+The same domain, of which all but the published items have 0:
+
+topgap plan published.csv --item diagnosis --count patients -k 10 \
+  --domain-size 10^12
+
 How to read it: "names, gaps" is what topgap release gives, "counts too" what
 it gives with --estimate. "list right" is the chance that all k named are the
 k largest, "order too" that they are in the right order, "of k right" how
 many of them are, on average. "error measured" is how far off a count is when
 it is measured alone, "with gaps" when the gaps have made it better: roots of
-mean squares. Where the list is often wrong, the gaps can make it worse.
+mean squares. Where the list is often wrong, the gaps can make it worse. With
+a domain, "of k empty" is how many of the named are items that nobody has, and
+"needed" how many people an item needs to be named with probability 95%, if at
+most k items have anybody.
 
 Exit codes: 0 planned; 1 counts or parameters that cannot be used;
 2 a command that cannot be understood; 130 interrupted.

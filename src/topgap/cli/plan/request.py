@@ -2,7 +2,9 @@
 
 import glob
 import os
+import re
 from dataclasses import dataclass
+from math import log10
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,6 +21,9 @@ SourceFormat = Literal["csv", "tsv", "jsonl", "parquet", "duckdb", "sqlite"]
 LARGEST = 10_000
 """The largest of the made-up counts, unless the user gives another."""
 
+_MOST_DIGITS = 4001
+_SIZE = re.compile(rf"(?P<base>[0-9]{{1,{_MOST_DIGITS}}})((\^|\*\*)(?P<exponent>[0-9]{{1,5}}))?")
+
 
 def _refuse_persons(column: str | None) -> None:
     if column is not None:
@@ -31,7 +36,15 @@ def _refuse_persons(column: str | None) -> None:
 class PlanRequest:
     """A request for a plan; its fields are the options of `topgap plan`."""
 
-    k: options.K
+    k: Annotated[
+        list[int],
+        typer.Option(
+            "-k",
+            help="How many items are named; as often as you like.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ]
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -66,6 +79,15 @@ class PlanRequest:
             rich_help_panel=DATA,
         ),
     ] = None
+    domain_size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="How many items the domain has: digits, or a power such as 10^12. Those that are "
+            "not in SOURCE have 0. Without SOURCE: what an item needs to be named.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
     source_format: Annotated[
         SourceFormat | None,
         typer.Option(
@@ -92,20 +114,22 @@ class PlanRequest:
         typer.Option(help="How far one person can move a count.", rich_help_panel=PRIVACY),
     ] = "1"
     selection_share: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="SHARE",
-            help="The part of ε that selects where counts are released too; between 0 and 1.",
+            help="The part of ε that selects where counts are released too; between 0 and 1, 1/2 "
+            "unless given.",
             rich_help_panel=PRIVACY,
         ),
-    ] = "1/2"
+    ] = None
     releases: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="How many releases are simulated, for each ε and kind of release.",
+            help=f"How many releases are simulated, for each ε and kind of release; {RELEASES:,} "
+            "unless given.",
             rich_help_panel=PRIVACY,
         ),
-    ] = RELEASES
+    ] = None
     output_format: Annotated[
         PlanFormat | None,
         typer.Option(
@@ -125,6 +149,11 @@ class PlanRequest:
     ] = None
     overwrite: options.Overwrite = False
     quiet: options.Quiet = False
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether there are counts to plan with, and not a domain alone."""
+        return bool(self.sources) or self.zipf is not None
 
     @property
     def resolved_format(self) -> str | None:
@@ -154,26 +183,70 @@ def validate(request: PlanRequest) -> None:
     Raises:
         typer.BadParameter: Some do.
     """
-    sources, columns = request.sources or [], [request.item, request.count]
-    table_options = [*columns, request.source_format, request.table, request.delimiter]
-    if bool(sources) == (request.zipf is not None):
-        raise typer.BadParameter("give public counts as SOURCE, or made-up ones by --zipf.")
-    if request.zipf is None:
-        if request.item is None or request.count is None:
-            raise typer.BadParameter("say with --item and --count which columns to read.")
-        if request.largest is not None:
-            raise typer.BadParameter("--largest is for made-up counts, with --zipf.")
-        if "-" in sources and len(sources) > 1:
-            raise typer.BadParameter("standard input cannot be read together with files.")
-        if "fimi" in map(counting.format_by_name, sources):
-            raise typer.BadParameter("FIMI files are of persons, and a plan is of public counts.")
-    elif (
-        any(each is not None for each in [*table_options, request.delimiter]) or not request.header
-    ):
-        raise typer.BadParameter("--zipf reads no file; give no options of one.")
+    if request.domain_size is not None:
+        parse_size(request.domain_size)
+    if request.sources:
+        _validate_source(request)
+    else:
+        _validate_without_source(request)
     if not files.are_distinct(request.targets):
         raise typer.BadParameter("--output and --plot name the same file.")
     if request.resolved_format not in ("table", "csv", "json"):
         raise typer.BadParameter("a plan is written as table, csv or json; say which by --format.")
     if request.plot is not None and request.plot_format not in FORMS:
         raise typer.BadParameter("the name of --plot must end in .png, .svg or .pdf.")
+    if request.plot is not None and len({*request.k}) > 1:
+        raise typer.BadParameter("a plot is of one -k; make one for each.")
+
+
+def _validate_source(request: PlanRequest) -> None:
+    sources = request.sources or []
+    if request.zipf is not None:
+        raise typer.BadParameter("give public counts as SOURCE, or made-up ones by --zipf.")
+    if request.item is None or request.count is None:
+        raise typer.BadParameter("say with --item and --count which columns to read.")
+    if request.largest is not None:
+        raise typer.BadParameter("--largest is for made-up counts, with --zipf.")
+    if "-" in sources and len(sources) > 1:
+        raise typer.BadParameter("standard input cannot be read together with files.")
+    if "fimi" in map(counting.format_by_name, sources):
+        raise typer.BadParameter("FIMI files are of persons, and a plan is of public counts.")
+
+
+def _validate_without_source(request: PlanRequest) -> None:
+    of_a_file = [
+        request.item, request.count, request.source_format, request.table, request.delimiter,
+    ]  # fmt: skip
+    if any(each is not None for each in of_a_file) or not request.header:
+        raise typer.BadParameter("no file is read without SOURCE; give no options of one.")
+    if request.zipf is not None:
+        return
+    if request.domain_size is None:
+        raise typer.BadParameter(
+            "give public counts as SOURCE, made-up ones by --zipf, or a domain by --domain-size."
+        )
+    of_counts = [request.largest, request.selection_share, request.releases, request.plot]
+    if any(each is not None for each in of_counts):
+        raise typer.BadParameter(
+            "--largest, --selection-share, --releases and --plot need counts: SOURCE or --zipf."
+        )
+
+
+def parse_size(text: str) -> int:
+    """Parse the size of a domain: digits, which _ and , may group, or a power such as 10^12.
+
+    Raises:
+        typer.BadParameter: It is none, or larger than any domain may be.
+
+    >>> parse_size("41,270"), parse_size("26^12"), parse_size("2**64") == 2**64
+    (41270, 95428956661682176, True)
+    """
+    found = _SIZE.fullmatch(text.strip().replace("_", "").replace(",", ""))
+    if found is None:
+        raise typer.BadParameter(
+            "--domain-size must be a whole number, in digits or as a power such as 10^12."
+        )
+    base, exponent = int(found["base"]), int(found["exponent"] or 1)
+    if exponent * log10(max(base, 1)) > _MOST_DIGITS:
+        raise typer.BadParameter("--domain-size must be at most 10^4000.")
+    return int(base**exponent)

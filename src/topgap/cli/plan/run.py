@@ -5,12 +5,14 @@ from typing import Any
 
 from topgap import counting, planning
 from topgap.cli import files
-from topgap.cli.plan.output import write_plan
-from topgap.cli.plan.request import LARGEST, PlanRequest, validate
+from topgap.cli.plan.output import write_domain_plan, write_plans
+from topgap.cli.plan.request import LARGEST, PlanRequest, parse_size, validate
 from topgap.cli.progress import Bar
 from topgap.counting import FROM_DATA
 from topgap.display.figure import require_matplotlib
 from topgap.errors import SourceError
+from topgap.planning import DomainPlan, Plan
+from topgap.planning.planner import RELEASES, Progress
 
 
 def run_plan(request: PlanRequest) -> None:
@@ -21,19 +23,47 @@ def run_plan(request: PlanRequest) -> None:
     )
     if request.plot is not None:
         require_matplotlib()
-    with Bar(shown=not request.quiet) as bar:
-        plan = planning.plan(
-            _read_counts(request, bar),
-            request.k,
+    size = None if request.domain_size is None else parse_size(request.domain_size)
+    if not request.has_counts and size is not None:
+        write_domain_plan(request, _plan_domain(request, size))
+    else:
+        with Bar(shown=not request.quiet) as bar:
+            plans = _plan(request, size, bar)
+        write_plans(request, plans)
+
+
+def _plan_domain(request: PlanRequest, size: int) -> DomainPlan:
+    return planning.plan_domain(
+        size,
+        request.k,
+        request.epsilon or planning.EPSILONS,
+        resolution=request.resolution,
+        sensitivity=request.sensitivity,
+        monotonic=request.neighbours == "add-remove",
+    )
+
+
+def _plan(request: PlanRequest, size: int | None, bar: Bar) -> list[Plan]:
+    counts, ks = _read_counts(request, bar), sorted({*request.k})
+
+    def report(done: int) -> Progress:
+        return lambda doing, share: bar(doing, (done + (share or 0)) / len(ks))
+
+    return [
+        planning.plan(
+            counts,
+            k,
             request.epsilon or planning.EPSILONS,
-            releases=request.releases,
-            selection_share=request.selection_share,
+            releases=RELEASES if request.releases is None else request.releases,
+            selection_share="1/2" if request.selection_share is None else request.selection_share,
             resolution=request.resolution,
             sensitivity=request.sensitivity,
             monotonic=request.neighbours == "add-remove",
-            progress=bar,
+            domain=size,
+            progress=report(done),
         )
-    write_plan(request, plan)
+        for done, k in enumerate(ks)
+    ]
 
 
 def _read_counts(request: PlanRequest, bar: Bar) -> Any:
