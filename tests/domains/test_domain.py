@@ -16,7 +16,7 @@ from topgap import Domain, DomainError, ParameterError, ParameterTypeError, Topg
 from topgap.domains import ABSENT, FROM_DATA, LARGEST_SIZE, Counts, DomainDescription
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(SMALL)
 def test_ranks_are_the_places_of_the_items_and_unrank_goes_back(domain: Domain) -> None:
     items = [*domain]
@@ -26,7 +26,7 @@ def test_ranks_are_the_places_of_the_items_and_unrank_goes_back(domain: Domain) 
     assert [*map(type, items)] == [type(domain.unrank(place)) for place in range(domain.size)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(SMALL, SMALL)
 def test_names_are_found_as_in_a_dict_of_the_items(domain: Domain, other: Domain) -> None:
     known = {item: item for item in domain}
@@ -169,6 +169,7 @@ def test_large_ones_are_exact() -> None:
     assert Domain.range(0, LARGEST_SIZE).size == LARGEST_SIZE
 
 
+@pytest.mark.slow
 def test_many_names_are_found_in_moments() -> None:
     """Minutes would mean that something grows with the square."""
     names = [*map(str, range(100_000))]

@@ -143,6 +143,7 @@ def test_lengths_are_whole_numbers(length: Any) -> None:
             Domain.pattern(wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_character_that_is_taken_is_its_own_normal_form_beside_any_other() -> None:
     """So no two members are the same cell, and each can be one."""
     taken = []
