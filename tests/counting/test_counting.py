@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from decimal import Context, Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
+from tests.counting.broken_modules import break_module
 from tests.counting.sample_events import Events, plainly_counted, ways
 from topgap import counting
-from topgap.counting import cells, engine, events
+from topgap.counting import cells, counted, engine, events, listed_items, tally
 from topgap.counting.engine import Engine
 from topgap.domains import cell_text
 from topgap.errors import SourceError, TopgapError
@@ -110,22 +112,31 @@ def test_a_large_file_is_counted_as_a_small_one(tmp_path: Path) -> None:
 
 
 MUTANTS = [
-    Mutant("every event counts", "count(DISTINCT {key}) AS n", "count({key}) AS n"),
-    Mutant(
-        "two spellings are not joined",
-        'by_text = f"SELECT {text} AS item',
-        'by_text = f"SELECT {what.cell} AS item',
+    (tally, Mutant("every event counts", "count(DISTINCT {key}) AS n", "count({key}) AS n")),
+    (
+        tally,
+        Mutant(
+            "two spellings are not joined",
+            "by_text=f\"SELECT {_name_columns('item', texts)}",
+            'by_text=f"SELECT {cells}',
+        ),
     ),
-    Mutant(
-        "the last spelling wins",
-        "SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})",
-        "SELECT 0 FROM ({_MATCHED}) LIMIT 1",
+    (counted, Mutant("the last spelling wins", "HAVING count(*) > 1", "HAVING false")),
+    (
+        counted,
+        Mutant("changed cells are not looked at", "text{n} <> item{n}", "text{n} = item{n} || '!'"),
     ),
-    Mutant("items nobody has count one", "np.zeros(len(public)", "np.ones(len(public)"),
-    Mutant(
-        "the item is not normalized",
-        '    text = build_item_sql("item", kind)\n',
-        '    text = "CAST(item AS VARCHAR)"\n',
+    (
+        listed_items,
+        Mutant("items nobody has count one", "np.zeros(len(public)", "np.ones(len(public)"),
+    ),
+    (
+        counted,
+        Mutant(
+            "the item is not normalized",
+            "{build_item_sql(f'item{n}', kind)} AS",
+            "CAST(item{n} AS VARCHAR) AS",
+        ),
     ),
 ]
 CELL_MUTANTS = [
@@ -158,30 +169,31 @@ SHOWING: list[Events] = [
 ]
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_broken_counting_is_found(mutant: Mutant) -> None:
-    assert miscounts(mutated(events, mutant))
+@pytest.mark.parametrize(("module", "mutant"), MUTANTS, ids=[mutant.name for _, mutant in MUTANTS])
+def test_broken_counting_is_found(
+    module: ModuleType, mutant: Mutant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_module(monkeypatch, module, mutant)
+    assert miscounts()
 
 
 @pytest.mark.parametrize("mutant", CELL_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_broken_rule_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = mutated(cells, mutant)
-    monkeypatch.setattr(events, "build_item_sql", broken.build_item_sql)
-    monkeypatch.setattr(events, "build_person_sql", broken.build_person_sql)
-    assert miscounts(events)
+    break_module(monkeypatch, cells, mutant)
+    assert miscounts()
 
 
-def miscounts(module: Any) -> bool:
+def miscounts() -> bool:
     def count(shown: Events) -> Any:
         table = pa.table({n: [event[i] for event in shown] for i, n in enumerate(("who", "what"))})
-        return module.count_events(table, person="who", item="what", domain=DOMAIN)
+        return events.count_events(table, person="who", item="what", domain=DOMAIN)
 
     return any(count(shown) != plainly_counted(shown, DOMAIN) for shown in SHOWING)
 
 
 @pytest.mark.slow
 def test_sound_counting_is_not_found_broken() -> None:
-    assert not miscounts(events)
+    assert not miscounts()
 
 
 @pytest.mark.deep

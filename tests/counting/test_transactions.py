@@ -10,10 +10,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.checking.public_files import public_file
+from tests.counting.broken_modules import break_module
 from topgap import counting
-from topgap.counting import FROM_DATA, events
+from topgap.counting import FROM_DATA, events, tally
 from topgap.errors import SourceError
 
 BASKETS = b"1 2 2\t3 \n\n 2  2\n3 cafe\xcc\x81 caf\xc3\xa9\n4"
@@ -22,9 +23,8 @@ BASKETS = b"1 2 2\t3 \n\n 2  2\n3 cafe\xcc\x81 caf\xc3\xa9\n4"
 COUNTED = {"1": 1, "2": 2, "3": 2, "4": 1, "café": 1, "5": 0}
 
 
-def baskets(content: bytes, module: Any = events) -> dict[Any, int]:
-    counted: dict[Any, int] = module.count_transactions(io.BytesIO(content), domain=[*COUNTED])
-    return counted
+def baskets(content: bytes) -> dict[Any, int]:
+    return events.count_transactions(io.BytesIO(content), domain=[*COUNTED])
 
 
 def test_a_basket_counts_each_of_its_items_once() -> None:
@@ -41,8 +41,11 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_broken_counting_of_baskets_is_found(mutant: Mutant) -> None:
-    assert baskets(BASKETS, mutated(events, mutant)) != COUNTED
+def test_broken_counting_of_baskets_is_found(
+    mutant: Mutant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_module(monkeypatch, tally, mutant)
+    assert baskets(BASKETS) != COUNTED
 
 
 @pytest.mark.slow

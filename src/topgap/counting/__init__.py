@@ -1,10 +1,11 @@
-"""From events to counts: the number of distinct persons of each item of a public list.
+"""From events to counts: the number of distinct persons of each item of a public domain.
 
     count_events(source, person=…, item=…, domain=…)   rows that say who had what
     count_transactions(source, domain=…)               FIMI files, one person a line
     read_counts(source, item=…, count=…, domain=…)     precomputed counts
-    Domain, read_domain, FROM_DATA                     the public list of items
-    Counts                                             their result: a dict that knows its list
+    counted_items(source, domain=…)                    what occurs of a domain, in batches
+    Domain, read_domain, FROM_DATA                     the public items
+    Counts                                             the result: a dict that knows its domain
 
 Each person counts once for an item, so that one person moves a count by at most 1: this is the
 sensitivity of `topgap.top_k`. Adding a person moves all counts the same way (`monotonic`). All
@@ -16,7 +17,13 @@ DuckDB does the work, within a fixed amount of memory and on disk beyond it. The
 
 from topgap.counting.domain import read_domain
 from topgap.counting.engine import MEMORY
-from topgap.counting.events import count_events, count_transactions, read_counts
+from topgap.counting.events import (
+    count_events,
+    count_transactions,
+    counted_items,
+    read_counts,
+)
+from topgap.counting.occurring import Occurring
 from topgap.counting.sources import FORMATS, Format, format_by_name
 from topgap.domains import FROM_DATA, Counts, Domain
 from topgap.release import NOT_PROTECTED
@@ -30,9 +37,11 @@ __all__ = [
     "Counts",
     "Domain",
     "Format",
+    "Occurring",
     "Progress",
     "count_events",
     "count_transactions",
+    "counted_items",
     "format_by_name",
     "read_counts",
     "read_domain",

@@ -35,6 +35,11 @@ def is_text(kind: str) -> bool:
     return kind in {"VARCHAR", "TEXT"} or kind.startswith("ENUM")
 
 
+def can_hold_numbers(kind: str) -> bool:
+    """Whether the text of a cell of this type can be that of a whole number."""
+    return kind not in _OTHER_SCALARS
+
+
 def build_item_sql(cell: str, kind: str) -> str | None:
     """Build SQL for the text by which an item is compared, NULL if it is missing.
 
@@ -46,7 +51,7 @@ def build_item_sql(cell: str, kind: str) -> str | None:
         The SQL; None if the type cannot name an item.
     """
     if is_text(kind):
-        return _build_normalized_sql(f"CAST({cell} AS VARCHAR)")
+        return _build_text_sql(cell, kind)
     if kind == "JSON":
         return _build_json_sql(cell)
     if is_integer(kind) or kind in _OTHER_SCALARS:
@@ -61,14 +66,7 @@ def build_item_sql(cell: str, kind: str) -> str | None:
 def build_person_sql(cell: str, kind: str) -> str | None:
     """Build SQL for what persons are compared by, as `build_item_sql` does for items."""
     if is_text(kind):
-        # ASCII that neither begins nor ends with a space or control character is normal already,
-        # and checking that is far cheaper than normalizing it.
-        cell = f"CAST({cell} AS VARCHAR)" if kind.startswith("ENUM") else cell
-        plain = (
-            f"{cell} >= '!' AND {cell} < chr(127) AND strlen({cell}) = length({cell}) "
-            f"AND ascii({cell}[-1]) BETWEEN 33 AND 126"
-        )
-        return f"CASE WHEN {plain} THEN {cell} ELSE {_build_normalized_sql(cell)} END"
+        return _build_text_sql(cell, kind)
     if is_integer(kind) or kind in _OTHER_SCALARS or kind == "BLOB":
         return cell
     if kind in {"FLOAT", "DOUBLE"}:
@@ -91,6 +89,17 @@ def build_count_sql(cell: str, kind: str) -> str | None:
         return None
     number = f"TRY_CAST({cell} AS BIGINT)"
     return f"CASE WHEN {number} >= 0 THEN {number} END"
+
+
+def _build_text_sql(cell: str, kind: str) -> str:
+    # ASCII that neither begins nor ends with a space or control character is normal already, and
+    # checking that is far cheaper than normalizing it.
+    cell = f"CAST({cell} AS VARCHAR)" if kind.startswith("ENUM") else cell
+    plain = (
+        f"{cell} >= '!' AND {cell} < chr(127) AND strlen({cell}) = length({cell}) "
+        f"AND ascii({cell}[-1]) BETWEEN 33 AND 126"
+    )
+    return f"CASE WHEN {plain} THEN {cell} ELSE {_build_normalized_sql(cell)} END"
 
 
 def _build_normalized_sql(text: str) -> str:

@@ -1,17 +1,21 @@
-"""Counting: `count_events`, `count_transactions` and `read_counts`."""
+"""Counting: `count_events`, `count_transactions`, `read_counts`, and `counted_items`."""
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Unpack
 
-import numpy as np
-
-from topgap.counting.cells import build_count_sql, build_item_sql, build_person_sql, is_integer
 from topgap.counting.domain import to_domain
-from topgap.counting.engine import MEMORY, Engine, Table
-from topgap.counting.sources import Format, open_lines, open_table
-from topgap.domains import Counts, Domain, FromData
+from topgap.counting.engine import MEMORY, Engine
+from topgap.counting.fitting import check_fit, make_sets
+from topgap.counting.listed_items import count_all, count_list
+from topgap.counting.occurring import Occurring, OccurringItems
+from topgap.counting.sources import Format
+from topgap.counting.tally import SourceOptions, open_tally, read_item_columns
+from topgap.counting.together import OccurringSets
+from topgap.domains import FROM_DATA, Counts, Domain, FromData
+from topgap.domains.structure import find_sets
 from topgap.errors import DomainError, SourceError
 from topgap.sealing import seal_library_errors
-from topgap.sources.columns import quote
 from topgap.sources.progress import Progress
 
 
@@ -20,8 +24,9 @@ def count_events(
     source: Any,
     *,
     person: str,
-    item: str,
+    item: str | Sequence[str],
     domain: Any,
+    together: int | None = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     table: str | None = None,
     query: str | None = None,
@@ -37,10 +42,14 @@ def count_events(
         source: A CSV, TSV, JSON lines or Parquet file, a pattern of them, or a list; a DuckDB or
             SQLite file; an open binary file; a pandas or polars data frame; an Arrow table.
         person: The column that says who. Events without a person are left out.
-        item: The column that says what. Events without an item are left out.
-        domain: The public list of items: an iterable, a range, the path of a text file with an
-            item a line, a `Domain`, or FROM_DATA, which does not protect who is in it; what is
-            released from the counts says so then.
+        item: The column that says what. Events without an item are left out. Several columns in a
+            list: an item is then a tuple, and none of its cells may be missing.
+        domain: The public items: an iterable, a range, the path of a text file with an item a line,
+            a `Domain` of any kind, or FROM_DATA, which does not protect who is in it; what is
+            released from the counts says so then. For several columns a `Domain.product`.
+        together: Count pairs (2) or triples (3) of different items of the domain: the persons who
+            have all of them. A person may be in any number of pairs, and moves each by at most 1.
+            The domain of the counts is then `Domain.subsets(domain, size=together)`.
         format: The format of a file, if its name does not tell.
         table: The table of a DuckDB or SQLite file.
         query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
@@ -56,11 +65,12 @@ def count_events(
         progress: A function that is told what is done and which share of it.
 
     Returns:
-        The count of each item of the domain, in its order. It is secret.
+        The count of each item of a list, in its order. Of a domain that is not written out, the
+        counts of those items alone that occur; all others are 0. They are secret.
 
     Raises:
         SourceError: The source cannot be read; no error text has a value of it.
-        DomainError: The domain cannot be used.
+        DomainError: The domain cannot be used, or is not one of these columns.
         ParameterError: What was said of the source does not fit it.
         MissingExtraError: DuckDB is not installed.
 
@@ -68,19 +78,15 @@ def count_events(
     >>> visits = pd.DataFrame({"who": ["Ann", "Ann", "Bob"], "what": ["flu", "flu", "flu"]})
     >>> count_events(visits, person="who", item="what", domain=["flu", "cold"])
     {'flu': 2, 'cold': 0}
+    >>> count_events(visits, person="who", item="what", domain=Domain.pattern("[a-z]{3,5}"))
+    {'flu': 2}
     """
-    public = to_domain(domain)
-    with Engine(memory, progress) as engine:
-        opened = open_table(
-            engine, source, [person, item], form=format, table=table, query=query,
-            person=None if rows_are_per_person else person, header=header, delimiter=delimiter,
-        )  # fmt: skip
-        what = opened.column(item)
-        key, text = _person_sql(opened, person), _item_sql(opened, item)
-        persons = f"count(DISTINCT {key}) AS n FROM {opened.relation} GROUP BY 1"
-        by_cell = f"SELECT {what.cell} AS item, {persons}"
-        by_text = f"SELECT {text} AS item, {persons}"
-        return _count_items(engine, opened, public, what.kind, by_cell, by_text)
+    options: SourceOptions = {
+        "format": format, "table": table, "query": query, "header": header,
+        "rows_are_per_person": rows_are_per_person, "delimiter": delimiter,
+    }  # fmt: skip
+    columns = read_item_columns(item)
+    return _count(source, domain, together, columns, memory, progress, person=person, **options)
 
 
 @seal_library_errors(SourceError, "The source")
@@ -88,6 +94,7 @@ def count_transactions(
     source: Any,
     *,
     domain: Any,
+    together: int | None = None,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts:
@@ -100,11 +107,12 @@ def count_transactions(
         source: The path of a file, packed by gzip or not; a pattern, a list, or an open
             binary file.
         domain: As for `count_events`, and so are the others.
+        together: As there.
         memory: As there.
         progress: As there.
 
     Returns:
-        The count of each item of the domain, in its order. It is secret.
+        The counts, as of `count_events`. They are secret.
 
     Raises:
         SourceError, DomainError, ParameterError, MissingExtraError: As for `count_events`.
@@ -112,26 +120,17 @@ def count_transactions(
     >>> import io
     >>> count_transactions(io.BytesIO(b"1 3\n1 1 2\n"), domain=range(1, 5))
     {1: 2, 2: 1, 3: 1, 4: 0}
+    >>> count_transactions(io.BytesIO(b"1 3\n1 1 3\n2\n"), domain=range(1, 5), together=2)
+    {(1, 3): 2}
     """
-    public = to_domain(domain)
-    with Engine(memory, progress) as engine:
-        opened = open_lines(engine, source)
-        cells = "string_split(translate(line, chr(9), ' '), ' ')"
-        tidy = f"list_transform({cells}, lambda each: {build_item_sql('each', 'VARCHAR')})"
-
-        def lines_with(items: str) -> str:
-            each = f"SELECT unnest(list_distinct({items})) AS item FROM {opened.relation}"
-            return f"SELECT item, count(*) AS n FROM ({each}) GROUP BY 1"
-
-        by_cell, by_text = lines_with(cells), lines_with(tidy)
-        return _count_items(engine, opened, public, "VARCHAR", by_cell, by_text)
+    return _count(source, domain, together, None, memory, progress)
 
 
 @seal_library_errors(SourceError, "The source")
 def read_counts(
     source: Any,
     *,
-    item: str,
+    item: str | Sequence[str],
     count: str,
     domain: Any,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
@@ -148,7 +147,8 @@ def read_counts(
 
     Args:
         source: As for `count_events`, and so are those not named here.
-        item: The column that says what is counted; no item of the domain may come twice.
+        item: The column that says what is counted, or several in a list; no item of the domain may
+            come twice.
         count: The column with the counts: whole numbers from 0 to below 2^63, none missing.
         domain: As there.
         format: As there.
@@ -160,7 +160,7 @@ def read_counts(
         progress: As there.
 
     Returns:
-        The count of each item of the domain, in its order. It is secret.
+        The counts, as of `count_events`. They are secret.
 
     Raises:
         SourceError, DomainError, ParameterError, MissingExtraError: As for `count_events`.
@@ -170,16 +170,59 @@ def read_counts(
     >>> read_counts(counts, item="page", count="people", domain=["start", "help", "legal"])
     {'start': 51260, 'help': 960, 'legal': 0}
     """
-    public = to_domain(domain)
+    options: SourceOptions = {
+        "format": format, "table": table, "query": query, "header": header, "delimiter": delimiter,
+    }  # fmt: skip
+    return _count(
+        source, domain, None, read_item_columns(item), memory, progress, count=count, **options
+    )
+
+
+@contextmanager
+def counted_items(
+    source: Any,
+    *,
+    domain: Domain,
+    item: str | Sequence[str] | None = None,
+    person: str | None = None,
+    count: str | None = None,
+    memory: str = MEMORY,
+    progress: Progress | None = None,
+    **options: Unpack[SourceOptions],
+) -> Iterator[Occurring]:
+    r"""Count the items of a domain that is not written out; they are read in batches.
+
+    Args:
+        source: As for `count_events`, and so are those not named here.
+        domain: The domain, which is no list.
+        item: As there; None for transactions.
+        person: As there; None for transactions and precomputed counts.
+        count: As for `read_counts`; None for events.
+        memory: As there.
+        progress: As there.
+        **options: As there.
+
+    Yields:
+        What occurs; it can be read until the end of the block.
+
+    Raises:
+        SourceError, DomainError, ParameterError, MissingExtraError: As for `count_events`.
+
+    >>> import io
+    >>> from topgap.domains import Domain
+    >>> baskets, numbers = io.BytesIO(b"1 3\n1 2\n"), Domain.range(0, 10**12)
+    >>> with counted_items(baskets, domain=numbers) as occurring:
+    ...     print(occurring.count, occurring.find([0, 1]))
+    3 {1}
+    """
+    columns = None if item is None else read_item_columns(item)
     with Engine(memory, progress) as engine:
-        opened = open_table(
-            engine, source, [item, count], form=format, table=table, query=query,
-            header=header, delimiter=delimiter, counts=True,
-        )  # fmt: skip
-        what, whole = opened.column(item), _count_sql(opened, count)
-        _item_sql(opened, item)
-        ready = f"SELECT {what.cell} AS item, {whole} AS n FROM {opened.relation}"
-        return _count_items(engine, opened, public, what.kind, ready, None)
+        counted = _count_sealed(
+            engine, source, domain, columns, person=person, count=count, **options
+        )
+        if isinstance(counted, Counts):
+            raise DomainError("Only a domain that is not written out is read in batches.")
+        yield counted
 
 
 @seal_library_errors(SourceError, "The source")
@@ -187,7 +230,8 @@ def check_query(
     source: Any,
     *,
     query: str,
-    item: str,
+    item: str | Sequence[str],
+    domain: Domain | FromData = FROM_DATA,
     person: str | None = None,
     count: str | None = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
@@ -196,127 +240,62 @@ def check_query(
     """Check a query, by its text and by the schema, without reading a row.
 
     Raises:
-        SourceError, ParameterError, MissingExtraError: As for `count_events` and `read_counts`.
+        SourceError, DomainError, ParameterError, MissingExtraError: As for `count_events` and
+            `read_counts`.
     """
-    wanted = [each for each in (person, item, count) if each is not None]
-    checked = None if rows_are_per_person else person
+    columns = read_item_columns(item)
     with Engine() as engine:
-        opened = open_table(
-            engine, source, wanted, form=format, query=query, person=checked, run=False,
-            counts=count is not None,
+        tally = open_tally(
+            engine, source, items=columns, person=person, count=count, run=False,
+            format=format, query=query, rows_are_per_person=rows_are_per_person,
         )  # fmt: skip
-        _item_sql(opened, item)
-        if person is not None:
-            _person_sql(opened, person)
-        if count is not None:
-            _count_sql(opened, count)
+        check_fit(domain, tally, columns)
 
 
-def _count_items(
-    engine: Engine,
-    opened: Table,
-    public: Domain | FromData,
-    kind: str,
-    by_cell: str,
-    by_text: str | None,
+def _count(
+    source: Any,
+    domain: Any,
+    together: int | None,
+    columns: Sequence[str] | None,
+    memory: str,
+    progress: Progress | None,
+    **options: Any,
 ) -> Counts:
-    """Count the domain's items, with 0 for those that do not occur.
+    """Count the items of a domain in a source; all that is returned is in memory."""
+    public = to_domain(domain)
+    if together is not None:
+        public = make_sets(public, together)
+    with Engine(memory, progress) as engine:
+        counted = _count_within(engine, source, public, columns, **options)
+        return counted if isinstance(counted, Counts) else counted.to_counts()
+
+
+def _count_within(
+    engine: Engine,
+    source: Any,
+    public: Domain | FromData,
+    columns: Sequence[str] | None,
+    **options: Any,
+) -> Counts | Occurring:
+    """Count the items of a domain: a list's in memory, those of others in tables of DuckDB.
 
     Args:
         engine: Does the counting.
-        opened: The table of the source.
-        public: The items.
-        kind: The type of their column.
-        by_cell: SQL that counts by the cells as they are: quick, and right as long as no two cells
-            mean the same item.
-        by_text: SQL that counts by the text that they mean, for when two do; None if two must not.
+        source: Whatever holds what is counted.
+        public: The domain.
+        columns: The columns that tell an item; None for transactions.
+        **options: Those of `open_tally`.
     """
-    _create_counted_table(engine, opened, by_cell, kind)
-    _create_domain_table(engine, public)
-    if by_text is None and _query_flag(engine, f"SELECT bool_or(n IS NULL) FROM ({_MATCHED})"):
-        raise SourceError(
-            f"{opened.label} has counts that are missing, or no whole numbers from 0 to below "
-            f"2^63; other numbers are read from Parquet and Arrow files with --all-rows "
-            f"(topgap.streams)."
-        )
-    if _query_flag(engine, f"SELECT count(*) > count(DISTINCT text) FROM ({_MATCHED})"):
-        if by_text is None:
-            raise SourceError(
-                f"{opened.label} has an item more than once; add its counts up, or if these are "
-                f"events, name the column of the persons."
-            )
-        kind = "VARCHAR"
-        _create_counted_table(engine, opened, by_text, kind)
-
+    tally = open_tally(engine, source, items=columns, **options)
+    check_fit(public, tally, columns)
     if isinstance(public, FromData):
-        name = "item" if is_integer(kind) else "text"
-        rows = engine.run(f"SELECT {name}, n FROM ({_MATCHED}) ORDER BY 1", label=opened.label)
-        return Counts(rows, domain_from_data=True)
-    found_counts = engine.run(
-        f"SELECT place, n FROM ({_MATCHED})", label=opened.label, fetch="fetchnumpy"
-    )
-    counts = np.zeros(len(public), dtype=np.int64)
-    counts[found_counts["place"]] = found_counts["n"]
-    return Counts(zip(public.names, counts.tolist(), strict=True))
+        return count_all(engine, tally)
+    if public.is_listed:
+        return count_list(engine, public, tally)
+    sets = find_sets(public)
+    if sets is not None:
+        return OccurringSets(engine, public, sets, tally)
+    return OccurringItems(engine, public, tally)
 
 
-_MATCHED = "SELECT * FROM counted JOIN domain USING (text)"
-
-
-def _create_counted_table(engine: Engine, opened: Table, counting: str, kind: str) -> None:
-    """Create the table `counted`: each item of the source, its text, its count."""
-    text = build_item_sql("item", kind)
-    engine.ignore_row_order()
-    engine.run(
-        f"CREATE OR REPLACE TEMP TABLE counted AS SELECT {text} AS text, item, n FROM ({counting})",
-        label=opened.label,
-        doing=f"counting {opened.label}",
-    )
-
-
-def _create_domain_table(engine: Engine, public: Domain | FromData) -> None:
-    """Create the table `domain`: the items' texts and their positions in the public list."""
-    if isinstance(public, FromData):
-        items = "SELECT DISTINCT text, 0 AS place FROM counted WHERE text IS NOT NULL"
-        engine.run(f"CREATE TEMP TABLE domain AS {items}", label="The domain")
-        return
-    given = {"given": np.array(public.texts, dtype=object), "place": np.arange(len(public))}
-    engine.connection.register("public", given)
-    text = build_person_sql(
-        "given", "VARCHAR"
-    )  # normalized once more, by DuckDB's own tables of Unicode
-    engine.run(
-        f"CREATE TEMP TABLE domain AS SELECT {text} AS text, place FROM public", label="The domain"
-    )
-    engine.connection.unregister("public")
-    if _query_flag(engine, "SELECT count(*) > count(DISTINCT text) FROM domain"):
-        raise DomainError("The domain has two items that are the same.")
-
-
-def _query_flag(engine: Engine, query: str) -> bool:
-    ((opened,),) = engine.run(query, label="The source")
-    return bool(opened)
-
-
-def _item_sql(opened: Table, name: str) -> str:
-    """Build SQL for the text of an item."""
-    column = opened.column(name)
-    return _require_sql(opened, name, build_item_sql(column.cell, column.kind))
-
-
-def _person_sql(opened: Table, name: str) -> str:
-    """Build SQL by which persons are compared."""
-    column = opened.column(name)
-    return _require_sql(opened, name, build_person_sql(column.cell, column.kind))
-
-
-def _count_sql(opened: Table, name: str) -> str:
-    """Build SQL for a precomputed count."""
-    column = opened.column(name)
-    return _require_sql(opened, name, build_count_sql(column.cell, column.kind))
-
-
-def _require_sql(opened: Table, name: str, sql: str | None) -> str:
-    if sql is not None:
-        return sql
-    raise SourceError(f"{opened.label} has a column {quote(name)} of a type that cannot be used.")
+_count_sealed = seal_library_errors(SourceError, "The source")(_count_within)

@@ -1,0 +1,71 @@
+"""The counts of a written list, or of whatever is in the data: all of them in memory."""
+
+import numpy as np
+
+from topgap.counting.cells import build_person_sql, is_integer
+from topgap.counting.counted import are_present, create_counted_table
+from topgap.counting.engine import Engine
+from topgap.counting.occurring import register_texts
+from topgap.counting.tally import Tally
+from topgap.domains import Counts, Domain
+from topgap.errors import DomainError
+
+
+def count_list(engine: Engine, public: Domain, tally: Tally) -> Counts:
+    """Count the items of a list, with 0 for those that do not occur.
+
+    Raises:
+        SourceError: The source cannot be read; see `create_counted_table`.
+        DomainError: Two items of the list are the same to DuckDB.
+    """
+    label = tally.opened.label
+    matched = "FROM ({}) JOIN domain USING (text0)"
+    _create_domain_table(engine, public)
+    create_counted_table(
+        engine, tally, lambda texts: _query_flag(engine, f"SELECT count(*) > 0 {matched}", texts)
+    )
+    found_counts = engine.run(
+        f"SELECT place, n {matched.format('FROM counted')}", label=label, fetch="fetchnumpy"
+    )
+    counts = np.zeros(len(public), dtype=np.int64)
+    counts[found_counts["place"]] = found_counts["n"]
+    return Counts(zip(public.names, counts.tolist(), strict=True))
+
+
+def count_all(engine: Engine, tally: Tally) -> Counts:
+    """Count all items of the data, which are then the domain.
+
+    Raises:
+        SourceError: The source cannot be read; see `create_counted_table`.
+    """
+    tally = create_counted_table(
+        engine, tally, lambda texts: _query_flag(engine, "SELECT count(*) > 0 FROM ({})", texts)
+    )
+    names = ", ".join(
+        f"item{n}" if is_integer(kind) else f"text{n}" for n, kind in enumerate(tally.kinds)
+    )
+    rows = engine.run(
+        f"SELECT {names}, n FROM counted WHERE {are_present(tally)} ORDER BY ALL",
+        label=tally.opened.label,
+    )
+    counts = ((row[0] if tally.width == 1 else row[:-1], row[-1]) for row in rows)
+    return Counts(counts, domain_from_data=True)
+
+
+def _create_domain_table(engine: Engine, public: Domain) -> None:
+    """Create the table `domain`: the items' texts and their positions in the public list."""
+    register_texts(engine, "public", [public.texts])
+    # Normalized once more, by DuckDB's own tables of Unicode.
+    text = build_person_sql("text0", "VARCHAR")
+    engine.run(
+        f"CREATE TEMP TABLE domain AS SELECT {text} AS text0, place FROM public",
+        label="The domain",
+    )
+    engine.connection.unregister("public")
+    if _query_flag(engine, "SELECT count(*) > count(DISTINCT text0) FROM {}", "domain"):
+        raise DomainError("The domain has two items that are the same.")
+
+
+def _query_flag(engine: Engine, query: str, relation: str) -> bool:
+    ((flag,),) = engine.run(query.format(relation), label="The source")
+    return bool(flag)

@@ -1,0 +1,199 @@
+"""What occurs in a source of a domain that is not written out: `Occurring`, read in batches."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topgap.counting.counted import are_present, create_counted_table, list_texts
+from topgap.counting.engine import Engine
+from topgap.counting.tally import Tally
+from topgap.domains import ABSENT, Counts, Domain
+from topgap.domains.cell_text import normalize_text, to_text
+from topgap.errors import SourceError
+from topgap.sealing import seal_library_errors
+
+ROWS = 1 << 16
+"""So many rows of a table are read at a time."""
+
+
+class Batch(NamedTuple):
+    """Some members that occur, in the domain's spelling, and their counts."""
+
+    names: list[Any]
+    counts: "np.ndarray[tuple[int], np.dtype[np.int64]]"
+
+
+class Occurring(ABC):
+    """The members of a domain that occur, which lie in a table of DuckDB, and their counts.
+
+    They are read from there in batches, so that neither their names nor their counts are ever in
+    memory all at once. All of it is secret.
+
+    Args:
+        engine: Has the table.
+        domain: The domain.
+        label: What an error calls the source.
+
+    Attributes:
+        domain: The domain.
+    """
+
+    def __init__(self, engine: Engine, domain: Domain, label: str) -> None:
+        self.domain = domain
+        self._engine = engine
+        self._label = label
+        self._count: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many members occur."""
+        if self._count is None:
+            self._count = sum(len(batch.names) for batch in self.batches())
+        return self._count
+
+    def batches(self) -> Iterator[Batch]:
+        """Read the members that occur and their counts, each member once.
+
+        Raises:
+            SourceError: They cannot be read, such as from a disk that fails.
+        """
+        unread = self._read_batches()
+        while (batch := self._next_batch(unread)) is not None:
+            yield batch
+
+    def find(self, names: Iterable[Any]) -> set[Any]:
+        """Find those of a few members that occur.
+
+        Args:
+            names: Members, in the domain's spelling.
+
+        Raises:
+            SourceError: They cannot be looked up.
+        """
+        return self._find([*names])
+
+    def to_counts(self) -> Counts:
+        """The counts of all members that occur, in memory; the caller seals its errors."""
+        counts = Counts(domain=self.domain)
+        for names, numbers in self._read_batches():
+            dict.update(counts, zip(names, numbers.tolist(), strict=True))
+        return counts
+
+    @abstractmethod
+    def _select_slice(self, start: int) -> str:
+        """Write SQL for the texts and counts of the rows from this one on."""
+
+    @abstractmethod
+    def _select_wanted(self) -> str:
+        """Write SQL for the places in the table `wanted` of what occurs of it."""
+
+    @abstractmethod
+    def _read_texts(self, columns: Sequence[Sequence[str]]) -> Sequence[Any]:
+        """Put the columns of texts together, as `Domain.find_texts` takes them."""
+
+    @abstractmethod
+    def _list_texts(self, name: Any) -> Sequence[str]:
+        """The texts of a member, in as many columns."""
+
+    _table: str
+    """The table that is read."""
+
+    @seal_library_errors(SourceError, "The source")
+    def _next_batch(self, unread: Iterator[Batch]) -> Batch | None:
+        return next(unread, None)
+
+    def _read_batches(self) -> Iterator[Batch]:
+        ((rows,),) = self._engine.run(f"SELECT count(*) FROM {self._table}", label=self._label)
+        for start in range(0, rows, ROWS):
+            self._engine.report_progress(f"reading the counts of {self._label}", start / rows)
+            batch = self._read_batch(start)
+            if batch.names:
+                yield batch
+
+    def _read_batch(self, start: int) -> Batch:
+        read = self._engine.run(self._select_slice(start), label=self._label, fetch="fetchnumpy")
+        *texts, counts = read.values()
+        found = self.domain.find_texts(self._read_texts([column.tolist() for column in texts]))
+        are_members = np.array([member is not ABSENT for member in found], dtype=bool)
+        members = [member for member in found if member is not ABSENT]
+        return Batch(members, counts[are_members].astype(np.int64, copy=False))
+
+    @seal_library_errors(SourceError, "The source")
+    def _find(self, names: list[Any]) -> set[Any]:
+        if not names:
+            return set()
+        columns = [*zip(*map(self._list_texts, names), strict=True)]
+        register_texts(self._engine, "wanted", columns)
+        places = self._engine.run(self._select_wanted(), label=self._label)
+        self._engine.connection.unregister("wanted")
+        return {names[place] for (place,) in places}
+
+
+class OccurringItems(Occurring):
+    """The members that occur, one by one.
+
+    Raises:
+        SourceError: The source cannot be read; see `create_counted_table`.
+    """
+
+    _table = "counted"
+
+    def __init__(self, engine: Engine, domain: Domain, tally: Tally) -> None:
+        super().__init__(engine, domain, tally.opened.label)
+        self._tally = create_counted_table(engine, tally, self._has_member)
+
+    def _has_member(self, selected: str) -> bool:
+        create_temp = "CREATE OR REPLACE TEMP TABLE questioned AS"
+        self._engine.run(f"{create_temp} {selected}", label=self._label)
+        for texts in read_table(self._engine, "questioned", self._label):
+            found = self.domain.find_texts(self._read_texts(texts))
+            if any(member is not ABSENT for member in found):
+                return True
+        return False
+
+    def _select_slice(self, start: int) -> str:
+        return (
+            f"SELECT {list_texts(self._tally)}, n FROM counted WHERE {is_in_slice(start)} "
+            f"AND {are_present(self._tally)} AND n > 0"
+        )
+
+    def _select_wanted(self) -> str:
+        texts = list_texts(self._tally)
+        return f"SELECT place FROM wanted JOIN counted USING ({texts}) WHERE n > 0"
+
+    def _read_texts(self, columns: Sequence[Sequence[str]]) -> Sequence[Any]:
+        return columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
+
+    def _list_texts(self, name: Any) -> Sequence[str]:
+        return to_texts(name, self.domain.columns)
+
+
+def to_texts(name: Any, columns: int) -> list[str]:
+    """The texts by which a member is compared with so many columns.
+
+    >>> to_texts(("AT", 7), 2)
+    ['AT', '7']
+    """
+    return [normalize_text(to_text(each) or "") for each in ([name] if columns == 1 else name)]
+
+
+def read_table(engine: Engine, table: str, label: str) -> Iterator[list[list[str]]]:
+    """Read a table of texts, in batches of columns."""
+    ((rows,),) = engine.run(f"SELECT count(*) FROM {table}", label=label)
+    for start in range(0, rows, ROWS):
+        query = f"SELECT * FROM {table} WHERE {is_in_slice(start)}"
+        read = engine.run(query, label=label, fetch="fetchnumpy")
+        yield [column.tolist() for column in read.values()]
+
+
+def register_texts(engine: Engine, table: str, columns: Sequence[Sequence[str]]) -> None:
+    """Hand columns text0 … over to DuckDB as a table, with their places in a column `place`."""
+    arrays = {f"text{n}": np.array(column, dtype=object) for n, column in enumerate(columns)}
+    engine.connection.register(table, {**arrays, "place": np.arange(len(columns[0]))})
+
+
+def is_in_slice(start: int) -> str:
+    """Write the condition that a row is one of those from this one on that are read at a time."""
+    return f"rowid >= {start} AND rowid < {start + ROWS}"

@@ -1,0 +1,169 @@
+"""How a source is counted: SQL that counts by cells, by texts, and for sets of items."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+from topgap.counting.cells import build_count_sql, build_item_sql, build_person_sql, is_text
+from topgap.counting.engine import Column, Engine, Table
+from topgap.counting.sources import Format, open_lines, open_table
+from topgap.errors import ParameterError, SourceError
+from topgap.sources.columns import quote
+
+
+class SourceOptions(TypedDict, total=False):
+    """What a user may say of a source; see `topgap.counting.count_events`."""
+
+    format: Format | None
+    table: str | None
+    query: str | None
+    rows_are_per_person: bool
+    header: bool
+    delimiter: str | None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How the items of a source are counted. Columns of items are called item0, item1 and so on.
+
+    Attributes:
+        opened: The table of the source.
+        kinds: The types of the items' columns.
+        by_cell: SQL that counts by the cells as they are, in columns item0 … and n: quick, and
+            right as long as no two cells mean the same item.
+        by_text: SQL that counts by the texts that they mean, for when two do; None for precomputed
+            counts, where two must not.
+        events: SQL for who had what, in columns person and text0 …; None for precomputed counts.
+    """
+
+    opened: Table
+    kinds: Sequence[str]
+    by_cell: str
+    by_text: str | None
+    events: str | None
+
+    @property
+    def width(self) -> int:
+        """How many columns tell an item."""
+        return len(self.kinds)
+
+    @property
+    def are_texts(self) -> bool:
+        """Whether all columns of items hold text."""
+        return all(map(is_text, self.kinds))
+
+    def of_texts(self) -> "Tally":
+        """The same by texts: each of its items is a text."""
+        return replace(self, kinds=["VARCHAR"] * self.width)
+
+
+def open_tally(
+    engine: Engine,
+    source: Any,
+    *,
+    items: Sequence[str] | None,
+    person: str | None = None,
+    count: str | None = None,
+    run: bool = True,
+    **options: Any,
+) -> Tally:
+    """Open a source, and build the SQL that counts its items.
+
+    Args:
+        engine: Reads it.
+        source: Whatever holds it.
+        items: The columns that tell an item; None for transactions, one in each line.
+        person: The column that identifies persons, of events.
+        count: The column of precomputed counts.
+        run: Whether a query is run; otherwise it gives no rows.
+        **options: The `SourceOptions`.
+
+    Raises:
+        SourceError: It cannot be read, or has no such columns.
+        ParameterError: What was said of it does not fit its format.
+    """
+    if items is None:
+        return _tally_lines(open_lines(engine, source))
+    form = options.pop("format", None)
+    trusted = options.pop("rows_are_per_person", False)
+    wanted = [each for each in (person, *items, count) if each is not None]
+    opened = open_table(
+        engine, source, wanted, form=form, person=None if trusted else person, run=run,
+        counts=count is not None, **options,
+    )  # fmt: skip
+    columns = [opened.column(name) for name in items]
+    texts = [_require_sql(opened, n, build_item_sql(c.cell, c.kind)) for n, c in
+             zip(items, columns, strict=True)]  # fmt: skip
+    if count is not None:
+        return _tally_counts(opened, columns, count)
+    return _tally_events(opened, columns, texts, str(person))
+
+
+def read_item_columns(item: Any) -> list[str]:
+    """Read the name of the items' column, or a list of such names.
+
+    Raises:
+        ParameterError: It is neither, or a name is given twice.
+
+    >>> read_item_columns("page"), read_item_columns(["country", "page"])
+    (['page'], ['country', 'page'])
+    """
+    names = [*item] if isinstance(item, list | tuple) else [item]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ParameterError("item must name the column of the items, or several in a list.")
+    if any(names.count(name) > 1 for name in names):
+        raise ParameterError("item must name each column once.")
+    return names
+
+
+def _tally_events(
+    opened: Table, columns: Sequence[Column], texts: Sequence[str], person: str
+) -> Tally:
+    who = opened.column(person)
+    key = _require_sql(opened, person, build_person_sql(who.cell, who.kind))
+    groups = ", ".join(str(n + 1) for n in range(len(columns)))
+    persons = f"count(DISTINCT {key}) AS n FROM {opened.relation} GROUP BY {groups}"
+    cells = _name_columns("item", [column.cell for column in columns])
+    return Tally(
+        opened,
+        [column.kind for column in columns],
+        by_cell=f"SELECT {cells}, {persons}",
+        by_text=f"SELECT {_name_columns('item', texts)}, {persons}",
+        events=f"SELECT {key} AS person, {_name_columns('text', texts)} FROM {opened.relation}",
+    )
+
+
+def _tally_lines(opened: Table) -> Tally:
+    cells = "string_split(translate(line, chr(9), ' '), ' ')"
+    tidy = f"list_transform({cells}, lambda each: {build_item_sql('each', 'VARCHAR')})"
+
+    def lines_with(items: str) -> str:
+        each = f"SELECT unnest(list_distinct({items})) AS item0 FROM {opened.relation}"
+        return f"SELECT item0, count(*) AS n FROM ({each}) GROUP BY 1"
+
+    numbered = f"SELECT row_number() OVER () AS person, line FROM {opened.relation}"
+    return Tally(
+        opened,
+        ["VARCHAR"],
+        by_cell=lines_with(cells),
+        by_text=lines_with(tidy),
+        events=f"SELECT person, unnest({tidy}) AS text0 FROM ({numbered})",
+    )
+
+
+def _tally_counts(opened: Table, columns: Sequence[Column], count: str) -> Tally:
+    number = opened.column(count)
+    whole = _require_sql(opened, count, build_count_sql(number.cell, number.kind))
+    cells = _name_columns("item", [column.cell for column in columns])
+    by_cell = f"SELECT {cells}, {whole} AS n FROM {opened.relation}"
+    return Tally(opened, [column.kind for column in columns], by_cell, by_text=None, events=None)
+
+
+def _name_columns(name: str, cells: Sequence[str]) -> str:
+    return ", ".join(f"{cell} AS {name}{n}" for n, cell in enumerate(cells))
+
+
+def _require_sql(opened: Table, name: str, sql: str | None) -> str:
+    if sql is not None:
+        return sql
+    raise SourceError(f"{opened.label} has a column {quote(name)} of a type that cannot be used.")
