@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from topgap.display.text import to_line
+from topgap.domains import DomainDescription
 from topgap.ledger.charging import LedgerCharge, PendingCharge, describe_cost
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
@@ -66,8 +67,9 @@ class Check:
                 f"{describe_cost(self.cost, parameters.epsilon)}, which leaves "
                 f"{format_exact(self.left)}."
             )
+        size = DomainDescription("", self.items).format_size()
         said.append(
-            f"For the holder of the data alone, never to be published: of {self.items:,} items, "
+            f"For the holder of the data alone, never to be published: of {size} items, "
             f"{self.occurring:,} have an answer other than 0."
         )
         if self.occurring == 0:

@@ -10,11 +10,11 @@ from topgap import counting
 from topgap.cli import options
 from topgap.cli.files import OutputFormat
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
+from topgap.cli.release import domain_options
 from topgap.counting import MEMORY
 from topgap.parameters import Neighbours
 
 SourceFormat = Literal[counting.Format, "arrow"]
-_DOMAIN = "The public list of items"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,15 @@ class ReleaseOptions:
             rich_help_panel=DATA,
         ),
     ] = None
-    item: options.Item = None
+    item: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL",
+            help="The column that says what. Give several for items that are tuples.",
+            rich_help_panel=DATA,
+            show_default=False,
+        ),
+    ] = None
     count: Annotated[
         str | None,
         typer.Option(
@@ -96,50 +104,15 @@ class ReleaseOptions:
             rich_help_panel=DATA,
         ),
     ] = MEMORY
-    domain: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A text file with an item in each line; or a table, with --domain-column. All of "
-            "them take part, with 0 if nobody has them; other items are left out.",
-            rich_help_panel=_DOMAIN,
-        ),
-    ] = None
-    domain_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL",
-            help="The column of the CSV, TSV, JSON lines or Parquet file that --domain names.",
-            rich_help_panel=_DOMAIN,
-        ),
-    ] = None
-    domain_range: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIRST:LAST",
-            help="The items are these integers, both ends included.",
-            rich_help_panel=_DOMAIN,
-        ),
-    ] = None
-    domain_from_data: Annotated[
-        bool,
-        typer.Option(
-            "--domain-from-data",
-            help="Take the items from the data. That somebody has an item is then not protected.",
-            rich_help_panel=_DOMAIN,
-        ),
-    ] = False
-    all_rows: Annotated[
-        bool,
-        typer.Option(
-            "--all-rows",
-            help="Every row is an item of the public list, and none has two rows, by your word: "
-            "for precomputed counts (--count) of any number, which are read once, or with --ledger "
-            "looked at before, and take little memory. Parquet files, Arrow files, or an Arrow "
-            "stream from standard input.",
-            rich_help_panel=_DOMAIN,
-        ),
-    ] = False
+    domain: domain_options.DomainFile = None
+    domain_column: domain_options.DomainColumn = None
+    domain_range: domain_options.DomainRange = None
+    domain_pattern: domain_options.DomainPattern = None
+    domain_strings: domain_options.DomainStrings = None
+    max_length: domain_options.MaxLength = None
+    together: domain_options.Together = None
+    domain_from_data: domain_options.DomainFromData = False
+    all_rows: domain_options.AllRows = False
     resolution: options.Resolution = "1/10"
     neighbours: Annotated[
         Neighbours | None,

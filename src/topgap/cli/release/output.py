@@ -1,7 +1,7 @@
 """Where a publication goes: files, standard output, and remarks on standard error."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,14 +67,21 @@ def write_publication(
         files.write_standard_output(publication.to_format(output_format))
 
 
-def write_check(request: ReleaseRequest, check: Check) -> None:
-    """Print what a release would do.
+def print_remarks(request: ReleaseRequest, remarks: Sequence[str]) -> None:
+    """Print sentences on standard error, unless the user asked for quiet."""
+    if sys.stderr is not None and not request.quiet:
+        for remark in remarks:
+            print(remark, file=sys.stderr)
+
+
+def write_check(request: ReleaseRequest, check: Check, remarks: Sequence[str]) -> None:
+    """Print what a release would do, and remarks on it.
 
     Raises:
         OutputError: It cannot be written.
     """
     marked = replace(check, domain_from_data=request.domain_from_data)
-    lines = [*marked.lines(), *_list_assumptions(request, check.parameters)]
+    lines = [*marked.lines(), *remarks, *_list_assumptions(request, check.parameters)]
     if request.targets:
         lines.append(f"Would be written: {', '.join(map(format_path, request.targets))}.")
     text = "".join(f"{line}\n" for line in lines)
@@ -121,7 +128,14 @@ def _report_texts(request: ReleaseRequest) -> dict[str, str]:
 
 def _describe_counted(request: ReleaseRequest) -> str:
     if request.resolved_source_format == "fimi":
-        return "Counted for each item: the people who have it."
+        sets = {None: "item", 2: "pair of items", 3: "triple of items"}[request.together]
+        return f"Counted for each {sets}: the people who have it."
+    items = " and ".join(request.item or [])
     if request.count is not None:
-        return f"Counted for each {request.item}: {request.count}."
-    return f"Counted for each {request.item}: every {request.person} who has it, once."
+        return f"Counted for each {items}: {request.count}."
+    if request.together is not None:
+        sets = {2: "pair", 3: "triple"}[request.together]
+        return (
+            f"Counted for each {sets} of {items}: every {request.person} who has all of it, once."
+        )
+    return f"Counted for each {items}: every {request.person} who has it, once."

@@ -12,6 +12,7 @@ import typer
 from topgap import counting
 from topgap.cli import files
 from topgap.cli.files import OutputFormat
+from topgap.cli.release.domain_choice import choose_domains
 from topgap.cli.release.options import ReleaseOptions, SourceFormat
 from topgap.counting import MEMORY
 from topgap.display.text import format_path
@@ -52,7 +53,8 @@ class ReleaseRequest(ReleaseOptions):
     @property
     def inputs(self) -> list[str]:
         """The files that are read, or patterns of them: they must not be overwritten."""
-        others = [str(each) for each in (self.domain, self.ledger) if each is not None]
+        files_read = [choice.domain for choice in choose_domains(self)]
+        others = [str(each) for each in (*files_read, self.ledger) if each is not None]
         inside = [os.path.join(glob.escape(each), "*") for each in self.sources]
         return [*self.sources, *inside, *others]
 
@@ -69,12 +71,16 @@ class ReleaseRequest(ReleaseOptions):
             "query": self.query,
             "rows_are_per_person": self.rows_are_per_person or None,
             "person": self.person,
-            "item": self.item,
+            "item": _note_values(self.item),
             "count": self.count,
             "neighbours": self.neighbours,
-            "domain": None if self.domain is None else format_path(self.domain),
-            "domain_column": self.domain_column,
-            "domain_range": self.domain_range,
+            "domain": _note_values([*map(format_path, self.domain or [])]),
+            "domain_column": _note_values(self.domain_column),
+            "domain_range": _note_values(self.domain_range),
+            "domain_pattern": _note_values(self.domain_pattern),
+            "domain_strings": _note_values(self.domain_strings),
+            "max_length": _note_values(self.max_length),
+            "together": self.together,
             "domain_from_data": self.domain_from_data or None,
             "all_rows": self.all_rows or None,
         }
@@ -94,20 +100,30 @@ def validate(request: ReleaseRequest) -> None:
     _check_output(request)
 
 
+def _note_values(values: list[str] | None) -> list[str] | str | None:
+    """The values of an option: the only one, if it is given once."""
+    if not values:
+        return None
+    return values[0] if len(values) == 1 else values
+
+
 def _check_domain(request: ReleaseRequest) -> None:
-    by_option = [request.domain is not None, request.domain_range is not None]
-    if sum([*by_option, request.domain_from_data, request.all_rows]) != 1:
-        raise typer.BadParameter(
-            "give the public list of items by just one of --domain, --domain-range, "
-            "--domain-from-data and --all-rows."
-        )
-    if str(request.domain) == "-":
-        raise typer.BadParameter("--domain names a file; standard input is for SOURCE alone.")
-    if request.domain_column is not None and request.domain is None:
-        raise typer.BadParameter("--domain-column needs --domain.")
+    choose_domains(request)
+    if request.domain_from_data and request.all_rows:
+        raise typer.BadParameter("give one of --domain-from-data and --all-rows, not both.")
+    if request.together is not None:
+        if request.count is not None:
+            raise typer.BadParameter(
+                "precomputed counts do not say who had what; --together is for --person, or for "
+                "FIMI files."
+            )
+        if request.domain_from_data:
+            raise typer.BadParameter("--together needs public items, not --domain-from-data.")
 
 
 def _check_source(request: ReleaseRequest) -> None:
+    if len({*(request.item or [])}) < len(request.item or []):
+        raise typer.BadParameter("--item names each column once.")
     if "-" in request.sources and len(request.sources) > 1:
         raise typer.BadParameter("standard input cannot be read together with files.")
     if "-" in request.sources and request.query is not None:
@@ -120,7 +136,7 @@ def _check_source(request: ReleaseRequest) -> None:
         _check_all_rows(request)
     elif request.resolved_source_format == "fimi":
         _check_fimi(request)
-    elif not (request.person or request.count) or request.item is None:
+    elif not (request.person or request.count) or not request.item:
         raise typer.BadParameter(
             "say with --person and --item, or --item and --count, what to count."
         )
@@ -140,8 +156,10 @@ def _check_source(request: ReleaseRequest) -> None:
 
 
 def _check_all_rows(request: ReleaseRequest) -> None:
-    if request.item is None or request.count is None:
+    if not request.item or request.count is None:
         raise typer.BadParameter("--all-rows is for precomputed counts, with --item and --count.")
+    if len(request.item) > 1:
+        raise typer.BadParameter("--all-rows takes one --item column.")
     formats = {request.source_format} if request.source_format else request.formats_by_name
     if formats - {"parquet", "arrow", None}:
         raise typer.BadParameter(
@@ -159,8 +177,8 @@ def _check_all_rows(request: ReleaseRequest) -> None:
 def _check_fimi(request: ReleaseRequest) -> None:
     if request.formats_by_name - {"fimi", None} and request.source_format is None:
         raise typer.BadParameter("FIMI files cannot be read together with others.")
-    options = [request.person, request.item, request.count, request.table, request.query]
-    if any(each is not None for each in [*options, request.delimiter]) or not request.header:
+    options = [request.person, request.count, request.table, request.query, request.delimiter]
+    if request.item or any(each is not None for each in options) or not request.header:
         raise typer.BadParameter(
             "a FIMI file is no table; give no --person, --item, --count, --table, --query, "
             "--delimiter or --no-header."

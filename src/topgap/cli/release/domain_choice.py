@@ -1,0 +1,187 @@
+"""Which items take part, by the options: one domain, or one for each column of items."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import typer
+
+from topgap.counting import FROM_DATA, Domain, read_domain
+from topgap.counting.fitting import make_sets
+from topgap.domains import FromData
+
+_RANGE = re.compile(r"\s*(-?[0-9]{1,4000})\s*:\s*(-?[0-9]{1,4000})\s*")
+_LENGTH = re.compile(r"[0-9]{1,18}")
+_ONE_OF = "--domain, --domain-range, --domain-pattern and --domain-strings"
+
+
+class _DomainRequest(Protocol):
+    """What of a request says which items take part; each option as often as it is given."""
+
+    @property
+    def item(self) -> list[str] | None: ...
+    @property
+    def domain(self) -> list[str] | None: ...
+    @property
+    def domain_column(self) -> list[str] | None: ...
+    @property
+    def domain_range(self) -> list[str] | None: ...
+    @property
+    def domain_pattern(self) -> list[str] | None: ...
+    @property
+    def domain_strings(self) -> list[str] | None: ...
+    @property
+    def max_length(self) -> list[str] | None: ...
+    @property
+    def together(self) -> int | None: ...
+    @property
+    def domain_from_data(self) -> bool: ...
+    @property
+    def all_rows(self) -> bool: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainChoice:
+    """The options that say which items one column can hold, without the name of the column.
+
+    Attributes:
+        domain: The file of a list.
+        domain_column: The column of that file.
+        domain_range: The first and the last of a range.
+        domain_pattern: A regular expression.
+        domain_strings: An alphabet.
+        max_length: The greatest number of characters.
+    """
+
+    domain: str | None = None
+    domain_column: str | None = None
+    domain_range: str | None = None
+    domain_pattern: str | None = None
+    domain_strings: str | None = None
+    max_length: str | None = None
+
+    def validate(self) -> None:
+        """Refuse options that are missing, or do not go together.
+
+        Raises:
+            typer.BadParameter: Some are or do not.
+        """
+        kinds = (self.domain, self.domain_range, self.domain_pattern, self.domain_strings)
+        if sum(each is not None for each in kinds) != 1:
+            raise typer.BadParameter(
+                f"give the public items by just one of {_ONE_OF} (--domain-from-data and "
+                f"--all-rows take others)."
+            )
+        if self.domain == "-":
+            raise typer.BadParameter("--domain names a file; standard input is for SOURCE alone.")
+        if self.domain_column is not None and self.domain is None:
+            raise typer.BadParameter("--domain-column needs --domain.")
+        if self.domain_strings is not None and self.max_length is None:
+            raise typer.BadParameter("--domain-strings needs --max-length.")
+        is_text = self.domain_pattern is not None or self.domain_strings is not None
+        if self.max_length is not None and not is_text:
+            raise typer.BadParameter(
+                "--max-length is for --domain-pattern and --domain-strings alone."
+            )
+        if self.max_length is not None and not _LENGTH.fullmatch(self.max_length):
+            raise typer.BadParameter("--max-length must be a whole number, such as 20.")
+        if self.domain_range is not None:
+            _read_range(self.domain_range)
+
+    def read(self) -> Domain:
+        """Read the domain.
+
+        Raises:
+            DomainError: It cannot be used.
+            ParameterError: The greatest length is no number greater than 0.
+        """
+        longest = None if self.max_length is None else int(self.max_length)
+        if self.domain_pattern is not None:
+            return Domain.pattern(self.domain_pattern, max_length=longest)
+        if self.domain_strings is not None and longest is not None:
+            return Domain.strings(self.domain_strings, max_length=longest)
+        if self.domain_range is not None:
+            return Domain.range(*_read_range(self.domain_range))
+        return read_domain(str(self.domain), self.domain_column)
+
+
+def choose_domains(request: _DomainRequest) -> list[DomainChoice]:
+    """Find which items each column of items can hold; none if no option says it.
+
+    Raises:
+        typer.BadParameter: An option is missing, or there twice, or names no column of items.
+    """
+    columns = request.item or []
+    names = [*DomainChoice.__dataclass_fields__]
+    given: dict[str, Sequence[str]] = {name: getattr(request, name) or [] for name in names}
+    if request.domain_from_data or request.all_rows:
+        if any(given.values()):
+            raise typer.BadParameter(
+                f"give the public items by just one of {_ONE_OF}, --domain-from-data and "
+                f"--all-rows."
+            )
+        return []
+    if len(columns) < 2:
+        choices = [DomainChoice(**{name: _read_single(name, given[name]) for name in names})]
+    else:
+        split = {name: _split_by_column(name, given[name], columns) for name in names}
+        choices = [
+            DomainChoice(**{name: split[name].get(column) for name in names}) for column in columns
+        ]
+    for choice in choices:
+        choice.validate()
+    return choices
+
+
+def read_request_domain(request: _DomainRequest) -> Domain | FromData:
+    """Read the domain that the options say.
+
+    Raises:
+        DomainError, ParameterError: It cannot be used.
+    """
+    if request.domain_from_data:
+        return FROM_DATA
+    domains = [choice.read() for choice in choose_domains(request)]
+    domain = domains[0] if len(domains) == 1 else Domain.product(*domains)
+    return domain if request.together is None else make_sets(domain, request.together)
+
+
+def _read_single(name: str, values: Sequence[str]) -> str | None:
+    if len(values) > 1:
+        raise typer.BadParameter(
+            f"{_to_option(name)} is given once; several are for several --item columns."
+        )
+    return values[0] if values else None
+
+
+def _split_by_column(name: str, values: Sequence[str], columns: Sequence[str]) -> Mapping[str, str]:
+    """The value for each column, of values that are written COLUMN=VALUE."""
+    found: dict[str, str] = {}
+    for value in values:
+        named = [each for each in columns if value.startswith(f"{each}=")]
+        if not named:
+            raise typer.BadParameter(
+                f"with several --item columns, write {_to_option(name)} as COLUMN=VALUE, with one "
+                f"of these columns."
+            )
+        column = max(named, key=len)  # of the columns a and a=b
+        if column in found:
+            raise typer.BadParameter(f"{_to_option(name)} is given twice for one column.")
+        found[column] = value[len(column) + 1 :]
+    return found
+
+
+def _read_range(text: str) -> tuple[int, int]:
+    """The ends of a range as Python has them."""
+    ends = _RANGE.fullmatch(text)
+    if ends is None:
+        raise typer.BadParameter("--domain-range must be two integers, as in 1:942.")
+    first, last = int(ends[1]), int(ends[2])
+    if first > last:
+        raise typer.BadParameter("--domain-range must not end before it begins, as in 1:942.")
+    return first, last + 1
+
+
+def _to_option(name: str) -> str:
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,120 @@
+"""The source of a request: how it is opened, counted and looked at."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from topgap import counting
+from topgap.cli.progress import Bar
+from topgap.cli.release.mechanism import Mechanism
+from topgap.cli.release.request import ReleaseRequest
+from topgap.counting import Domain, events
+from topgap.domains import FromData
+from topgap.errors import DomainError, SourceError
+from topgap.estimates import Estimates
+from topgap.release import Release
+
+
+class PreparedCounts(NamedTuple):
+    """Counts that can be drawn from.
+
+    Attributes:
+        draw: Draws the release.
+        items: How many items take part.
+        occurring: Says how many of them have a count other than 0. It is secret.
+    """
+
+    draw: Callable[[], Release | Estimates]
+    items: int
+    occurring: Callable[[], int]
+
+
+@contextmanager
+def prepare_counts(
+    request: ReleaseRequest, mechanism: Mechanism, domain: Domain | FromData, bar: Bar
+) -> Iterator[PreparedCounts]:
+    """Count the items of a domain; they can be drawn from until the end of the block.
+
+    Raises:
+        SourceError: The source cannot be read.
+        DomainError: The data are the domain, and have too few items.
+    """
+    if isinstance(domain, Domain) and not domain.is_listed:
+        options = _list_options(request, bar)
+        with counting.counted_items(open_source(request), domain=domain, **options) as occurring:
+            bar.pause()
+            yield PreparedCounts(
+                lambda: mechanism.draw(occurring), domain.size, lambda: occurring.count
+            )
+        return
+    counts = _count(request, domain, bar)
+    bar.pause()
+    if len(counts) <= request.k:  # only where the data are the domain: how many is a secret
+        raise DomainError(f"The data have too few different items for k = {request.k}.")
+    yield PreparedCounts(
+        mechanism.prepare(counts), len(counts), lambda: sum(map(bool, counts.values()))
+    )
+
+
+def check_query(request: ReleaseRequest, domain: Domain | FromData) -> None:
+    """Check the query of a request without reading a row.
+
+    Raises:
+        SourceError, DomainError, ParameterError: It cannot be run, or the domain does not fit it.
+    """
+    form = request.source_format
+    events.check_query(
+        request.sources,
+        query=str(request.query),
+        item=request.item or [],
+        domain=domain,
+        person=request.person,
+        count=request.count,
+        format=None if form == "arrow" else form,  # which a query is never asked of
+        rows_are_per_person=request.rows_are_per_person,
+    )
+
+
+def open_source(request: ReleaseRequest) -> Any:
+    """The sources as they are read: paths, or standard input.
+
+    Raises:
+        SourceError: Standard input is closed.
+    """
+    if request.sources != ["-"]:
+        return request.sources
+    if sys.stdin is None:
+        raise SourceError("Standard input is closed.")
+    return sys.stdin.buffer
+
+
+def _count(request: ReleaseRequest, domain: Domain | FromData, bar: Bar) -> dict[Any, int]:
+    source, options = open_source(request), _list_options(request, bar)
+    if request.resolved_source_format == "fimi":
+        return counting.count_transactions(source, domain=domain, **options)
+    if request.count is not None:
+        return counting.read_counts(source, domain=domain, **options)
+    return counting.count_events(source, domain=domain, **options)
+
+
+def _list_options(request: ReleaseRequest, bar: Bar) -> dict[str, Any]:
+    """The options of the function that counts."""
+    options: dict[str, Any] = {"memory": request.memory, "progress": bar}
+    if request.resolved_source_format == "fimi":
+        return options
+    is_piped = request.sources == ["-"]
+    options |= {
+        "item": request.item,
+        "format": request.resolved_source_format if is_piped else request.source_format,
+        "table": request.table,
+        "query": request.query,
+        "header": request.header,
+        "delimiter": request.delimiter,
+    }
+    if request.count is not None:
+        return options | {"count": request.count}
+    return options | {
+        "person": request.person,
+        "rows_are_per_person": request.rows_are_per_person,
+    }
