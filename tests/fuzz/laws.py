@@ -12,10 +12,19 @@ from tests.fuzz import hostile_parameters, hostile_values
 from tests.fuzz.judge import Judge
 from tests.fuzz.well_formed import look_at
 from topgap import TopK, law, planning, reference
-from topgap.errors import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError
+from topgap.domains import Domain
+from topgap.errors import (
+    AnswersError,
+    AnswersTypeError,
+    DomainError,
+    ItemsError,
+    ParameterError,
+    ParameterTypeError,
+)
 
 PARAMETERS = (ParameterError, ParameterTypeError)
 REFUSALS = (*PARAMETERS, AnswersError, AnswersTypeError)
+PLAN_REFUSALS = (*REFUSALS, DomainError, ItemsError)
 
 # ---------------------------------------------------------------- the law
 
@@ -124,6 +133,13 @@ def fuzz_sampling(given: dict[str, Any], call: Judge) -> None:
 # ---------------------------------------------------------------- plans
 
 
+_DOMAINS = st.one_of(
+    st.none(),
+    st.sampled_from([9, 10**12, 2**256, np.int64(99), Domain.range(0, 9), ["a", "b", "c"]]),
+    hostile_parameters.NO_KS,
+)
+
+
 @st.composite
 def planned(draw: st.DrawFn) -> dict[str, Any]:
     """What plans are made of."""
@@ -145,6 +161,8 @@ def planned(draw: st.DrawFn) -> dict[str, Any]:
             draw(hostile_parameters.KS),
             draw(st.one_of(hostile_values.WHOLE, hostile_parameters.NO_KS)),
         ),
+        "domain": draw(_DOMAINS),
+        "probability": draw(st.one_of(hostile_parameters.EPSILONS, st.sampled_from(["1/2", 0.95]))),
         "plotted": draw(st.integers(0, 60)) == 0,
     }
 
@@ -158,9 +176,20 @@ def fuzz_planning(given: dict[str, Any], call: Judge) -> None:
     call("topgap.planning.zipf", PARAMETERS, planning.zipf, *given["zipf"])
     chosen = {key: value for key, value in given["parameters"].items() if key != "epsilon"}
     made = call(
-        "topgap.plan", REFUSALS, topgap.plan, given["counts"], epsilons=given["epsilons"],
-        releases=given["releases"], selection_share=given["share"], **chosen,
+        "topgap.plan", PLAN_REFUSALS, topgap.plan, given["counts"], epsilons=given["epsilons"],
+        releases=given["releases"], selection_share=given["share"], domain=given["domain"],
+        **chosen,
     )  # fmt: skip
+    for_domain = call(
+        "topgap.planning.plan_domain", PLAN_REFUSALS, planning.plan_domain, given["domain"],
+        epsilons=given["epsilons"], probability=given["probability"], **chosen,
+    )  # fmt: skip
+    if for_domain is not None:
+        assert all(row.people >= 0 for row in for_domain.rows)
+        for form in ("to_dict", "to_json", "to_pandas", "to_polars", "to_arrow", "columns"):
+            told = call(f"topgap.planning.DomainPlan.{form}", (), getattr(for_domain, form))
+            assert told is not None
+        look_at(for_domain)
     if made is None:
         return
     for row in made.rows:

@@ -38,7 +38,8 @@ VALUES = {
     "topgap.counting.Counts", "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
     "topgap.ledger.Verification", "topgap.Check",
-    "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.Row",
+    "topgap.planning.DomainPlan", "topgap.planning.DomainRow", "topgap.planning.Figure",
+    "topgap.planning.Lists", "topgap.planning.Row",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
     "topgap.reference.SystemBits",
 }  # fmt: skip

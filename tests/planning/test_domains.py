@@ -222,8 +222,8 @@ def test_a_domain_chooses_as_it_does_in_a_release() -> None:
 @pytest.mark.parametrize(("counts", "domain", "kind", "said"), [
     ([3, 2], 2, DomainError, "at least 3 items; it has 2"),
     ([3, 2, 1, 1], 3, DomainError, "fewer items than there are counts"),
-    ([3], 0, DomainError, "at least 1 and at most 10"),
-    ([3], 10**4001, DomainError, "at least 1 and at most 10"),
+    ([3], 0, ParameterError, "domain must be at least 1"),
+    ([3], 10**4001, DomainError, "at most 10"),
     ([3], 1e12, DomainError, "no list of items"),
     ([3], True, DomainError, "no list of items"),
     ([3], "abc", DomainError, "no list of items"),
@@ -233,7 +233,7 @@ def test_a_domain_chooses_as_it_does_in_a_release() -> None:
 def test_domains_that_cannot_be_planned_for(
     counts: Any, domain: Any, kind: type[TopgapError], said: str
 ) -> None:
-    epsilon = "1e-60" if kind is ParameterError else 1
+    epsilon = "1e-60" if "noise" in said else 1
     with pytest.raises(kind, match=said) as error:
         plan(counts, 2, epsilon, releases=2, domain=domain)
     assert str(error.value).endswith(".")
@@ -244,7 +244,7 @@ def test_domains_that_cannot_be_planned_for(
     ((10**12, [5, 10**12]), DomainError, "k = 1000000000000 the domain"),
     ((1e12, 10), ParameterTypeError, "domain must be a Domain, or its size as an int, not float"),
     (("many", 10), ParameterTypeError, "not str"),
-    ((-5, 10), DomainError, "at least 1"), ((10**4001, 10), DomainError, "at most 10"),
+    ((-5, 10), ParameterError, "domain must be at least 1"), ((10**4001, 10), DomainError, "at most 10"),
     ((10**12, []), ParameterError, "k must have a value"),
     ((10**12, 0), ParameterError, "k must be at least 1"),
     ((10**12, 2.0), ParameterTypeError, "k must be a whole number"),

@@ -50,8 +50,8 @@ def read_size(domain: Domain | int) -> int:
     """Read how many items a domain has.
 
     Raises:
-        ParameterTypeError: It is neither a domain nor its size.
-        DomainError: It is a size that no domain has.
+        ParameterError, ParameterTypeError: It is neither a domain nor its size.
+        DomainError: It is larger than any domain may be.
 
     >>> read_size(10**12), read_size(Domain(["flu", "cold"]))
     (1000000000000, 2)
@@ -62,9 +62,10 @@ def read_size(domain: Domain | int) -> int:
         raise ParameterTypeError(
             f"domain must be a Domain, or its size as an int, not {type(domain).__name__}."
         )
-    if not 0 < domain <= LARGEST_SIZE:
-        raise DomainError("The size of a domain must be at least 1 and at most 10^4000.")
-    return int(domain)
+    size = read_whole(domain, "domain", least=1)
+    if size > LARGEST_SIZE:
+        raise DomainError("The size of a domain must be at most 10^4000.")
+    return size
 
 
 def _to_list(values: Any, name: str) -> list[Any]:
