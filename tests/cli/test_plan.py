@@ -28,6 +28,7 @@ def public(tmp_path: Path) -> Path:
     """A folder with public counts."""
     rows = "".join(f"{item},{count}\n" for item, count in COUNTS.items())
     (tmp_path / "counts.csv").write_text(f"what,n\n{rows}")
+    (tmp_path / "names.txt").write_text("cold\ncough\ngout\n")
     return tmp_path
 
 
@@ -127,19 +128,8 @@ def test_made_up_counts_need_no_file_and_all_has_defaults(tmp_path: Path) -> Non
 
 
 def test_a_domain_alone_tells_what_an_item_needs(tmp_path: Path) -> None:
-    asked = [
-        "plan",
-        "--domain-size",
-        "10^12",
-        "-k",
-        25,
-        "-k",
-        10,
-        "--epsilon",
-        1,
-        "--epsilon",
-        "0.1",
-    ]
+    epsilons = ["--epsilon", 1, "--epsilon", "0.1"]
+    asked = ["plan", "--domain-size", "10^12", "-k", 25, "-k", 10, *epsilons]
     ended = topgap(*asked, folder=tmp_path)
     assert (ended.code, ended.err) == (0, "")
     assert [line.split() for line in ended.out.splitlines()[1:5]] == [
@@ -152,6 +142,33 @@ def test_a_domain_alone_tells_what_an_item_needs(tmp_path: Path) -> None:
     assert topgap(*asked, *more, folder=tmp_path).err == "Written: plan.json\n"
     read = json.loads((tmp_path / "plan.json").read_text())
     assert (read["domain_size"], read["rows"][2]["people"]) == (str(10**12), 1196)
+
+
+@pytest.mark.parametrize(("options", "size"), [
+    (["--domain-range", "1:1000"], 1000), (["--domain-range", "1:1000", "--together", 2], 499_500),
+    (["--domain-pattern", "[A-Z][0-9]{2}"], 2600), (["--domain", "names.txt"], 4),
+    (["--domain-strings", "a-z", "--max-length", 2], 26 + 26**2),
+    (["--item", "a", "--item", "b", "--domain-range", "a=1:9", "--domain-pattern", "b=[xy]"], 18),
+    (["--zipf", 3, "--releases", 2, "--domain-range", "1:1000"], 1000),
+])  # fmt: skip
+def test_a_domain_is_told_as_it_is_to_release(
+    tmp_path: Path, options: list[object], size: int
+) -> None:
+    (tmp_path / "names.txt").write_text("flu\ncold\ncough\ngout\n")
+    asked = ["plan", "-k", 2, "--epsilon", 1, "--format", "json"]
+    ended = topgap(*asked, *options, folder=tmp_path)
+    assert json.loads(ended.out)["domain_size"] == str(size)
+
+
+@pytest.mark.statistical(false_alarm=NEVER)
+def test_members_of_the_domain_alone_take_part(public: Path) -> None:
+    for options, size in (
+        (["--domain", "names.txt"], 3),
+        (["--domain-pattern", "[a-z]{4,5}"], None),
+    ):
+        read = json.loads(plan(public, *options, "--format", "json").out)
+        assert (read["items"], read["domain_size"]) == (3, str(size or 26**4 + 26**5))
+        assert read["rows"][1]["names_right"][0] == 1
 
 
 @pytest.mark.statistical(false_alarm=NEVER)
@@ -187,6 +204,8 @@ def test_persons_are_refused_whatever_else_is_asked(public: Path, more: list[obj
     ["--plot", "plan"], ["-o", "x.svg", "--format", "csv", "--plot", "./x.svg"],
     ["--source-format", "fimi"], ["-"], ["--domain-size", "many"], ["--domain-size", "10^9999"],
     ["--domain-size", "-5"], ["--domain-size", "1.5"], ["-k", 3, "--plot", "plan.png"],
+    ["--domain-size", 9, "--domain-range", "1:9"], ["--domain-range", "1:9", "--together", 2],
+    ["--domain-range", "9:1"], ["--domain-strings", "a-z"], ["--max-length", 9], ["--item", "what"],
 ], ids=lambda wrong: " ".join(map(str, wrong)))  # fmt: skip
 def test_what_contradicts_itself_is_a_usage_error(public: Path, wrong: list[object]) -> None:
     ended = plan(public, *wrong)
@@ -201,7 +220,8 @@ def test_what_contradicts_itself_is_a_usage_error(public: Path, wrong: list[obje
     ["--zipf", 5, "-k", 2, "--item", "x"], ["--zipf", 5, "-k", 2, "--no-header"],
     ["--domain-size", 9], ["--domain-size", 9, "-k", 2, "--releases", 5],
     ["--domain-size", 9, "-k", 2, "--plot", "x.png"], ["--domain-size", 9, "-k", 2, "--item", "x"],
-    ["--domain-size", 9, "-k", 2, "--largest", 5],
+    ["--domain-size", 9, "-k", 2, "--largest", 5], ["--item", "x", "-k", 2],
+    ["--domain-pattern", "x*", "--domain-range", "1:9", "-k", 2],
 ])  # fmt: skip
 def test_what_is_missing_is_a_usage_error(public: Path, arguments: list[object]) -> None:
     ended = topgap("plan", *arguments, folder=public)
@@ -212,10 +232,13 @@ def test_what_is_missing_is_a_usage_error(public: Path, arguments: list[object])
 @pytest.mark.parametrize(("more", "said"), [
     (["--epsilon", 0], "epsilon"), (["--epsilon", "much"], "epsilon"), (["-k", 4], "at least 5"),
     (["--domain-size", 3], "fewer items"), (["--domain-size", 2], "at least 3 items"),
+    (["--domain-pattern", "x+"], "length"), (["--domain-pattern", "("], "pattern"),
     (["--domain-size", 0], "at least 1"), (["--domain-size", 9, "-k", 9], "at least 10 items"),
     (["-k", 0], "k "), (["--releases", 1], "releases"), (["--selection-share", 1], "below 1"),
     (["--resolution", "2/3"], "resolution"), (["--count", "m"], "'m'"), (["--table", "t"], "table"),
-    (["-o", "counts.csv", "--overwrite"], "is what is read"), (["-o", "no/plan.csv"], "directory"),
+    (["-o", "counts.csv", "--overwrite"], "is what is read"),
+    (["-o", "names.txt", "--overwrite", "--domain", "names.txt"], "is what is read"),
+    (["-o", "no/plan.csv"], "directory"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_told_in_a_sentence(
     public: Path, more: list[object], said: str

@@ -40,10 +40,10 @@ some ε and k:
 
 topgap plan --domain-size 10^12 -k 10 -k 25 --epsilon 0.1 --epsilon 1
 
-The same domain, of which all but the published items have 0:
+The domain as for topgap release; here all but the published codes have 0:
 
 topgap plan published.csv --item diagnosis --count patients -k 10 \
-  --domain-size 10^12
+  --domain-pattern "[A-Z][0-9]{2}"
 
 How to read it: "names, gaps" is what topgap release gives, "counts too" what
 it gives with --estimate. "list right" is the chance that all k named are the

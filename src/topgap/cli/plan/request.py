@@ -13,6 +13,8 @@ import typer
 from topgap import counting
 from topgap.cli import files, options
 from topgap.cli.options import DATA, OUTPUT, PRIVACY
+from topgap.cli.release import domain_options
+from topgap.cli.release.domain_choice import choose_domains
 from topgap.display.figure import FORMS
 from topgap.planning.planner import RELEASES
 
@@ -58,7 +60,15 @@ class PlanRequest:
         str | None,
         typer.Option(hidden=True, callback=_refuse_persons, is_eager=True),
     ] = None
-    item: options.Item = None
+    item: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL",
+            help="The column that says what. Give several for items that are tuples.",
+            rich_help_panel=DATA,
+            show_default=False,
+        ),
+    ] = None
     count: Annotated[
         str | None,
         typer.Option(metavar="COL", help="The column with the counts.", rich_help_panel=DATA),
@@ -79,15 +89,6 @@ class PlanRequest:
             rich_help_panel=DATA,
         ),
     ] = None
-    domain_size: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="How many items the domain has: digits, or a power such as 10^12. Those that are "
-            "not in SOURCE have 0. Without SOURCE: what an item needs to be named.",
-            rich_help_panel=DATA,
-        ),
-    ] = None
     source_format: Annotated[
         SourceFormat | None,
         typer.Option(
@@ -98,6 +99,22 @@ class PlanRequest:
     table: options.Table = None
     header: options.Header = True
     delimiter: options.Delimiter = None
+    domain_size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="How many items there are: digits, or a power such as 10^12. Those that are not "
+            "in SOURCE have 0. Without SOURCE: what an item needs to be named.",
+            rich_help_panel=domain_options.PANEL,
+        ),
+    ] = None
+    domain: domain_options.DomainFile = None
+    domain_column: domain_options.DomainColumn = None
+    domain_range: domain_options.DomainRange = None
+    domain_pattern: domain_options.DomainPattern = None
+    domain_strings: domain_options.DomainStrings = None
+    max_length: domain_options.MaxLength = None
+    together: domain_options.Together = None
     epsilon: Annotated[
         list[str] | None,
         typer.Option(
@@ -151,6 +168,25 @@ class PlanRequest:
     quiet: options.Quiet = False
 
     @property
+    def domain_from_data(self) -> bool:
+        """False: a plan has either a domain or all items of public counts."""
+        return False
+
+    @property
+    def all_rows(self) -> bool:
+        """False, for the same reason."""
+        return False
+
+    @property
+    def has_domain_options(self) -> bool:
+        """Whether options say which items the domain has, and not its size alone."""
+        lists = [
+            self.domain, self.domain_column, self.domain_range, self.domain_pattern,
+            self.domain_strings, self.max_length,
+        ]  # fmt: skip
+        return any(lists) or self.together is not None
+
+    @property
     def has_counts(self) -> bool:
         """Whether there are counts to plan with, and not a domain alone."""
         return bool(self.sources) or self.zipf is not None
@@ -174,7 +210,10 @@ class PlanRequest:
     def inputs(self) -> list[str]:
         """The files that are read, or patterns of them: they must not be overwritten."""
         sources = self.sources or []
-        return [*sources, *(os.path.join(glob.escape(each), "*") for each in sources)]
+        choices = choose_domains(self) if self.has_domain_options else []
+        listed = [choice.domain for choice in choices if choice.domain is not None]
+        inside = [os.path.join(glob.escape(each), "*") for each in sources]
+        return [*sources, *inside, *listed]
 
 
 def validate(request: PlanRequest) -> None:
@@ -184,7 +223,11 @@ def validate(request: PlanRequest) -> None:
         typer.BadParameter: Some do.
     """
     if request.domain_size is not None:
+        if request.has_domain_options:
+            raise typer.BadParameter("give the domain, or its size by --domain-size, not both.")
         parse_size(request.domain_size)
+    elif request.has_domain_options:
+        choose_domains(request)
     if request.sources:
         _validate_source(request)
     else:
@@ -203,8 +246,14 @@ def _validate_source(request: PlanRequest) -> None:
     sources = request.sources or []
     if request.zipf is not None:
         raise typer.BadParameter("give public counts as SOURCE, or made-up ones by --zipf.")
-    if request.item is None or request.count is None:
+    if not request.item or request.count is None:
         raise typer.BadParameter("say with --item and --count which columns to read.")
+    if len({*request.item}) < len(request.item):
+        raise typer.BadParameter("--item names each column once.")
+    if request.together is not None:
+        raise typer.BadParameter(
+            "counts do not say who had what; give --together without SOURCE, or --domain-size."
+        )
     if request.largest is not None:
         raise typer.BadParameter("--largest is for made-up counts, with --zipf.")
     if "-" in sources and len(sources) > 1:
@@ -214,16 +263,16 @@ def _validate_source(request: PlanRequest) -> None:
 
 
 def _validate_without_source(request: PlanRequest) -> None:
-    of_a_file = [
-        request.item, request.count, request.source_format, request.table, request.delimiter,
-    ]  # fmt: skip
-    if any(each is not None for each in of_a_file) or not request.header:
+    of_a_file = [request.count, request.source_format, request.table, request.delimiter]
+    needs_source = bool(request.item) and not request.has_domain_options
+    if needs_source or any(each is not None for each in of_a_file) or not request.header:
         raise typer.BadParameter("no file is read without SOURCE; give no options of one.")
     if request.zipf is not None:
         return
-    if request.domain_size is None:
+    if request.domain_size is None and not request.has_domain_options:
         raise typer.BadParameter(
-            "give public counts as SOURCE, made-up ones by --zipf, or a domain by --domain-size."
+            "give public counts as SOURCE, made-up ones by --zipf, or a domain, such as by "
+            "--domain-size."
         )
     of_counts = [request.largest, request.selection_share, request.releases, request.plot]
     if any(each is not None for each in of_counts):

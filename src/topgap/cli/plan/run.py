@@ -8,8 +8,10 @@ from topgap.cli import files
 from topgap.cli.plan.output import write_domain_plan, write_plans
 from topgap.cli.plan.request import LARGEST, PlanRequest, parse_size, validate
 from topgap.cli.progress import Bar
+from topgap.cli.release.domain_choice import read_request_domain
 from topgap.counting import FROM_DATA
 from topgap.display.figure import require_matplotlib
+from topgap.domains import Domain
 from topgap.errors import SourceError
 from topgap.planning import DomainPlan, Plan
 from topgap.planning.planner import RELEASES, Progress
@@ -23,18 +25,30 @@ def run_plan(request: PlanRequest) -> None:
     )
     if request.plot is not None:
         require_matplotlib()
-    size = None if request.domain_size is None else parse_size(request.domain_size)
-    if not request.has_counts and size is not None:
-        write_domain_plan(request, _plan_domain(request, size))
+    domain = _read_domain(request)
+    if not request.has_counts and domain is not None:
+        write_domain_plan(request, _plan_domain(request, domain))
     else:
         with Bar(shown=not request.quiet) as bar:
-            plans = _plan(request, size, bar)
+            plans = _plan(request, domain, bar)
         write_plans(request, plans)
 
 
-def _plan_domain(request: PlanRequest, size: int) -> DomainPlan:
+def _read_domain(request: PlanRequest) -> Domain | int | None:
+    """The domain, or its size, if that is all that is known or needed."""
+    if request.domain_size is not None:
+        return parse_size(request.domain_size)
+    if not request.has_domain_options:
+        return None
+    domain = read_request_domain(request)
+    if not isinstance(domain, Domain):
+        return None
+    return domain if request.sources else domain.size
+
+
+def _plan_domain(request: PlanRequest, domain: Domain | int) -> DomainPlan:
     return planning.plan_domain(
-        size,
+        domain,
         request.k,
         request.epsilon or planning.EPSILONS,
         resolution=request.resolution,
@@ -43,8 +57,8 @@ def _plan_domain(request: PlanRequest, size: int) -> DomainPlan:
     )
 
 
-def _plan(request: PlanRequest, size: int | None, bar: Bar) -> list[Plan]:
-    counts, ks = _read_counts(request, bar), sorted({*request.k})
+def _plan(request: PlanRequest, domain: Domain | int | None, bar: Bar) -> list[Plan]:
+    counts, ks = _read_counts(request, domain, bar), sorted({*request.k})
 
     def report(done: int) -> Progress:
         return lambda doing, share: bar(doing, (done + (share or 0)) / len(ks))
@@ -59,14 +73,14 @@ def _plan(request: PlanRequest, size: int | None, bar: Bar) -> list[Plan]:
             resolution=request.resolution,
             sensitivity=request.sensitivity,
             monotonic=request.neighbours == "add-remove",
-            domain=size,
+            domain=domain,
             progress=report(done),
         )
         for done, k in enumerate(ks)
     ]
 
 
-def _read_counts(request: PlanRequest, bar: Bar) -> Any:
+def _read_counts(request: PlanRequest, domain: Domain | int | None, bar: Bar) -> Any:
     if request.zipf is not None:
         largest = LARGEST if request.largest is None else request.largest
         return planning.zipf(request.zipf, largest)
@@ -77,9 +91,9 @@ def _read_counts(request: PlanRequest, bar: Bar) -> Any:
         source = sys.stdin.buffer
     return counting.read_counts(
         source,
-        item=str(request.item),
+        item=request.item or [],
         count=str(request.count),
-        domain=FROM_DATA,  # all of it is public
+        domain=domain if isinstance(domain, Domain) else FROM_DATA,  # all of it is public
         format=request.source_format or ("csv" if request.sources == ["-"] else None),
         table=request.table,
         header=request.header,
