@@ -102,13 +102,13 @@ def test_the_noise_that_is_told_of_is_the_noise_that_is_drawn(
 
     def select(parameters: TopK, *others: Any, **more: Any) -> Any:
         drawn["selection"] = parameters
-        return real["select_prepared"](parameters, *others, **more)
+        return real["select_with_answers"](parameters, *others, **more)
 
     def laplace(rate: Fraction, count: int) -> Any:
         drawn["rate"], drawn["count"] = rate, count
         return real["laplace"](rate, count)
 
-    monkeypatch.setattr(measurement, "select_prepared", select)
+    monkeypatch.setattr(measurement, "select_with_answers", select)
     monkeypatch.setattr(measurement, "laplace", laplace)
     found = made(
         folder, "table", "--selection-share", "1/4", "--resolution", "1/5",

@@ -21,6 +21,18 @@ class Plan(NamedTuple):
     log_block: int = 0
 
 
+class Run(NamedTuple):
+    """Items with one answer, none of them written out, and the ranks of those that are listed."""
+
+    answer: int
+    size: int
+    listed: tuple[int, ...] = ()
+
+    @property
+    def question(self) -> str:
+        return f"{self.answer}:{self.size}:{'+'.join(map(str, self.listed))}"
+
+
 @dataclass(frozen=True)
 class Geometric:
     """Noise of a rate, drawn on a grid from words of so many bits, given some zero bits."""
@@ -45,7 +57,8 @@ class Geometric:
         """P(noise | U < 2^−zeros), where noise is on grid step g or above iff U < e^−(rate·g)."""
         grid_step, digit = divmod(noise, 2**self.digits)
         per_grid_step = self.per_value * 2**self.digits
-        at_least = [exp_minus(per_grid_step * g, 96) for g in (grid_step, grid_step + 1)]
+        bits = 96 + self.zeros
+        at_least = [exp_minus(per_grid_step * g, bits) for g in (grid_step, grid_step + 1)]
         (low, high), (low_next, high_next) = (self._given_zeros(bounds) for bounds in at_least)
         on_step = Bounds(low - high_next, high - low_next)
         low, high = self._digit(digit)
@@ -123,8 +136,12 @@ class Heads:
     depth: int = 18
     kind: str = field(default="kernel's shared coins, bit by bit", repr=False)
 
+    @property
+    def question(self) -> str:
+        return "heads"
+
     def walk(self, probe: Probe) -> Walk[tuple[int, ...]]:
-        question = f"heads items={self.items} leading_zeros={self.leading_zeros} width=1"
+        question = f"{self.question} items={self.items} leading_zeros={self.leading_zeros} width=1"
         masses = {
             tuple(int(head) for head in heads.split(",") if head): mass
             for heads, mass in probe.walk(question, self.depth).items()
@@ -135,6 +152,18 @@ class Heads:
         head = Fraction(1, 2**self.leading_zeros)
         exactly = head ** len(heads) * (1 - head) ** (self.items - len(heads))
         return Bounds(exactly, exactly)
+
+
+@dataclass(frozen=True)
+class HeadsOfRun(Heads):
+    """The same over ranks from `first` on, which may be numbers of several words."""
+
+    first: int = 0
+    kind: str = field(default="kernel's shared coins of a run, bit by bit", repr=False)
+
+    @property
+    def question(self) -> str:
+        return f"heads_of_run first={self.first}"
 
 
 @dataclass(frozen=True)
@@ -152,10 +181,12 @@ class Select:
     tape: bool = False
     parts: int = 1
     constant_work: bool = False
+    runs: tuple[Run, ...] = ()
 
     @property
     def kind(self) -> str:
         what = "kernel, constant work" if self.constant_work else "kernel"
+        what = "kernel with runs" if self.runs else what
         return f"{what}, bit by bit" if self.tape else f"{what}, draw by draw"
 
     def walk(self, probe: Probe) -> Walk[Selection]:
@@ -169,6 +200,8 @@ class Select:
             f"rate={rate.numerator}/{rate.denominator} grid={self.grid} "
             f"refinement={self.refinement} width={self.width} parts={self.parts}{more}"
         )
+        if self.runs:
+            question += f" runs={','.join(run.question for run in self.runs)}"
         if self.plan:
             question += "".join(f" {n}={v}" for n, v in self.plan._asdict().items())
         if self.tape:
@@ -177,11 +210,37 @@ class Select:
         return probe.walk_scripts(question, reached, digits, self.smallest)
 
     def law(self, outcome: Selection) -> Bounds:
+        written_out = self.written_out()
         if {len(each) for each in outcome} != {self.parameters.k}:
             return Bounds(Fraction(0), Fraction(0))
+        if any(index not in written_out for index in outcome[0]):
+            return Bounds(Fraction(0), Fraction(0))  # a listed item that won as one of a run
         resolution = self.parameters.resolution
-        pairs = [(i, gap * resolution) for i, gap in zip(*outcome, strict=True)]
-        return gap_top_k(self.units, self.parameters, pairs)
+        gaps = [gap * resolution for gap in outcome[1]]
+        if not self.runs:
+            return gap_top_k(self.units, self.parameters, [*zip(outcome[0], gaps, strict=True)])
+        # Items with equal answers are alike: the first of them stand for all.
+        answers = sorted(written_out.values())
+        places: list[int] = []
+        for index in outcome[0]:
+            first = answers.index(written_out[index])
+            places.append(first + sum(answers[place] == answers[first] for place in places))
+        pairs = [*zip(places, gaps, strict=True)] if len({*outcome[0]}) == len(places) else []
+        return (
+            gap_top_k(answers, self.parameters, pairs)
+            if pairs
+            else Bounds(gaps[0] * 0, gaps[0] * 0)
+        )
+
+    def written_out(self) -> dict[int, int]:
+        """The answer of each item, as the probe counts them: those of runs follow the listed."""
+        answers = dict(enumerate(self.units))
+        first = len(self.units)
+        for run in self.runs:
+            ranks = {*range(run.size)} - {*run.listed}
+            answers |= {first + rank: run.answer for rank in ranks}
+            first += run.size
+        return answers
 
 
 @dataclass(frozen=True)
@@ -192,7 +251,7 @@ class Candidates(Select):
 
     @property
     def kind(self) -> str:
-        return "kernel's candidates, draw by draw"
+        return f"kernel's candidates{' with runs' * bool(self.runs)}, draw by draw"
 
     def walk(self, probe: Probe) -> Walk[Selection]:
         return self._walk(probe, f" floor={'none' if self.floor is None else self.floor}")
@@ -204,7 +263,10 @@ class Candidates(Select):
         cuts = [min(values.values())] if enough else []
         cuts += [] if self.floor is None else [self.floor]
         low = high = Fraction(1)
-        for index, unit in enumerate(self.units):
+        written_out = self.written_out()
+        if not {*values} <= {*written_out}:
+            return Bounds(low * 0, high * 0)  # a listed item that was found as one of a run
+        for index, unit in written_out.items():
             plain = (unit * self.parameters.resolution.denominator) << self.refinement
             if index in values:
                 bounds = self._noise(values[index] - plain, values[index] - plain + 1)
@@ -252,8 +314,9 @@ GEOMETRIC: list[Case] = [
         ("1/5", 0, 0),  # a digit of 2 values below each grid step
         ("1/9", 1, 0),
     ]
-    for zeros in (0, 2)
+    for zeros in (0, 2, 200)
     for width in (1, 2, 3, 6)
+    if zeros < 200 or width > 2
 ]
 
 LAPLACE: list[Case] = [
@@ -276,7 +339,14 @@ LAPLACE: list[Case] = [
 ]
 
 HEADS: list[Case] = [
-    Heads(items, leading_zeros) for items in (1, 2, 3, 5, 8) for leading_zeros in (1, 2, 3)
+    *(Heads(items, leading_zeros) for items in (1, 2, 3, 5, 8) for leading_zeros in (1, 2, 3)),
+    *(
+        HeadsOfRun(items, leading_zeros, first=first)
+        for items in (1, 2, 3, 5, 8)
+        for leading_zeros in (0, 1, 2, 3)
+        for first in (0, 2**64 - 2, 2**200 - 1)
+        if leading_zeros or not first
+    ),
 ]
 
 TAPES: list[Case] = [
@@ -404,5 +474,80 @@ CANDIDATES: list[Case] = [
         for k in (1, 2)
         for plan, refinement in ((None, 0), (None, 1), (Plan(3, 1), 0))
         for parts in (1, 2)
+    ),
+]
+
+
+def counting_domain(size: int, listed: int) -> tuple[tuple[int, ...], Run]:
+    """A domain of so many items, of which some are listed, with answers of 0, 1 and 2."""
+    ranks = [rank for rank in [(5 * i + 3) % 13 for i in range(13)] if rank < size][:listed]
+    return tuple((1, 0, 2)[i % 3] for i in range(listed)), Run(0, size, tuple(ranks))
+
+
+def splits(size: int, least: int = 0) -> list[tuple[tuple[int, ...], Run]]:
+    """The domains of so many items, by how many are listed: items with equal answers are alike."""
+    return [counting_domain(size, listed) for listed in range(least, size + 1)]
+
+
+RUNS: list[Case] = [
+    # Every domain of at most 12 items, split into listed and run in every way: who can win, by
+    # which noisy answer; and who does, where two listed items lead or few tie, so that the orders
+    # of equal items can be walked.
+    *(
+        Candidates(units, _exact(1, 8), plan, runs=(run,))
+        for size in range(2, 13)
+        for units, run in splits(size)
+        for plan in (None, Plan(2, 1))
+    ),
+    *(
+        Select(units, _exact(1, 8), plan, smallest=Fraction(1, 2**24), runs=(run,))
+        for size in range(2, 13)
+        for units, run in splits(size, least=0 if size < 5 else 4)
+        for plan in (None, Plan(3, 1))
+    ),
+    # More winners, refinement, and workers that share the listed items.
+    *(
+        Select(units, _exact(k, 8 * k), plan, refinement, parts=parts, runs=(run,))
+        for units, run in (counting_domain(4, listed) for listed in range(5))
+        for k in (1, 2, 3)
+        for plan, refinement, parts in ((None, 0, 2), (None, 1, 1), (Plan(2, 1), 0, 1))
+    ),
+    # Two runs, one of them above zero, and a listed item between; a run below all.
+    *(
+        Select(units, _exact(k, 8 * k), plan, runs=runs)
+        for units, runs in (
+            ((1,), (Run(0, 2), Run(2, 2, (1,)))),
+            ((), (Run(1, 2), Run(0, 2))),
+            ((2, 1), (Run(-3, 3, (0, 2)),)),
+            ((-2,), (Run(0, 3, (1,)),)),
+        )
+        for k in (1, 2)
+        for plan in (None, Plan(3, 1))
+    ),
+    # So many items that the threshold lies between two answers.
+    *(
+        Candidates(units, _exact(1, epsilon, resolution="1/3"), None, 2, runs=(run,))
+        for epsilon in (24, 60)
+        for units, run in (((), Run(0, 40)), ((1, 0), Run(0, 40, (3, 39))))
+    ),
+    # Several steps in a unit; digits below the grid; from the bits.
+    Select((1,), _exact(1, 16, resolution="1/3"), None, 1, runs=(Run(0, 3, (2,)),)),
+    Select((1,), _exact(1, "3/4"), grid=0, runs=(Run(0, 2, (0,)),)),
+    *(
+        Select(units, _exact(1, 4), plan, 0, 0, 1, depth=20, tape=True, runs=(run,))
+        for units, run in (((), Run(0, 2)), ((1,), Run(0, 2, (1,))))
+        for plan in (None, Plan(1, 1))
+    ),
+    # As part of a larger whole.
+    *(
+        Candidates(units, _exact(k, 8 * k), plan, floor=floor, runs=runs)
+        for units, runs in (
+            ((), (Run(0, 3),)),
+            ((1,), (Run(0, 3, (1,)),)),
+            ((), (Run(0, 4, (0, 3)),)),
+        )
+        for k in (1, 2)
+        for floor in (None, -1, 2)
+        for plan in (None, Plan(3, 1))
     ),
 ]

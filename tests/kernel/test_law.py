@@ -17,6 +17,7 @@ from tests.kernel.law_cases import (
     HEADS,
     LAPLACE,
     PARTS,
+    RUNS,
     SCRIPTS,
     TAPES,
     Case,
@@ -25,7 +26,7 @@ from tests.kernel.law_cases import (
 )
 from tests.kernel.probe import Probe
 
-CASES = [*HEADS, *GEOMETRIC, *LAPLACE, *TAPES, *SCRIPTS, *PARTS, *CONSTANT_WORK, *CANDIDATES]
+CASES = [*HEADS, *GEOMETRIC, *LAPLACE, *TAPES, *SCRIPTS, *PARTS, *CONSTANT_WORK, *CANDIDATES, *RUNS]
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +141,53 @@ MUTANTS = [
         ("lib.rs", "counted from the threshold, and not from zero",
          "noisy_answer: threshold + excess.signed()",
          "noisy_answer: threshold - threshold + excess.signed()", CANDIDATES),
+        # Runs.
+        ("runs.rs", "a head on a listed item counts",
+         "found.filter(|(_, is_listed)| !is_listed)", "found.filter(|_| true)", RUNS),
+        ("runs.rs", "a head twice", "if known.contains(&item) {",
+         "if known.contains(&item) && heads == 0 {", RUNS),
+        ("runs.rs", "wrong leading zeros: one bit too many for the coins of a run",
+         "let zeros = shared_zeros(run, needed, level.rate);",
+         "let zeros = shared_zeros(run, needed, level.rate) + 1;", RUNS),
+        ("runs.rs", "wrong leading zeros: the zero bits of a head forgotten",
+         "sampler.geometric(level.rate, zeros)?",
+         "sampler.geometric(level.rate, 0 * zeros)?", RUNS),
+        ("runs.rs", "the last rank never drawn",
+         "sampler.first_head_of_run(from, &run.size, zeros)?",
+         "sampler.first_head_of_run(from, &(&run.size - 1_u8), zeros)?", RUNS),
+        ("runs.rs", "the rank after a head never drawn",
+         "from = &rank + 1_u8;", "from = &rank + 2_u8;", RUNS),
+        ("runs.rs", "the fallback of a run without mod",
+         "noise = noise % span;", "let _ = span;", RUNS),
+        ("runs.rs", "the excess of a run not raised when the threshold falls",
+         "*excess += rise", "*excess += rise - rise", RUNS),
+        ("runs.rs", "above and not at the threshold, in a run",
+         "if excess >= Ticks(0) {", "if excess > Ticks(0) {", RUNS),
+        ("runs.rs", "listed items counted twice",
+         "&self.size - self.listed", "&self.size - 0 * self.listed", RUNS),
+        ("candidates.rs", "enough at a threshold below the run's",
+         "part.found.count_from(above)", "part.found.count_from(above - above)", RUNS),
+        ("candidates.rs", "the excess of a run counted from its own threshold",
+         "(excess.signed() + above)", "(excess.signed() + above - above)", RUNS),
+        ("candidates.rs", "the run drawn once for each part",
+         "found_in_runs.draw(runs, level, workers.main_sampler())?;",
+         "for _ in 0..parts.len() {\n"
+         "                found_in_runs.draw(runs, level, workers.main_sampler())?;\n"
+         "            }", RUNS),
+        ("candidates.rs", "the items of runs not enough by themselves",
+         "let count = listed + found_in_runs.items.len();",
+         "let count = listed + 0 * found_in_runs.items.len();", RUNS),
+        ("shared_coins.rs", "ranks beyond the end of the range",
+         "if items.bits() > u64::from(most_log) { Self::from(1_u8) << most_log } else { items }",
+         "if items.bits() > 0 { Self::from(1_u8) << most_log } else { items }", HEADS),
+        ("shared_coins.rs", "ranks not uniform at the end of the range",
+         "if items.bits() > u64::from(most_log) {", "if items.bits() + 1 > u64::from(most_log) {",
+         HEADS),
+        ("shared_coins.rs", "the second half of a word lost",
+         "digits.extend([word as u32, (word >> u32::BITS) as u32]);",
+         "digits.extend([word as u32, word as u32]);", HEADS),
+        ("rate.rs", "the many zeros of a far item forgotten",
+         "let middle = far + u128::from(", "let middle = far - far + u128::from(", GEOMETRIC),
         # Ties and gaps.
         ("ranking.rs", "ties broken by position",
          "shuffle(&mut candidates, sampler)?;", "", SCRIPTS),

@@ -79,7 +79,8 @@ BROKEN_SELECTION = [
     Mutant("another resolution", "resolution=resolution", "resolution=1"),
 ]
 BROKEN_READING = [
-    Mutant("a batch twice", "pool.add(*read_part(counts, items), threads=self._threads)",
+    Mutant("a batch twice",
+           "pool.add(*read_part(counts, items, self.domain), threads=self._threads)",
            "pool.add(*read_part(counts, items)); pool.add(*read_part(counts, items))"),
     Mutant("only the first part", "for part in self._parts:", "for part in self._parts[:1]:"),
     Mutant("only the first look",

@@ -13,7 +13,7 @@ use crate::ranking::Candidate;
 use crate::rate::Rate;
 use crate::runs::{FoundInRuns, Level, RunItem, Runs};
 use crate::sampler::Sampler;
-use crate::threshold_plan::Plan;
+use crate::threshold_plan::{Plan, runs_base};
 use crate::workers::Workers;
 
 /// Blocks looked at, or heads drawn, between two checkpoints.
@@ -59,54 +59,98 @@ pub(crate) fn collect<W: Workers>(
 ) -> Result<Reaching, W::Stop> {
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     let leading_zeros = LeadingZeros::new(ticks_per_unit, rate);
-    // A missed threshold falls by the distance of one leading zero, then by twice that, and so on.
-    // The leading zeros of the shared coins fall by one, then by two, and so on.
-    let mut fall = leading_zeros.distance(1);
-    let mut fall_in_zeros = 1_u32;
-    let mut before = None;
+    let mut fall = Fall {
+        lowest: ticks_per_unit.ticks(target.lowest()),
+        base: runs
+            .as_ref()
+            .and_then(|runs| runs_base(runs.all, target.needed, ticks_per_unit, rate)),
+        zeros: 1,
+        rate,
+    };
+    let mut before: Option<Ticks> = None;
     let ranges = blocks.divided(workers.size());
     let room = target.needed.min(answers.units.len()).div_ceil(ranges.len().max(1)) * 3 / 2;
     let part = |blocks| Part { blocks, found: Found::with_room_for(room) };
     let mut parts: Vec<Part> = ranges.into_iter().map(part).collect();
     let mut found_in_runs = FoundInRuns::default();
     loop {
-        workers.each(&mut parts, |part, sampler| {
-            let mut round = Round {
-                answers,
-                blocks,
-                rate,
-                leading_zeros: &leading_zeros,
-                threshold: plan.threshold,
-                before,
-                ticks_per_unit,
-                far: leading_zeros.lowest_without(2, plan.threshold),
-                sampler,
-            };
-            round.run(plan.leading_zeros, part)
-        })?;
+        // Answers are looked at in whole units, which may find items below the threshold, too.
+        let threshold = ticks_per_unit.whole_units(plan.threshold);
+        if runs.is_none() {
+            plan.threshold = ticks_per_unit.ticks(threshold);
+        }
+        let above = plan.threshold - ticks_per_unit.ticks(threshold);
+        let threshold_before = before.map(|before| ticks_per_unit.whole_units(before));
+        if threshold_before != Some(threshold) {
+            workers.each(&mut parts, |part, sampler| {
+                let mut round = Round {
+                    answers,
+                    blocks,
+                    rate,
+                    leading_zeros: &leading_zeros,
+                    threshold,
+                    before: threshold_before,
+                    ticks_per_unit,
+                    far: leading_zeros.lowest_without(2, threshold),
+                    sampler,
+                };
+                round.run(plan.leading_zeros, part)
+            })?;
+        }
         if let Some(runs) = &mut runs {
             let level = Level { rate, ticks_per_unit, threshold: plan.threshold, before };
             found_in_runs.draw(runs, level, workers.main_sampler())?;
         }
-        let listed: usize = parts.iter().map(|part| part.found.count).sum();
+        let listed: usize = parts.iter_mut().map(|part| part.found.count_from(above)).sum();
         let count = listed + found_in_runs.items.len();
         let is_enough = count >= target.needed;
-        if is_enough || target.floor.is_some_and(|floor| plan.threshold <= floor) {
+        let is_low = |floor| plan.threshold <= ticks_per_unit.ticks(floor);
+        if is_enough || target.floor.is_some_and(is_low) {
             let mut candidates = all_of(parts);
             let in_runs = (answers.units.len()..).zip(&found_in_runs.excess);
-            candidates.extend(in_runs.map(|(index, &excess)| Candidate { excess, index }));
-            let run_items = found_in_runs.items;
-            return Ok(Reaching { threshold: plan.threshold, candidates, run_items });
+            candidates.extend(in_runs.map(|(index, &excess)| {
+                let excess = TickCount((excess.signed() + above).0.cast_unsigned());
+                Candidate { excess, index }
+            }));
+            return Ok(Reaching { threshold, candidates, run_items: found_in_runs.items });
         }
         assert!(
-            plan.threshold > target.anchor,
+            plan.threshold > ticks_per_unit.ticks(target.anchor),
             "the answers have changed since they were first looked at"
         );
         before = Some(plan.threshold);
-        plan.threshold = target.lowest().max(plan.threshold.saturating_sub(fall));
-        plan.leading_zeros = plan.leading_zeros.saturating_sub(fall_in_zeros);
-        fall = fall.saturating_double();
-        fall_in_zeros = fall_in_zeros.saturating_mul(2);
+        plan.leading_zeros = plan.leading_zeros.saturating_sub(fall.zeros);
+        plan.threshold = fall.below(plan.threshold);
+    }
+}
+
+/// How a missed threshold falls: by the distance of one leading zero, then by twice that, and so on.
+///
+/// It does not fall past the height at which the runs are likely to have enough items without first
+/// stopping there: below it, there are twice as many of them with each leading zero.
+struct Fall<'a> {
+    /// No threshold needs to be lower than this.
+    lowest: Ticks,
+    /// Where the runs are likely to have enough items.
+    base: Option<Ticks>,
+    /// By so many leading zeros the next threshold falls.
+    zeros: u32,
+    rate: &'a Rate,
+}
+
+impl Fall<'_> {
+    /// The threshold after one that was missed.
+    fn below(&mut self, missed: Ticks) -> Ticks {
+        let next = missed - self.rate.ticks_at_leading_zeros(self.zeros);
+        self.zeros = self.zeros.saturating_mul(2).min(1 << 31);
+        if let Some(base) = self.base
+            && missed > base
+            && next <= base
+        {
+            self.zeros = 1;
+            return self.lowest.max(base);
+        }
+        self.lowest.max(next)
     }
 }
 
@@ -294,6 +338,14 @@ impl Found {
         }
         self.slots[self.count] = Candidate { excess: TickCount(excess.0.cast_unsigned()), index };
         self.count += usize::from(excess.0 >= 0);
+    }
+
+    /// How many of them exceed the threshold by so many ticks, or more.
+    fn count_from(&mut self, above: Ticks) -> usize {
+        if above == Ticks(0) {
+            return self.count;
+        }
+        self.all().iter().filter(|candidate| candidate.excess.signed() >= above).count()
     }
 
     fn all(&mut self) -> &mut [Candidate] {

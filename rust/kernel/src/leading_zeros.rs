@@ -29,11 +29,6 @@ impl LeadingZeros {
         Self { distances_in_units: distances, zeros_per_unit, farthest, shift }
     }
 
-    /// A distance at which so many leading zeros are needed; or the largest that there is.
-    pub(crate) fn distance(&self, zeros: u32) -> Units {
-        Units::nearest(self.distances_in_units[zeros as usize])
-    }
-
     /// The least answer that may reach the threshold without so many leading zeros.
     pub(crate) fn lowest_without(&self, zeros: u32, threshold: Units) -> Units {
         // Never more than the threshold.

@@ -125,8 +125,7 @@ pub fn noisy_candidates<W: Workers>(
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
     let needed = needed.min(answers.units.len());
-    let reaching = reaching_floor(answers, None, needed, floor, rate, plan, workers)?;
-    Ok(reaching.map(|(noisy, _)| noisy).unwrap_or_default())
+    Ok(reaching_floor(answers, None, needed, floor, rate, plan, workers)?.0)
 }
 
 /// The same where some items are in runs; of these items, an index from the number of answers on
@@ -149,12 +148,11 @@ pub fn noisy_candidates_with_runs<W: Workers>(
     let in_runs: BigUint = runs.all.iter().map(Run::unlisted).sum();
     let all = usize::try_from(in_runs + answers.units.len()).unwrap_or(usize::MAX);
     let needed = needed.min(all);
-    let reaching = reaching_floor(answers, Some(runs), needed, floor, rate, plan, workers)?;
-    Ok(reaching.unwrap_or_default())
+    reaching_floor(answers, Some(runs), needed, floor, rate, plan, workers)
 }
 
 /// The noisy answers of the `needed` largest items, of which there are so many, and of others that
-/// may be; but for those below the floor. None if none is needed.
+/// may be; but for those below the floor.
 fn reaching_floor<W: Workers>(
     answers: Answers,
     runs: Option<Runs<W::Stop>>,
@@ -163,9 +161,9 @@ fn reaching_floor<W: Workers>(
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<Option<(Vec<NoisyCandidate>, Vec<RunItem>)>, W::Stop> {
+) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
     if needed == 0 {
-        return Ok(None);
+        return Ok((Vec::new(), Vec::new()));
     }
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     // A lower floor is right, too.
@@ -177,7 +175,7 @@ fn reaching_floor<W: Workers>(
         noisy_answer: threshold + excess.signed(),
         index,
     };
-    Ok(Some((candidates.into_iter().map(noisy).collect(), run_items)))
+    Ok((candidates.into_iter().map(noisy).collect(), run_items))
 }
 
 /// A threshold, and the items that reach it. The threshold is so low that `needed` items reach it,

@@ -19,22 +19,10 @@ impl Units {
     /// Below or equal to every answer.
     pub const MIN: Self = Self(i64::MIN);
 
-    /// The sum, or the nearest number of units that there is.
-    #[must_use]
-    pub fn saturating_add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-
     /// The difference, or the nearest number of units that there is.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
-    }
-
-    /// Twice as many, or the most that there are.
-    #[must_use]
-    pub fn saturating_double(self) -> Self {
-        Self(self.0.saturating_mul(2))
     }
 
     /// The number of units nearest to `number`.

@@ -49,12 +49,15 @@ pub struct RunItem {
     pub rank: BigUint,
 }
 
+/// Says which of some items are listed, or why that cannot be said.
+pub type AreListed<'a, E> = dyn FnMut(&[RunItem]) -> Result<Vec<bool>, E> + Send + 'a;
+
 /// The runs beside the answers.
 pub struct Runs<'a, E> {
     /// All of them.
     pub all: &'a [Run],
-    /// Says which of some items are listed. It is asked about the few that may win.
-    pub are_listed: &'a mut (dyn FnMut(&[RunItem]) -> Result<Vec<bool>, E> + Send),
+    /// It is asked about the few items that may win.
+    pub are_listed: &'a mut AreListed<'a, E>,
 }
 
 /// The threshold that items must reach, and what is known from higher ones.
@@ -62,9 +65,9 @@ pub struct Runs<'a, E> {
 pub(crate) struct Level<'a> {
     pub(crate) rate: &'a Rate,
     pub(crate) ticks_per_unit: TicksPerUnit,
-    pub(crate) threshold: Units,
+    pub(crate) threshold: Ticks,
     /// The threshold of the round before. Items that were not found are known to lie below it.
-    pub(crate) before: Option<Units>,
+    pub(crate) before: Option<Ticks>,
 }
 
 /// The items of runs that were found to reach the threshold.
@@ -84,8 +87,7 @@ impl FoundInRuns {
         sampler: &mut S,
     ) -> Result<(), S::Stop> {
         if let Some(before) = level.before {
-            let rise = level.ticks_per_unit.difference(before, level.threshold);
-            let rise = TickCount(rise.0.cast_unsigned());
+            let rise = TickCount((before - level.threshold).0.cast_unsigned());
             self.excess.iter_mut().for_each(|excess| *excess += rise);
         }
         let known: HashSet<RunItem> = self.items.iter().cloned().collect();
@@ -118,11 +120,13 @@ impl FoundInRuns {
         known: &HashSet<RunItem>,
         sampler: &mut S,
     ) -> Result<(), S::Stop> {
-        let needed = level.ticks_per_unit.difference(level.threshold, run.answer);
-        let span = level.before.map(|before| {
-            let span = level.ticks_per_unit.difference(before, run.answer);
-            TickCount(span.0.cast_unsigned())
-        });
+        let answer = level.ticks_per_unit.ticks(run.answer);
+        let needed = level.threshold - answer;
+        let span = level.before.map(|before| before - answer);
+        // No noise is negative: if the answer itself reached an earlier threshold, all items are known.
+        if span.is_some_and(|span| span <= Ticks(0)) {
+            return Ok(());
+        }
         let zeros = shared_zeros(run, needed, level.rate);
         let mut heads = 0_usize;
         let mut from = BigUint::ZERO;
@@ -138,7 +142,7 @@ impl FoundInRuns {
             }
             let mut noise = sampler.geometric(level.rate, zeros)?;
             if let Some(span) = span {
-                noise = noise % span;
+                noise = noise % TickCount(span.0.cast_unsigned());
             }
             let excess = noise.signed() - needed;
             if excess >= Ticks(0) {

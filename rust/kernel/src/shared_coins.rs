@@ -14,6 +14,7 @@ pub trait Position: Clone + Ord {
     fn draw<S: BitSource>(count: u32, source: &mut S) -> Result<Self, S::Stop>;
 
     /// How many items there are from this one to `end`; 2^`most_log` if there are more.
+    #[must_use]
     fn stretch(&self, end: &Self, most_log: u32) -> Self;
 
     /// Go so many items further.

@@ -4,7 +4,7 @@
 
 use crate::answers::{Answers, Blocks};
 use crate::candidates::Target;
-use crate::quantities::Units;
+use crate::quantities::{Ticks, TicksPerUnit, Units};
 use crate::rate::Rate;
 use crate::runs::Run;
 
@@ -12,7 +12,7 @@ use crate::runs::Run;
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Candidates are the items whose noisy answer reaches this.
-    pub threshold: Units,
+    pub threshold: Ticks,
     /// Items so low that they need this many leading zeros to reach it share their coins; at most
     /// `MAX_LEADING_ZEROS`, and 0 if none do.
     pub leading_zeros: u32,
@@ -51,65 +51,57 @@ pub(crate) fn plan(
     rate: &Rate,
 ) -> Plan {
     let needed = target.needed;
-    let scale = Scale::new(answers, rate);
-    let base =
-        |lowest: Units| runs.iter().map(|run| scale.base(run, needed)).fold(lowest, Units::max);
-    let mut anchor = base(target.lowest());
+    let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
+    let mut base = ticks_per_unit.ticks(target.lowest());
+    base = runs_base(runs, needed, ticks_per_unit, rate).map_or(base, |runs| base.max(runs));
+    let anchor = ticks_per_unit.whole_units(base);
     let mut counts = histogram(answers, blocks, needed, anchor, rate);
     if blocks.size() > 1
         && counts[MIDDLE_BIN..].iter().sum::<u64>() > ITEM * MANY_TIMES_NEEDED * needed as u64
         && let Some(listed) = blocks.anchor(needed)
     {
-        anchor = anchor.max(blocks.highest_anchor(answers.units, listed, needed));
-        counts = histogram(answers, blocks, needed, anchor, rate);
+        let highest = blocks.highest_anchor(answers.units, listed, needed);
+        base = base.max(ticks_per_unit.ticks(highest));
+        counts = histogram(answers, blocks, needed, anchor.max(highest), rate);
     }
-    let in_runs = runs.iter().map(|run| scale.reaching(run, anchor)).sum();
+    let in_runs = runs.iter().map(|run| reaching(run, base, ticks_per_unit, rate)).sum();
     let bin = threshold_bin(&counts, in_runs, needed as u64);
     let quarters = u32::try_from(bin - MIDDLE_BIN).expect("a bin");
     Plan {
-        threshold: anchor.saturating_add(scale.units(quarters)),
+        threshold: base + quarter_zeros(quarters, rate),
         leading_zeros: choose_leading_zeros(&counts, bin, answers.units.len() as u64),
         log_block: blocks.log_size,
     }
 }
 
-/// Distances in quarters of that of one leading zero, and how many items of a run rise by them.
-struct Scale<'a> {
-    rate: &'a Rate,
-    steps_per_unit: u64,
+/// The distance of so many quarters of a leading zero.
+fn quarter_zeros(quarters: u32, rate: &Rate) -> Ticks {
+    if quarters == 0 { Ticks(0) } else { Ticks(rate.ticks_at_leading_zeros(quarters).0 / 4) }
 }
 
-impl<'a> Scale<'a> {
-    fn new(answers: Answers, rate: &'a Rate) -> Self {
-        Self { rate, steps_per_unit: answers.steps_per_unit }
-    }
+/// The height that many times as many items of a run as needed can be expected to reach, of the run
+/// for which it is the largest. None if no run has so many items.
+pub(crate) fn runs_base(
+    runs: &[Run],
+    needed: usize,
+    ticks_per_unit: TicksPerUnit,
+    rate: &Rate,
+) -> Option<Ticks> {
+    let spare = 4 * i64::from(MANY_TIMES_NEEDED.saturating_mul(needed as u64).ilog2());
+    let rise = |run: &Run| u32::try_from(quarter_log2(run) - spare).ok();
+    let base = |run: &Run| Some(ticks_per_unit.ticks(run.answer) + quarter_zeros(rise(run)?, rate));
+    runs.iter().filter_map(base).max()
+}
 
-    /// The distance of so many quarters, in units.
-    fn units(&self, quarters: u32) -> Units {
-        let steps = (self.rate.ticks_at_leading_zeros(quarters).0 >> self.rate.refinement()) / 4;
-        let units = if quarters == 0 { 0 } else { steps / i128::from(self.steps_per_unit) };
-        Units::nearest(units)
-    }
-
-    /// How high a run rises: many times as many of its items as needed can be expected to reach this.
-    /// A run that has not so many items rises nowhere.
-    fn base(&self, run: &Run, needed: usize) -> Units {
-        let spare = 4 * i64::from((MANY_TIMES_NEEDED * needed as u64).ilog2());
-        u32::try_from(quarter_log2(run) - spare)
-            .map_or(Units::MIN, |quarters| run.answer.saturating_add(self.units(quarters)))
-    }
-
-    /// How many of a run's items can be expected to reach an answer.
-    fn reaching(&self, run: &Run, anchor: Units) -> u64 {
-        let all = quarter_log2(run);
-        let per_unit = self.rate.ticks_per_unit(self.steps_per_unit);
-        let per_quarter = (self.rate.ticks_at_leading_zeros(1).0 / 4).max(1);
-        let distance = per_unit.difference(anchor, run.answer).0.max(0) / per_quarter;
-        let log = all - i64::try_from(distance).unwrap_or(i64::MAX).min(all + MAX_QUARTERS);
-        let whole = log.div_euclid(4).clamp(-8, 40);
-        let quarter = [256, 304, 362, 431][usize::try_from(log.rem_euclid(4)).expect("of 4")];
-        if whole < 0 { quarter >> -whole } else { quarter << whole }
-    }
+/// How many of a run's items can be expected to reach a height, in multiples of 1/256.
+fn reaching(run: &Run, height: Ticks, ticks_per_unit: TicksPerUnit, rate: &Rate) -> u64 {
+    let all = quarter_log2(run);
+    let distance = (height - ticks_per_unit.ticks(run.answer)).0.max(0);
+    let quarters = distance / (rate.ticks_at_leading_zeros(1).0 / 4).max(1);
+    let log = all - i64::try_from(quarters).unwrap_or(i64::MAX).min(all + MAX_QUARTERS);
+    let whole = log.div_euclid(4).clamp(-8, 40);
+    let quarter = [256, 304, 362, 431][usize::try_from(log.rem_euclid(4)).expect("of 4")];
+    if whole < 0 { quarter >> -whole } else { quarter << whole }
 }
 
 /// Beyond this, a fall of probabilities makes no difference.
@@ -164,9 +156,9 @@ fn histogram(
     if high.len() <= 2 * needed {
         counts[MIDDLE_BIN..].fill(0);
         let mut reaching = Vec::new();
-        high.into_iter().for_each(|block| {
+        for block in high {
             blocks.push_reaching(answers.units, block, anchor, &mut reaching);
-        });
+        }
         for bin in reaching.into_iter().filter_map(|index| bins.of(answers.at(index))) {
             counts[bin] += ITEM;
         }

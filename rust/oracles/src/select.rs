@@ -1,7 +1,7 @@
 //! The whole kernel: winners and gaps, by any plan and any division of the work.
 
 use topgap_kernel::answers::Answers;
-use topgap_kernel::quantities::{TickCount, Ticks, Units};
+use topgap_kernel::quantities::{TickCount, Ticks, TicksPerUnit, Units};
 use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::Rate;
 use topgap_kernel::select;
@@ -29,10 +29,12 @@ pub fn check(data: &[u8]) -> Checked {
     let k = given.within(1, most)? as usize;
     let parts = given.within(1, 4)? as usize;
     let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
-    let every = Plan { threshold: Units::MIN, leading_zeros: 0, log_block: 0 };
+    let per_unit = rate.ticks_per_unit(steps_per_unit);
+    let lowest = per_unit.ticks(Units::MIN);
+    let every = Plan { threshold: lowest, leading_zeros: 0, log_block: 0 };
     let plan = match given.within(0, 3)? {
         0 => Some(every),
-        1 => Some(some_plan(&mut given, &units, k)?),
+        1 => Some(some_plan(&mut given, &units, k, per_unit)?),
         _ => None,
     };
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
@@ -42,10 +44,9 @@ pub fn check(data: &[u8]) -> Checked {
 
     holds_whatever_was_drawn(&selection, answers, k, &rate, draws.most_noise());
     // If every item draws noise, one after the other, all can be computed again.
-    if plan.is_some_and(|plan| plan.threshold == Units::MIN && plan.leading_zeros == 0) {
+    if plan.is_some_and(|plan| plan.threshold == lowest && plan.leading_zeros == 0) {
         assert_eq!(draws.others, 0, "nothing but noise is drawn");
         assert_eq!(draws.noise.len(), units.len(), "every item draws its noise");
-        let per_unit = rate.ticks_per_unit(steps_per_unit);
         let add =
             |(&unit, &noise): (&i64, &TickCount)| per_unit.ticks(Units(unit)) + noise.signed();
         let noisy: Vec<Ticks> = units.iter().zip(&draws.noise).map(add).collect();
@@ -56,13 +57,18 @@ pub fn check(data: &[u8]) -> Checked {
 }
 
 /// A plan that production might not make; there are more blocks than winners.
-fn some_plan(given: &mut Inputs, units: &[i64], k: usize) -> crate::inputs::Result<Plan> {
+fn some_plan(
+    given: &mut Inputs,
+    units: &[i64],
+    k: usize,
+    per_unit: TicksPerUnit,
+) -> crate::inputs::Result<Plan> {
     let near = units[given.within(0, u32::try_from(units.len() - 1).expect("few"))? as usize];
     let offset = given.word()?.cast_signed();
     let most = (units.len() / (k + 1)).checked_ilog2().unwrap_or(0);
     let log_block = given.within(0, most)?;
     let leading_zeros = given.within(0, MAX_LEADING_ZEROS)?;
-    let threshold = Units(near.saturating_add(offset >> given.within(0, 63)?));
+    let threshold = per_unit.ticks(Units(near.saturating_add(offset >> given.within(0, 63)?)));
     Ok(Plan { threshold, leading_zeros, log_block })
 }
 

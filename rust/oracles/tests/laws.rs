@@ -179,9 +179,10 @@ fn law_of_two(units: [i64; 2], rate: f64, outcome: &str) -> f64 {
 }
 
 /// Plans of every sort; None is the kernel's own.
-fn plans() -> Vec<Option<Plan>> {
+fn plans(rate: &Rate) -> Vec<Option<Plan>> {
     let plan = |threshold, leading_zeros, log_block| {
-        Some(Plan { threshold: Units(threshold), leading_zeros, log_block })
+        let threshold = rate.ticks_per_unit(1).ticks(Units(threshold));
+        Some(Plan { threshold, leading_zeros, log_block })
     };
     vec![None, plan(i64::MIN, 0, 0), plan(1, 1, 0), plan(2, 1, 0), plan(2, 2, 0), plan(3, 1, 0)]
 }
@@ -192,7 +193,7 @@ fn selection_of_two_bit_by_bit() {
         for (grid, refinement, width) in [(0, 0, 1), (0, 0, 3)] {
             let rate = rate(2, 1, grid, refinement);
             let answers = Answers { units: &units, steps_per_unit: 1 };
-            for plan in plans() {
+            for plan in plans(&rate) {
                 let walk = Walk::of_tapes(width, 16, |tape| {
                     let mut workers = Sequential { sampler: tape, parts: 1 };
                     select(answers, 1, &rate, plan, &mut workers).map(|made| written(&made))
@@ -244,7 +245,7 @@ fn selection_draw_by_draw() {
                 if let [one, other] = units[..] {
                     plainly.follows(0.999, |outcome| law_of_two([one, other], 4.0, outcome));
                 }
-                for plan in plans() {
+                for plan in plans(&rate) {
                     for parts in 1..units.len() {
                         let walk = walk_draws(&noise, |script| {
                             let mut workers = Sequential { sampler: script, parts };

@@ -210,8 +210,10 @@ struct Release<'a> {
 
 impl<'a> Release<'a> {
     fn new(given: &Given, units: &'a [i64]) -> Self {
+        let rate = given.rate();
+        let ticks_per_unit = rate.ticks_per_unit(given.number("per_unit"));
         let plan = given.0.get("threshold").map(|_| Plan {
-            threshold: Units(given.number("threshold")),
+            threshold: ticks_per_unit.ticks(Units(given.number("threshold"))),
             leading_zeros: given.number("leading_zeros"),
             log_block: given.number("log_block"),
         });
@@ -219,7 +221,7 @@ impl<'a> Release<'a> {
             answers: Answers { units, steps_per_unit: given.number("per_unit") },
             runs: given.runs(),
             k: given.number("k"),
-            rate: given.rate(),
+            rate,
             plan,
             parts: given.number("parts"),
             constant_work: given.0.contains_key("constant_work"),
@@ -238,8 +240,8 @@ impl<'a> Release<'a> {
         } else if self.runs.is_empty() {
             (select(self.answers, self.k, &self.rate, self.plan, &mut workers)?, Vec::new())
         } else {
-            let (all, mut are_listed) = self.runs();
-            let runs = Runs { all: &all, are_listed: &mut are_listed };
+            let all = self.all_runs();
+            let runs = Runs { all: &all, are_listed: &mut |items| Ok(self.are_listed(items)) };
             select_with_runs(self.answers, runs, self.k, &self.rate, self.plan, &mut workers)?
         };
         let gaps: Vec<u128> = selection.gaps.iter().map(|gap| gap.0).collect();
@@ -250,11 +252,13 @@ impl<'a> Release<'a> {
         ))
     }
 
-    /// The runs, and what says which of their items are listed.
-    fn runs<E>(&self) -> (Vec<Run>, impl FnMut(&[RunItem]) -> Result<Vec<bool>, E> + Send) {
-        let all = self.runs.iter().map(|run| run.0.clone()).collect();
-        let is_listed = |item: &RunItem| self.runs[item.run].1.contains(&item.rank);
-        (all, move |items: &[RunItem]| Ok(items.iter().map(is_listed).collect()))
+    fn all_runs(&self) -> Vec<Run> {
+        self.runs.iter().map(|run| run.0.clone()).collect()
+    }
+
+    /// Which of these are listed.
+    fn are_listed(&self, items: &[RunItem]) -> Vec<bool> {
+        items.iter().map(|item| self.runs[item.run].1.contains(&item.rank)).collect()
     }
 
     /// The positions in a list of all answers, and after them of all items of each run.
@@ -275,8 +279,8 @@ impl<'a> Release<'a> {
         let (mut found, run_items) = if self.runs.is_empty() {
             (noisy_candidates(self.answers, needed, floor, rate, plan, workers)?, Vec::new())
         } else {
-            let (all, mut are_listed) = self.runs();
-            let runs = Runs { all: &all, are_listed: &mut are_listed };
+            let all = self.all_runs();
+            let runs = Runs { all: &all, are_listed: &mut |items| Ok(self.are_listed(items)) };
             noisy_candidates_with_runs(self.answers, runs, needed, floor, rate, plan, workers)?
         };
         found.sort_by_key(|each| Reverse(each.noisy_answer));

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from topgap._core import Kernel
-from topgap.domains import DomainDescription
+from topgap.domains import Counts, DomainDescription
 from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
@@ -315,7 +315,9 @@ def prepare(
     """Take out what was handed in, and check all of it."""
     threads = read_threads(threads)
     constant_work = read_flag(constant_work, "constant_work")
-    if constant_work and (domain is not None or getattr(answers, "domain", None) is not None):
+    if domain is None and isinstance(answers, Counts):
+        domain = answers.domain
+    if constant_work and domain is not None:
         raise ParameterError(
             "constant_work needs the answers of all items in order, because looking names up in a "
             "domain takes longer for some data; leave one of the two out."

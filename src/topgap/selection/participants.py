@@ -87,8 +87,6 @@ def find_participants(
     >>> found.numbers, found.names
     ([0, 2], ['cold', 'flu'])
     """
-    if domain is None and isinstance(answers, Counts):
-        domain = answers.domain
     if isinstance(domain, Domain) and not domain.is_listed:
         return _match_rule(answers, items, domain, parameters)
     k = parameters.k

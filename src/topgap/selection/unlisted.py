@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from topgap.domains import Domain, FromData
+from topgap.domains import MOST_ITEMS, Domain, FromData
 from topgap.errors import DomainError, ParameterError
 from topgap.parameters import TopK
 
@@ -65,9 +65,11 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
 
     Raises:
         DomainError: It has no more than k members.
-        ParameterError: The noise is too large for the kernel.
+        ParameterError: k is too large to be listed, or the noise too large for the kernel.
     """
     check_domain_size(domain.size, parameters.k)
+    if parameters.k > MOST_ITEMS:
+        raise ParameterError(f"k must be at most {MOST_ITEMS:,}, for so many items can be listed.")
     if parameters.kernel is None:
         raise ParameterError(
             "A domain that is not written out needs noise that the kernel's integers can hold; "
