@@ -74,8 +74,9 @@ def test_a_check_says_that_the_list_is_not_protected(folder: Path) -> None:
 
 @pytest.mark.usefixtures("ledger")
 def test_a_check_refuses_what_the_release_would(folder: Path) -> None:
-    for wrong in (["--person", "nobody"], ["--epsilon", "4"], ["--domain", "none.txt"]):
-        ended = within(folder, "release", "visits.csv", *ASKED, *CHARGED, *wrong, "--check")
+    for place, wrong in ((1, "nobody"), (9, "4"), (5, "none.txt")):
+        asked = [*ASKED[:place], wrong, *ASKED[place + 1 :]]
+        ended = within(folder, "release", "visits.csv", *asked, *CHARGED, "--check")
         assert ended.code == 1, wrong
         assert ended.out == ""
 
