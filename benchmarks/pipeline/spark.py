@@ -40,7 +40,7 @@ from topgap import Release, TopK
 from topgap._core import Streams
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.participants import read_part
-from topgap.spark import mechanism, top_k_events
+from topgap.spark import mechanism, pools, top_k_events
 
 K, EPSILON = 25, 1
 PERSONS, ITEMS = 1_000_000, 100_000
@@ -114,13 +114,13 @@ def collected(spark: SparkSession, df: DataFrame, partitions: int) -> int:
     spark.conf.set("spark.sql.shuffle.partitions", partitions)
     spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     tables: list[Any] = []
-    original = mechanism._release_pools
+    original = pools.release_pools
 
-    def look(table: Any, parameters: TopK, *, gaps: bool) -> Release:
+    def look(table: Any, *given: Any, **more: Any) -> Release:
         tables.append(table)
-        return original(table, parameters, gaps=gaps)
+        return original(table, *given, **more)
 
-    with patch.object(mechanism, "_release_pools", look):
+    with patch.object(mechanism, "release_pools", look):
         by_topgap(df, range(ITEMS))
     [table] = tables
     return int(table.num_rows)
@@ -154,7 +154,7 @@ def merging(rows: int, k: int) -> tuple[float, float]:
     del values
     before = getrusage(RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
-    mechanism._release_pools(table, TopK(k, EPSILON), gaps=True)
+    pools.release_pools(table, TopK(k, EPSILON), gaps=True)
     seconds = time.perf_counter() - start
     return seconds, 1024 * (getrusage(RUSAGE_SELF).ru_maxrss - before)
 

@@ -1049,9 +1049,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (arrow_partition, Mutant("does not look at counts", "            check_finite(numbers)\n", ""),
      look_at_spark),
     (arrow_partition, Mutant("does not look at items",
-                        "            _check_items(batch)\n            num", "            num"),
+                        "            _check_items(rows)\n            num", "            num"),
      look_at_spark),
-    (arrow_partition, Mutant("does not count what it looks at", "rows += len(batch)", "rows += 1"),
+    (arrow_partition, Mutant("does not count what it looks at", "count += len(rows)", "count += 1"),
      look_at_spark),
     (one_pass_release, Mutant("draws before it pays",
                        "            rows.dry_run(parameters.k)\n"

@@ -1,7 +1,6 @@
 """Releases on a real Spark cluster of two workers, in all its moods.
 
-Without Java these tests are skipped; with TOPGAP_NEEDS_JAVA=1 they fail. All are in this file, so
-that one cluster serves them.
+Without Java these tests are skipped; with TOPGAP_NEEDS_JAVA=1 they fail. One cluster serves them.
 """
 
 import logging
@@ -18,7 +17,6 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +33,7 @@ from pyspark.sql.types import DecimalType, IntegerType, LongType
 
 from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
-from tests.spark.cluster import PARTITIONS, cluster, require_java
+from tests.spark.cluster import PARTITIONS
 from tests.spark.failing_tasks import (
     TROUBLED,
     Attempts,
@@ -45,6 +43,7 @@ from tests.spark.failing_tasks import (
     hangs,
     loses_its_executor,
 )
+from tests.spark.nearly_noiseless import CERTAIN, is_about
 from tests.tools.documents import ROOT, blocks
 from topgap import Release, TopK, counting, law
 from topgap._core import Streams, __version__
@@ -62,50 +61,24 @@ from topgap.errors import (
 from topgap.law import Bounds
 from topgap.ledger import Ledger
 from topgap.selection import arrow_partition
-from topgap.spark import executors, mechanism, partitions, top_k, top_k_events
-from topgap.spark.domain_frame import build_domain_frame
+from topgap.spark import executors, mechanism, partitions, pools, query, top_k, top_k_events
+from topgap.spark.domain_frame import DomainFrame, build_domain_frame
 
 pytestmark = pytest.mark.linux(reason="finds the processes of a cluster in /proc, and kills them")
-
-CERTAIN = 10**6
-"""An ε with which noise reaches a step of 1/10 with a chance of e^−2000 or so at these k."""
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    require_java()
-    with cluster(tmp_path_factory.mktemp("cluster")) as session:
-        yield session
-
-
-@pytest.fixture
-def in_partitions(spark: SparkSession) -> Iterator[Callable[[int], None]]:
-    """Sets how many partitions a shuffle makes."""
-    yield lambda number: spark.conf.set("spark.sql.shuffle.partitions", number)
-    spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)
 
 
 @pytest.fixture
 def collected(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the driver collects, table by table."""
     tables: list[Any] = []
-    original = mechanism._release_pools
+    original = pools.release_pools
 
-    def look(table: Any, parameters: TopK, *, gaps: bool) -> Release:
+    def look(table: Any, *given: Any, **more: Any) -> Release:
         tables.append(table)
-        return original(table, parameters, gaps=gaps)
+        return original(table, *given, **more)
 
-    monkeypatch.setattr(mechanism, "_release_pools", look)
+    monkeypatch.setattr(mechanism, "release_pools", look)
     return tables
-
-
-def is_about(release: Release, expected: dict[Any, int]) -> bool:
-    """Whether, with hardly any noise, these are the winners and the gaps between their counts."""
-    ranked = sorted(expected, key=lambda item: -expected[item])
-    gaps = [expected[a] - expected[b] for a, b in pairwise(ranked)]
-    released = release.gaps or ()
-    off = [gap - found for gap, found in zip(gaps, released, strict=False)]
-    return release.items == tuple(ranked[: len(release)]) and {*off} <= {0, Fraction(1, 10)}
 
 
 # --- Partitions
@@ -295,7 +268,7 @@ def test_every_attempt_has_the_same_noise(
     assert agreeing(attempts, release)
 
 
-def fresh_noise(parameters: TopK, _: Streams) -> Any:
+def fresh_noise(parameters: TopK, *_: Any) -> Any:
     """As if every attempt made its own key."""
 
     def work(batches: Batches) -> Batches:
@@ -401,7 +374,7 @@ def test_a_range_and_other_lists_are_domains(spark: SparkSession) -> None:
 
 
 def items_in(domain: object, kind: Any, spark: SparkSession) -> list[Any]:
-    rows = build_domain_frame(domain, kind, spark, 1)
+    rows = build_domain_frame(domain, kind, spark, 1).frame
     assert rows.schema[0].dataType == kind
     return sorted(row["item"] for row in rows.collect())
 
@@ -435,15 +408,6 @@ def test_names_alone_without_gaps(spark: SparkSession) -> None:
 
 
 # --- What is refused
-
-
-@pytest.fixture
-def no_job(spark: SparkSession) -> Iterator[None]:
-    """Makes sure that Spark ran nothing."""
-    tracker = spark.sparkContext.statusTracker()
-    before = tracker.getJobIdsForGroup()
-    yield
-    assert tracker.getJobIdsForGroup() == before
 
 
 COUNTS = "array('Zaphod') AS list, 'Zaphod' AS what, 5 AS n, 1.5D AS float, binary('x') AS bytes"
@@ -584,7 +548,7 @@ def test_pyspark_logs_no_data(spark: SparkSession, in_sql: bool) -> None:
     said: list[str] = []
     listener = logging.Handler()
     listener.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
-    loggers = [*map(PySparkLogger.getLogger, mechanism._QUERY_LOGGERS)]
+    loggers = [*map(PySparkLogger.getLogger, query.QUERY_LOGGERS)]
     cast = sql.expr("cast(what AS int)") if in_sql else sql.col("what").cast("int")
     frame = spark.createDataFrame([("Zaphod",), ("7",)], "what string").select("what", cast)
     for logger in loggers:
@@ -605,7 +569,8 @@ def test_pyspark_logs_no_data(spark: SparkSession, in_sql: bool) -> None:
 def test_a_plan_that_fails_tells_only_the_kind_of_error(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mechanism, "build_domain_frame", lambda *_: spark.range(5).toDF("Zaphod"))
+    odd = DomainFrame(spark.range(5).toDF("Zaphod"), 5)
+    monkeypatch.setattr(mechanism, "build_domain_frame", lambda *_: odd)
     events = spark.range(5).selectExpr("id AS who", "id AS what")
     with pytest.raises(SparkError, match=r"^Spark cannot plan this: [A-Z_.]+\.$") as raised:
         top_k_events(events, 1, 1, person="who", item="what", domain=[1, 2])
@@ -710,13 +675,6 @@ def test_without_pyspark_a_sentence_says_what_to_install(code: str, said: str) -
 
 
 # --- With a ledger
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    made = Ledger(tmp_path / "budget.db")
-    made.add_dataset("visits", 3 * CERTAIN)
-    return made
 
 
 def test_a_ledger_is_charged_before_there_is_noise_and_gets_the_result(

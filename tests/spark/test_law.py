@@ -15,7 +15,7 @@ from tests.checking.mutants import Mutant, mutated
 from topgap import TopK, law
 from topgap._core import Streams
 from topgap.selection import arrow_partition
-from topgap.spark import mechanism
+from topgap.spark import pools
 
 Parts = tuple[tuple[int, ...], ...]
 Outcome = tuple[tuple[int, Fraction], ...]
@@ -38,12 +38,12 @@ def batches(items: Sequence[int], answers: Sequence[int]) -> Iterator[pa.RecordB
 
 def released(module: Any, parts: Parts, parameters: TopK) -> Outcome:
     """One release, in which each partition is run as an executor runs it."""
-    streams, pools, first = Streams(), [], 0
+    streams, held, first = Streams(), [], 0
     for partition, answers in enumerate(parts):
         items = range(first, first + len(answers))
-        pools += module.find_candidates(batches(items, answers), partition, parameters, streams)
+        held += module.find_candidates(batches(items, answers), partition, parameters, streams)
         first += len(answers)
-    release = mechanism._release_pools(pa.Table.from_batches(pools), parameters, gaps=True)
+    release = pools.release_pools(pa.Table.from_batches(held), parameters, gaps=True)
     return tuple(zip(release.items, release.gaps or (), strict=True))
 
 
@@ -84,8 +84,8 @@ MUTANTS = [
     (0, Mutant("two partitions share a stream", "open(partition)", "open(partition // 2)")),
     (0, Mutant("half of the noise", POOL, SCALED.format("2"))),
     (0, Mutant("twice the noise", POOL, SCALED.format("Fraction(1, 2)"))),
-    (2, Mutant("the first batch alone", "candidates.add(*read_part(batch[VALUE], batch[ITEM]))",
-               "candidates.add(*read_part(batch[VALUE], batch[ITEM]))\n            break")),
+    (2, Mutant("the first batch alone", "candidates.add(*read_part(rows[VALUE], names))",
+               "candidates.add(*read_part(rows[VALUE], names))\n            break")),
 ]  # fmt: skip
 
 

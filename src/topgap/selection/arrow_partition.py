@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topgap._core import Streams
+from topgap.domains import ABSENT, Domain
 from topgap.errors import ItemsError, TopgapError
 from topgap.parameters import TopK
 from topgap.selection.answers import check_finite, read
 from topgap.selection.candidate_arrow import to_arrow
 from topgap.selection.candidate_pool import CandidatePool
+from topgap.selection.candidate_ranks import to_ranks
 from topgap.selection.participants import read_part
 
 ITEM, VALUE, TIMES = "item", "value", "times"
@@ -23,51 +25,93 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def find_candidates(
-    batches: Batches, partition: int, parameters: TopK, streams: Streams | None
+    batches: Batches,
+    partition: int,
+    parameters: TopK,
+    streams: Streams | None,
+    domain: Domain | None = None,
 ) -> Batches:
     """The items of this partition that can still win, with their noisy answers as text.
 
     All attempts at a partition have the same noise: it comes from the partition's own stream, which
     is opened from its beginning, and its rows come in one order.
+
+    With a domain these are members of it, and each is told by its rank. How many members the
+    partition has, those that cannot win any more included, is one more row, without an item.
     """
     if streams is None:
-        yield from dry_run(batches)
+        yield from dry_run(batches, domain)
         return
     # That no item comes twice is known: the rows of each have been counted.
     candidates = CandidatePool(parameters, stream=streams.open(partition), remember_names=False)
     kind = None
     try:
         for batch in batches:
-            kind = batch.schema.field(ITEM).type
-            _check_items(batch)
-            candidates.add(*read_part(batch[VALUE], batch[ITEM]))
-        held = to_arrow(candidates)
+            kind = _output_type(batch, domain)
+            rows, names = _choose_members(batch, domain)
+            _check_items(rows)
+            candidates.add(*read_part(rows[VALUE], names))
+        held = [] if kind is None else [_hand_over(candidates, kind, domain)]
     except TopgapError as error:
         yield _error_row(kind, error)
         return
-    if kind is not None:
-        items = held[ITEM].combine_chunks().cast(kind)
-        yield _rows(items, [*map(str, held[VALUE].to_pylist())])
+    yield from held
 
 
-def dry_run(batches: Batches) -> Batches:
+def dry_run(batches: Batches, domain: Domain | None = None) -> Batches:
     """What `find_candidates` would complain of, found without noise, and how many rows there are.
 
     The number is a row without an item, too.
     """
-    rows, kind = 0, None
+    count, kind = 0, None
     try:
         for batch in batches:
-            kind = batch.schema.field(ITEM).type
-            _check_items(batch)
-            numbers, _ = read(batch[VALUE])
+            kind = _output_type(batch, domain)
+            rows, _ = _choose_members(batch, domain)
+            _check_items(rows)
+            numbers, _ = read(rows[VALUE])
             check_finite(numbers)
-            rows += len(batch)
+            count += len(rows)
     except TopgapError as error:
         yield _error_row(kind, error)
         return
     if kind is not None:
-        yield _rows(pa.nulls(1, kind), [str(rows)])
+        yield _rows(pa.nulls(1, kind), [str(count)])
+
+
+def _output_type(batch: pa.RecordBatch, domain: Domain | None) -> Any:
+    """The type of the items that are handed over: their own, or text for a rank."""
+    return batch.schema.field(ITEM).type if domain is None else pa.string()
+
+
+def to_names(items: Any) -> list[Any]:
+    """The names of items, as Python's values; those of several columns are tuples.
+
+    >>> to_names(pa.array([{"country": "AT", "page": 7}]))
+    [('AT', 7)]
+    """
+    if pa.types.is_struct(items.type):
+        return [*zip(*map(to_names, items.flatten()), strict=True)]
+    names: list[Any] = items.to_pylist()
+    return names
+
+
+def _choose_members(batch: pa.RecordBatch, domain: Domain | None) -> tuple[pa.RecordBatch, Any]:
+    """The rows of the domain's members and their names as the domain has them; or all rows."""
+    if domain is None:
+        return batch, batch[ITEM]
+    found = domain.find(to_names(batch[ITEM]))
+    are_members = pa.array([member is not ABSENT for member in found], pa.bool_())
+    return batch.filter(are_members), [member for member in found if member is not ABSENT]
+
+
+def _hand_over(pool: CandidatePool, kind: Any, domain: Domain | None) -> pa.RecordBatch:
+    if domain is not None:
+        ranks, ticks = to_ranks(pool, domain)
+        return _rows(pa.array([*ranks, None], kind), [*ticks, str(pool.count)])
+    held = to_arrow(pool)
+    items = held[ITEM].combine_chunks().cast(kind)
+    return _rows(items, [*map(str, held[VALUE].to_pylist())])
 
 
 def _error_row(kind: Any, error: TopgapError) -> pa.RecordBatch:

@@ -1,8 +1,10 @@
 """The columns of a data frame that are wanted, under names of our own, and what types they have."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as sql
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
@@ -20,6 +22,7 @@ from pyspark.sql.types import (
 )
 
 from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkError
+from topgap.selection.arrow_partition import ITEM
 from topgap.sources.columns import missing_column, quote
 
 INTEGERS = (ByteType, ShortType, IntegerType, LongType)
@@ -32,6 +35,31 @@ class Columns(NamedTuple):
 
     frame: DataFrame
     fields: dict[str, StructField]
+
+
+def name_items(item: object) -> dict[str, object]:
+    """Names of our own for the columns that name an item: one, or several in a list.
+
+    Raises:
+        ParameterError: The list is empty.
+
+    >>> name_items("page"), name_items(["country", "page"])
+    ({'item': 'page'}, {'item 0': 'country', 'item 1': 'page'})
+    """
+    names = [*item] if isinstance(item, list | tuple) else [item]
+    if not names:
+        raise ParameterError("item must name the column of the items, or several in a list.")
+    if len(names) == 1:
+        return {ITEM: names[0]}
+    return {f"{ITEM} {number}": name for number, name in enumerate(names)}
+
+
+def join_items(rows: DataFrame, parts: Collection[str]) -> DataFrame:
+    """Make one column of those that name an item; several become a struct."""
+    if len(parts) == 1:
+        return rows
+    others = [name for name in rows.columns if name not in parts]
+    return rows.select(sql.struct(*parts).alias(ITEM), *others)
 
 
 def select_columns(df: object, **wanted: object) -> Columns:

@@ -1,9 +1,10 @@
 """The public list of items as a data frame of one column."""
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -41,14 +42,21 @@ _ARROW: dict[type[DataType], tuple[Any, tuple[type, ...]]] = {
 }
 
 
-def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
-    """Build a data frame of the domain's items: a column `item` of this type, each item once.
+class DomainFrame(NamedTuple):
+    """The items of a domain: a column `item`, each of them once; and how many, if that is known."""
+
+    frame: DataFrame
+    size: int | None = None
+
+
+def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: int) -> DomainFrame:
+    """Build a data frame of the domain's items, which are of this type.
 
     Raises:
         DomainError: It is no list of more than k different items of this type.
     """
     if isinstance(domain, DataFrame):
-        return _from_frame(domain, kind)
+        return DomainFrame(_from_frame(domain, kind))
     if isinstance(domain, Domain):
         domain = domain.names
     # The steps of a shorter range may be longer than a number of Spark's.
@@ -56,18 +64,9 @@ def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: i
         return _from_range(domain, kind, spark, k)
     values = _to_list(domain)
     _check_size(len(values), k)
-    arrow, types = _ARROW[type(kind)]
-    if isinstance(kind, DecimalType):
-        arrow = pa.decimal128(kind.precision, kind.scale)
-    for value in values:
-        is_another = isinstance(value, bool) != (bool in types) or isinstance(value, datetime)
-        if not isinstance(value, types) or is_another:
-            raise DomainError(
-                f"An item of the domain is a {type(value).__name__}, and the items of the data "
-                f"frame are of Spark's type {kind.typeName()}; they must be alike."
-            )
+    check_types(values, kind)
     try:
-        array = pa.array(values, type=arrow)
+        array = pa.array(values, type=to_arrow_type(kind))
         fits = array.to_pylist() == values
     except (pa.ArrowException, OverflowError, UnicodeError, ValueError):
         fits = False
@@ -77,10 +76,39 @@ def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: i
         [(repeated, _)] = Counter(values).most_common(1)
         raise DomainError(f"The domain has {quote(str(repeated))} more than once.")
     schema = StructType([StructField(ITEM, kind, nullable=False)])
+    return DomainFrame(create_frame(pa.table({ITEM: array}), schema, spark), len(values))
+
+
+def check_types(values: Iterable[Any], kind: DataType) -> None:
+    """See whether these items of a domain are such values as a column of this type has.
+
+    Raises:
+        DomainError: One is not.
+    """
+    _, types = _ARROW[type(kind)]
+    for value in values:
+        is_another = isinstance(value, bool) != (bool in types) or isinstance(value, datetime)
+        if not isinstance(value, types) or is_another:
+            raise DomainError(
+                f"An item of the domain is a {type(value).__name__}, and the items of the data "
+                f"frame are of Spark's type {kind.typeName()}; they must be alike."
+            )
+
+
+def to_arrow_type(kind: DataType) -> Any:
+    """Arrow's type for the items of a column."""
+    if isinstance(kind, DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    return _ARROW[type(kind)][0]
+
+
+def create_frame(table: pa.Table, schema: StructType, spark: SparkSession) -> DataFrame:
+    """Create a data frame of these few rows."""
     if int(spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") or 0) > 0:
-        return spark.createDataFrame(pa.table({ITEM: array}), schema=schema)
+        return spark.createDataFrame(table, schema=schema)
     # Batches of any size, of which PySpark cannot make a data frame.
-    return spark.createDataFrame([(value,) for value in array.to_pylist()], schema=schema)
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return spark.createDataFrame([*rows], schema=schema)
 
 
 def _from_frame(domain: DataFrame, kind: DataType) -> DataFrame:
@@ -100,7 +128,7 @@ def _from_frame(domain: DataFrame, kind: DataType) -> DataFrame:
     return domain.toDF(ITEM).dropna().distinct()
 
 
-def _from_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> DataFrame:
+def _from_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> DomainFrame:
     first, last, step = domain[0], domain[-1], domain.step
     size = (last - first) // step + 1  # which `len` may be unable to say
     _check_size(size, k)
@@ -111,7 +139,7 @@ def _from_range(domain: range, kind: DataType, spark: SparkSession, k: int) -> D
         raise DomainError("The domain is wider than a range of Spark's can be; give a data frame.")
     # Not Spark's range from here to there, whose end may be no number of its own.
     number = sql.col("id") * step + first
-    return spark.range(size).select(number.cast(kind).alias(ITEM))
+    return DomainFrame(spark.range(size).select(number.cast(kind).alias(ITEM)), size)
 
 
 def _to_list(domain: Any) -> list[Any]:

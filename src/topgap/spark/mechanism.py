@@ -1,38 +1,49 @@
 """Noisy Top-k with Gap on Spark, as users call it: `top_k` and `top_k_events`."""
 
-import logging
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import AnalysisException, PySparkException
-from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import StringType, StructField, StructType
 
-from topgap import errors
 from topgap._core import Streams
-from topgap.errors import SparkError, TopgapError
+from topgap.domains import Domain, DomainDescription
+from topgap.errors import DomainError, SparkError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
-from topgap.selection.candidate_arrow import fill_from_arrow
-from topgap.selection.candidate_pool import CandidatePool
-from topgap.spark.columns import check_count, check_item, select_columns
+from topgap.spark.columns import check_count, check_item, join_items, name_items, select_columns
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.executors import run_check
+from topgap.spark.members import PERSON, Occurring
 from topgap.spark.partitions import WORK, build_partition_task
+from topgap.spark.pools import raise_reported_error, release_members, release_pools
+from topgap.spark.query import run_query
+from topgap.spark.rule import check_fit, read_rule, read_rule_of_counts
 
-_Result = TypeVar("_Result")
-_QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+
+class Counted(NamedTuple):
+    """Items and their counts, as a query that has not been run.
+
+    Attributes:
+        rows: Columns item and value; and times, if the rows of each item were counted.
+        listed: The domain in words, if the rows are all items of a list.
+        occurring: What occurs of a domain that is not written out, all other items of which have 0.
+    """
+
+    rows: DataFrame
+    listed: DomainDescription | None = None
+    occurring: Occurring | None = None
+
+    @property
+    def domain(self) -> Domain | None:
+        """The domain that is not written out."""
+        return None if self.occurring is None else self.occurring.rule.domain
 
 
 def top_k(
@@ -40,8 +51,9 @@ def top_k(
     k: int,
     epsilon: "Number",
     *,
-    item: str,
+    item: str | Sequence[str],
     count: str,
+    domain: object = None,
     resolution: "Number" = "1/10",
     sensitivity: "Number" = 1,
     monotonic: bool = False,
@@ -52,15 +64,20 @@ def top_k(
 ) -> Release:
     """Name the k items with the largest counts, and the gap from each to the next.
 
-    The output has the law of `topgap.top_k` on all rows. One query is run, at once.
+    The output has the law of `topgap.top_k` on all rows. One query is run, at once, and with a
+    domain a small one after it.
 
     Args:
-        df: A data frame of Spark with a row for each item; more than k of them. Which items are
-            in it must be known to everyone.
+        df: A data frame of Spark with a row for each item. Without a domain there must be more than
+            k, and which items are in it must be known to everyone.
         k: How many winners are named.
         epsilon: The privacy loss ε of the release; see `topgap.top_k` for this and the next.
         item: The column that names the items: strings, integers, decimals, dates or truth values.
+            With a domain, also several columns in a list; an item is then a tuple.
         count: The column with their counts: integers, decimals or floats, taken exactly.
+        domain: The public items, if the rows are those that occur: a list or a `topgap.Domain` of
+            any kind, compared with the column as in `top_k_events`. Members without a row have 0,
+            and rows of other items are left out.
         resolution: Gaps are multiples of this; one divided by an integer.
         sensitivity: How far one person can move any one count; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all counts the same way.
@@ -79,6 +96,7 @@ def top_k(
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used.
         SourceError: The data frame has no such columns, or they cannot name items.
+        DomainError: The domain has no more than k items, or is not one of these columns.
         AnswersError, AnswersTypeError: There are too few counts, or some are missing or no finite
             numbers.
         ItemsError: An item is missing, or there twice.
@@ -92,21 +110,33 @@ def top_k(
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
 
-    def plan_rows() -> DataFrame:
-        rows, fields = select_columns(df, item=item, value=count)
-        check_item(fields[ITEM])
+    def plan() -> Counted:
+        parts = name_items(item)
+        rows, fields = select_columns(df, **parts, value=count)
+        kinds = [check_item(fields[part]) for part in parts]
         check_count(fields[VALUE])
+        occurring = None
+        if domain is not None:
+            rule = read_rule_of_counts(domain)
+            check_fit(rule, kinds, parameters)
+            rows = join_items(rows, parts)
+            occurring = Occurring(rows.select(ITEM), rule, kinds)
+        elif len(parts) > 1:
+            raise DomainError(
+                "Items that are told by several columns need a domain: a Domain.product with a "
+                "part for each."
+            )
         if check_items:
             rows = rows.groupBy(ITEM).agg(
                 sql.max(VALUE).alias(VALUE), sql.count(sql.lit(1)).alias(TIMES)
             )
-        return rows
+        return Counted(rows, occurring=occurring)
 
-    rows = _run_query(plan_rows)
+    counted = run_query(plan)
     if pending is not NO_CHARGE:
-        _check_executors(rows.sparkSession)
-        _dry_run(rows, parameters)
-    return _charge_and_release(rows, parameters, pending, gaps=gaps)
+        _check_executors(counted.rows.sparkSession)
+        _dry_run(counted, parameters)
+    return _charge_and_release(counted, parameters, pending, gaps=gaps)
 
 
 def top_k_events(
@@ -115,8 +145,9 @@ def top_k_events(
     epsilon: "Number",
     *,
     person: str,
-    item: str,
+    item: str | Sequence[str],
     domain: object,
+    together: int | None = None,
     resolution: "Number" = "1/10",
     monotonic: bool = False,
     gaps: bool = True,
@@ -127,7 +158,7 @@ def top_k_events(
 
     Spark counts the distinct persons of each item, so that one person moves a count by at most 1,
     the sensitivity. Items and persons are the same if Spark says so, without a second look at
-    white space or accents.
+    white space or accents; and an item of the data is one of the domain's if the two are equal.
 
     Args:
         df: A data frame of Spark with a row for each event.
@@ -135,10 +166,15 @@ def top_k_events(
         epsilon: The privacy loss ε of the release; see `topgap.top_k`.
         person: The column that says who. Events without a person are left out.
         item: The column that says what: strings, integers, decimals, dates or truth values. Events
-            without an item are left out, and so are those whose item is not in the domain.
-        domain: The public list of items, all of which take part, with 0 if nobody has them: a list
-            or other iterable of values like those of the column; a range; or, if there are many, a
-            data frame of Spark with one column of the same type.
+            without an item are left out, and so are those whose item is not in the domain. Several
+            columns in a list: an item is then a tuple, and no part of it may be missing.
+        domain: The public items, all of which take part, with 0 if nobody has them: a list or other
+            iterable of values like those of the column; a range; a data frame of Spark with one
+            column of the same type; or a `topgap.Domain` of any kind and size, which is not written
+            out. For several columns a `Domain.product`.
+        together: Count pairs (2) or triples (3) of different items of the domain: the persons who
+            have all of them. A person may be in any number of pairs, and moves each count by at
+            most 1. The winners are of `Domain.subsets(domain, size=together)`.
         resolution: Gaps are multiples of this; one divided by an integer.
         monotonic: Whether data sets differ by adding or removing a person, and not by replacing
             one; half the noise suffices then.
@@ -155,7 +191,8 @@ def top_k_events(
         ParameterError, ParameterTypeError: A parameter cannot be used.
         SourceError: The data frame has no such columns, or they cannot name items.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
-        DomainError, AnswersError: The domain is no list of more than k items of the column's type.
+        DomainError, AnswersError: The domain has no more than k items, or is not one of these
+            columns.
         SparkError: The executors lack something, or the job failed. Nothing is released on an
             error.
     """
@@ -163,20 +200,33 @@ def top_k_events(
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
-    def plan_rows() -> DataFrame:
-        events, fields = select_columns(df, item=item, person=person)
-        kind = check_item(fields[ITEM])
-        items = build_domain_frame(domain, kind, df.sparkSession, parameters.k)
-        if pending is not NO_CHARGE and isinstance(domain, DataFrame):  # else it has been counted
-            check_enough(items.count(), parameters.k)
-        counts = events.dropna().groupBy(ITEM).agg(sql.count_distinct("person").alias(VALUE))
+    def plan() -> Counted:
+        parts = name_items(item)
+        rule = read_rule(domain, together)
+        selected, fields = select_columns(df, **parts, person=person)
+        kinds = [check_item(fields[part]) for part in parts]
+        events = join_items(selected.dropna(), parts)
+        if rule is not None:
+            check_fit(rule, kinds, parameters)
+            occurring = Occurring(events, rule, kinds)
+            return Counted(occurring.count_persons(), occurring=occurring)
+        if len(parts) > 1:
+            raise DomainError(
+                "Items that are told by several columns need a Domain.product with a part for each."
+            )
+        items = build_domain_frame(domain, kinds[0], df.sparkSession, parameters.k)
+        if pending is not NO_CHARGE and items.size is None:
+            check_enough(items.frame.count(), parameters.k)
+        counts = events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
-        return items.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
+        rows = items.frame.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
+        listed = None if items.size is None else DomainDescription.of_list(items.size)
+        return Counted(rows, listed)
 
-    rows = _run_query(plan_rows)
+    counted = run_query(plan)
     if pending is not NO_CHARGE:
-        _check_executors(rows.sparkSession)
-    return _charge_and_release(rows, parameters, pending, gaps=gaps)
+        _check_executors(counted.rows.sparkSession)
+    return _charge_and_release(counted, parameters, pending, gaps=gaps)
 
 
 def _check_executors(spark: SparkSession) -> None:
@@ -185,112 +235,43 @@ def _check_executors(spark: SparkSession) -> None:
     Raises:
         SparkError: They cannot.
     """
-    if defect := _run_query(lambda: run_check(spark, WORK)):
+    if defect := run_query(lambda: run_check(spark, WORK)):
         raise SparkError(defect)
 
 
-def _dry_run(rows: DataFrame, parameters: TopK) -> None:
+def _dry_run(counted: Counted, parameters: TopK) -> None:
     """Find what would be refused, by a query without noise."""
-    collected = _run_query(lambda: _collect_pools(rows, parameters, None), rows.sparkSession)
-    check_enough(sum(map(int, _raise_reported_error(collected)[VALUE].to_pylist())), parameters.k)
+    rows, domain = counted.rows, counted.domain
+    collected = run_query(lambda: _collect_pools(rows, parameters, None, domain), rows.sparkSession)
+    counts = raise_reported_error(collected)[VALUE].to_pylist()
+    if domain is None:
+        check_enough(sum(map(int, counts)), parameters.k)
 
 
 def _charge_and_release(
-    rows: DataFrame, parameters: TopK, pending: PendingCharge, *, gaps: bool
+    counted: Counted, parameters: TopK, pending: PendingCharge, *, gaps: bool
 ) -> Release:
     """Charge the ledger, then draw the release of these rows."""
+    rows, domain = counted.rows, counted.domain
 
     def draw() -> Release:
         # The noise is used for this one query.
-        collected = _run_query(
-            lambda: _collect_pools(rows, parameters, Streams()), rows.sparkSession
+        collected = run_query(
+            lambda: _collect_pools(rows, parameters, Streams(), domain), rows.sparkSession
         )
-        return _release_pools(collected, parameters, gaps=gaps)
+        if counted.occurring is None or domain is None:
+            return release_pools(collected, parameters, gaps=gaps, listed=counted.listed)
+        return release_members(collected, parameters, domain, counted.occurring.find, gaps=gaps)
 
     return pending.charge_then_run(draw)
 
 
-def _release_pools(collected: pa.Table, parameters: TopK, *, gaps: bool) -> Release:
-    pools = _raise_reported_error(collected)
-    pool = CandidatePool(parameters)
-    fill_from_arrow(pool, pools)
-    return pool.rank().release(gaps=gaps)
-
-
-def _collect_pools(rows: DataFrame, parameters: TopK, streams: Streams | None) -> pa.Table:
+def _collect_pools(
+    rows: DataFrame, parameters: TopK, streams: Streams | None, domain: Domain | None
+) -> pa.Table:
     """Collect the pools of all partitions; without streams, what the check without noise gives."""
-    schema = StructType(
-        [StructField(ITEM, rows.schema[ITEM].dataType), StructField(VALUE, StringType())]
-    )
+    kind = rows.schema[ITEM].dataType if domain is None else StringType()
+    schema = StructType([StructField(ITEM, kind), StructField(VALUE, StringType())])
     # In one order, which is the same for each attempt at a partition.
     ordered = rows if streams is None else rows.sortWithinPartitions(ITEM)
-    return ordered.mapInArrow(build_partition_task(parameters, streams), schema).toArrow()
-
-
-def _raise_reported_error(collected: pa.Table) -> pa.Table:
-    """Raise the error that a partition reported; return what was collected if there is none.
-
-    Raises:
-        TopgapError: A partition reported it.
-    """
-    reports = collected.filter(pc.is_null(collected[ITEM]))[VALUE].to_pylist()
-    reported = [each for each in reports if not each.isdecimal()]
-    if reported:
-        kind, _, sentence = min(reported).partition(": ")
-        raise getattr(errors, kind)(sentence)
-    return collected
-
-
-def _run_query(query: Callable[[], _Result], on: SparkSession | None = None) -> _Result:
-    """Run a query. Replace an error of Spark by one sentence, because Spark's own quotes data.
-
-    The new error is raised after the old one was handled, so that it is not kept as the context.
-    If the session `on` is given, the sentence says whether its executors are the reason.
-    """
-    failed: SparkError | KeyboardInterrupt
-    try:
-        with _silence_pyspark_loggers():
-            return query()
-    except TopgapError:
-        raise
-    except Exception as error:
-        if _is_interruption(error):
-            failed = KeyboardInterrupt()
-        elif isinstance(error, AnalysisException):  # for which Spark writes no log
-            failed = SparkError(f"Spark cannot plan this: {error.getCondition()}.")
-        elif isinstance(error, (PySparkException, Py4JError, OSError, EOFError)):
-            failed = SparkError("Spark could not run this; its own log says why.")
-        else:
-            failed = SparkError(
-                f"A {type(error).__name__} came up that topgap should have foreseen, which is a "
-                f"defect of topgap; please report it."
-            )
-    if on is not None and isinstance(failed, SparkError):
-        with suppress(SparkError):
-            failed = SparkError(_run_query(lambda: run_check(on, WORK)) or str(failed))
-    raise failed
-
-
-def _is_interruption(error: BaseException | None) -> bool:
-    """Whether PySpark raised the error in place of an interrupt."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__context__
-    return error is not None
-
-
-@contextmanager
-def _silence_pyspark_loggers() -> Iterator[None]:
-    """Keep PySpark's own loggers from writing what its errors say, rows and all, to stderr."""
-    thread = threading.get_ident()
-
-    def is_of_others(record: logging.LogRecord) -> bool:
-        return record.thread != thread
-
-    loggers = [*map(PySparkLogger.getLogger, _QUERY_LOGGERS)]
-    for logger in loggers:
-        logger.addFilter(is_of_others)
-    try:
-        yield
-    finally:
-        for logger in loggers:
-            logger.removeFilter(is_of_others)
+    return ordered.mapInArrow(build_partition_task(parameters, streams, domain), schema).toArrow()

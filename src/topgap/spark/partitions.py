@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from topgap._core import Streams
+from topgap.domains import Domain
 from topgap.parameters import TopK
 from topgap.selection import arrow_partition
 from topgap.selection.arrow_partition import Batches
@@ -19,14 +20,18 @@ WORK = arrow_partition.__name__
 """What must be importable where a partition is."""
 
 
-def build_partition_task(parameters: TopK, streams: Streams | None) -> Callable[[Batches], Batches]:
+def build_partition_task(
+    parameters: TopK, streams: Streams | None, domain: Domain | None = None
+) -> Callable[[Batches], Batches]:
     """Build the function for `mapInArrow`, from the items and answers of a partition to its pool.
 
+    With a domain, which is one that is not written out, the pool is of its members, by their ranks.
     Without streams there is no noise: the function only checks the rows. It takes nothing from this
     module with it. So it can report that topgap is missing on the executor, or is another version,
     which might draw other noise.
     """
-    arguments, check = pickle.dumps((parameters, streams)), prepare_check(WORK)
+    arguments, check = pickle.dumps((parameters, streams, domain)), prepare_check(WORK)
+    by_rank = domain is not None
 
     def work(batches: Batches) -> Batches:
         import pickle
@@ -42,9 +47,11 @@ def build_partition_task(parameters: TopK, streams: Streams | None) -> Callable[
             yield from find_candidates(batches, context.partitionId(), *pickle.loads(arguments))  # noqa: S301
             return
         for batch in batches:
-            missing = pa.nulls(1, batch.schema.field("item").type)
+            kind = pa.string() if by_rank else batch.schema.field("item").type
             report = f"SparkError: The executors {defect}."
-            yield pa.RecordBatch.from_arrays([missing, pa.array([report])], ["item", "value"])
+            yield pa.RecordBatch.from_arrays(
+                [pa.nulls(1, kind), pa.array([report])], ["item", "value"]
+            )
             return
 
     return work

@@ -1,0 +1,123 @@
+"""The members of a domain that is not written out, as they occur in a data frame.
+
+Spark counts what occurs, and says of a few members whether they do.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.pandas.functions import pandas_udf
+from pyspark.sql.types import DataType, LongType, StructField, StructType
+
+from topgap.domains import ABSENT, Domain
+from topgap.selection.arrow_partition import ITEM, VALUE, to_names
+from topgap.spark.columns import join_items, name_items
+from topgap.spark.domain_frame import create_frame, to_arrow_type
+from topgap.spark.query import run_query
+from topgap.spark.rule import Rule
+
+PERSON = "person"
+_REST, _PLACE = "rest", "place"
+
+
+class Occurring(NamedTuple):
+    """The items that occur, of which those that are members of a domain take part.
+
+    Attributes:
+        items: Who has what: columns item and, where items go together, person. Nothing is missing.
+        rule: The domain.
+        kinds: The types of the columns that name an item.
+    """
+
+    items: DataFrame
+    rule: Rule
+    kinds: Sequence[DataType]
+
+    def count_persons(self) -> DataFrame:
+        """How many persons have each item or, if items go together, all items of a set."""
+        events, rule = self.items, self.rule
+        if rule.together == 1:
+            return events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
+        members = events.filter(_is_member(rule.inner)(ITEM))
+        sets = _combine(members, rule.together)  # each once for each person
+        return sets.groupBy(ITEM).agg(sql.count(sql.lit(1)).alias(VALUE))
+
+    def find(self, names: Sequence[Any]) -> set[Any]:
+        """Find those of a few members that occur, by a query of their own.
+
+        The names go to the executors as rows of a data frame and so are not in Spark's plan, which
+        it logs. What does not go into the column does not occur.
+
+        Raises:
+            SparkError: Spark cannot run it.
+        """
+        rule = self.rule
+
+        def query() -> pa.Table:
+            wanted = self._create_wanted(names, self.items.sparkSession)
+            found = self.items.join(sql.broadcast(wanted.select(ITEM)), ITEM, "left_semi")
+            if rule.together > 1:
+                sets = sql.broadcast(_combine(wanted, rule.together))
+                found = _combine(found, rule.together).join(sets, ITEM, "left_semi")
+            return found.select(ITEM).distinct().toArrow()
+
+        table = run_query(query, self.items.sparkSession)
+        return {*rule.domain.find(to_names(table[ITEM].combine_chunks()))} - {ABSENT}
+
+    def _create_wanted(self, names: Sequence[Any], spark: SparkSession) -> DataFrame:
+        """Create a data frame of the items of these names; those of a set have one person."""
+        rows = [
+            (number, item if len(self.kinds) > 1 else (item,))
+            for number, name in enumerate(names)
+            for item in (name if self.rule.together > 1 else (name,))
+        ]
+        types = [to_arrow_type(kind) for kind in self.kinds]
+        fitting = [(number, item) for number, item in rows if all(map(_fits, item, types))]
+        parts = [*name_items([""] * len(types))]
+        table = {PERSON: pa.array([number for number, _ in fitting], pa.int64())}
+        for place, (part, kind) in enumerate(zip(parts, types, strict=True)):
+            table[part] = pa.array([item[place] for _, item in fitting], kind)
+        kinds = zip(parts, self.kinds, strict=True)
+        fields = [StructField(PERSON, LongType()), *(StructField(*each) for each in kinds)]
+        return join_items(create_frame(pa.table(table), StructType(fields), spark), parts)
+
+
+def _combine(events: DataFrame, count: int) -> DataFrame:
+    """All sets of so many different items of a person, each once: a struct, in Spark's order."""
+    basket = sql.sort_array(sql.collect_set(ITEM))
+    rows = events.groupBy(PERSON).agg(basket.alias(_REST))
+    chosen: list[str] = []
+    for number in range(count):
+        name = f"{ITEM} {number}"
+        rows = rows.select(*chosen, _REST, sql.posexplode(_REST).alias(_PLACE, name))
+        chosen.append(name)
+        after = sql.slice(_REST, sql.col(_PLACE) + 2, sql.size(_REST))
+        rows = rows.select(*chosen, after.alias(_REST))
+    return rows.select(sql.struct(*chosen).alias(ITEM))
+
+
+def _is_member(domain: Domain) -> Callable[..., Any]:
+    """A function of Spark's that says which items are members; only items go to Python for it."""
+
+    @pandas_udf("boolean")  # type: ignore[call-overload, untyped-decorator]
+    def is_member(items: pd.Series) -> pd.Series:
+        given: Any = items
+        if isinstance(given, pd.DataFrame):  # of several columns
+            names = [*given.itertuples(index=False, name=None)]
+        else:
+            names = given.tolist()
+        return pd.Series([member is not ABSENT for member in domain.find(names)])
+
+    return is_member  # type: ignore[no-any-return]
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a column of this type of Arrow can have the value."""
+    try:
+        return bool(pa.scalar(value, kind).as_py() == value)
+    except (pa.ArrowException, OverflowError, UnicodeError, TypeError, ValueError):
+        return False

@@ -1,0 +1,76 @@
+"""Run a query of Spark, of whose errors nothing is told that quotes data."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+from topgap.errors import SparkError, TopgapError
+from topgap.spark.executors import run_check
+from topgap.spark.partitions import WORK
+
+QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Loggers of PySpark that write what its errors say."""
+
+_Result = TypeVar("_Result")
+
+
+def run_query(query: Callable[[], _Result], on: SparkSession | None = None) -> _Result:
+    """Run a query. Replace an error of Spark by one sentence, because Spark's own quotes data.
+
+    The new error is raised after the old one was handled, so that it is not kept as the context.
+    If the session `on` is given, the sentence says whether its executors are the reason.
+    """
+    failed: SparkError | KeyboardInterrupt
+    try:
+        with _silence_pyspark_loggers():
+            return query()
+    except TopgapError:
+        raise
+    except Exception as error:
+        if _is_interruption(error):
+            failed = KeyboardInterrupt()
+        elif isinstance(error, AnalysisException):  # for which Spark writes no log
+            failed = SparkError(f"Spark cannot plan this: {error.getCondition()}.")
+        elif isinstance(error, (PySparkException, Py4JError, OSError, EOFError)):
+            failed = SparkError("Spark could not run this; its own log says why.")
+        else:
+            failed = SparkError(
+                f"A {type(error).__name__} came up that topgap should have foreseen, which is a "
+                f"defect of topgap; please report it."
+            )
+    if on is not None and isinstance(failed, SparkError):
+        with suppress(SparkError):
+            failed = SparkError(run_query(lambda: run_check(on, WORK)) or str(failed))
+    raise failed
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether PySpark raised the error in place of an interrupt."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+@contextmanager
+def _silence_pyspark_loggers() -> Iterator[None]:
+    """Keep PySpark's own loggers from writing what its errors say, rows and all, to stderr."""
+    thread = threading.get_ident()
+
+    def is_of_others(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+
+    loggers = [*map(PySparkLogger.getLogger, QUERY_LOGGERS)]
+    for logger in loggers:
+        logger.addFilter(is_of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_of_others)
