@@ -113,6 +113,8 @@ def choose_domains(request: _DomainRequest) -> list[DomainChoice]:
         typer.BadParameter: An option is missing, or there twice, or names no column of items.
     """
     columns = request.item or []
+    if len({*columns}) < len(columns):
+        raise typer.BadParameter("--item names each column once.")
     names = [*DomainChoice.__dataclass_fields__]
     given: dict[str, Sequence[str]] = {name: getattr(request, name) or [] for name in names}
     if request.domain_from_data or request.all_rows:

@@ -122,8 +122,6 @@ def _check_domain(request: ReleaseRequest) -> None:
 
 
 def _check_source(request: ReleaseRequest) -> None:
-    if len({*(request.item or [])}) < len(request.item or []):
-        raise typer.BadParameter("--item names each column once.")
     if "-" in request.sources and len(request.sources) > 1:
         raise typer.BadParameter("standard input cannot be read together with files.")
     if "-" in request.sources and request.query is not None:
