@@ -14,7 +14,7 @@ import topgap
 from tests.fuzz import hostile_parameters
 from tests.fuzz.judge import Judge
 from tests.fuzz.well_formed import is_release
-from topgap import Ledger, opendp, spark
+from topgap import Domain, Ledger, opendp, spark
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -239,6 +239,10 @@ def fuzz_opendp(given: dict[str, Any], call: Judge) -> None:
 # ---------------------------------------------------------------- Spark's doors
 
 
+_CODES = Domain.pattern("[A-Z][0-9]{2}")
+_PAIRS = Domain.subsets(_CODES, size=2)
+
+
 @st.composite
 def without_spark(draw: st.DrawFn) -> dict[str, Any]:
     """What is said before Spark is asked."""
@@ -246,7 +250,8 @@ def without_spark(draw: st.DrawFn) -> dict[str, Any]:
         "frame": draw(hostile_parameters.ANYTHING),
         "parameters": draw(hostile_parameters.parameters()),
         "columns": [draw(st.sampled_from(["a", "", None, 7])) for _ in range(2)],
-        "domain": draw(st.sampled_from([["flu", "cold"], [], None, 7, range(3)])),
+        "domain": draw(st.sampled_from([["flu", "cold"], [], None, 7, range(3), _CODES, _PAIRS])),
+        "together": draw(st.sampled_from([None, 2, 3, 4, True, "2"])),
     }
 
 
@@ -262,6 +267,7 @@ def fuzz_spark(given: dict[str, Any], call: Judge) -> None:
         **given["parameters"],
         item=first,
         count=second,
+        domain=given["domain"],
     )
     assert made is None
     few = {name: value for name, value in given["parameters"].items() if name != "sensitivity"}
@@ -272,7 +278,8 @@ def fuzz_spark(given: dict[str, Any], call: Judge) -> None:
         given["frame"],
         **few,
         person=first,
-        item=second,
+        item=[second, first],
         domain=given["domain"],
+        together=given["together"],
     )
     assert made is None

@@ -4,8 +4,10 @@
     top_k_events(df, k, epsilon, person=…, item=…, domain=…)  from events: who had what
 
 Spark counts, and each partition gets its noise where it lies; the driver sees hardly more than
-k + 1 rows of each. A call runs one query and returns a `Release`; what Spark runs more than once
-for it, because a task failed or was slow, has the same noise each time. docs/spark.md tells why.
+k + 1 rows of each. A domain can be too large to write out: the driver draws those of its items that
+nobody has, once, and looks the few that may win up in the data. A call returns a `Release`; what
+Spark runs more than once for it, because a task failed or was slow, has the same noise each time.
+docs/spark.md tells why.
 """
 
 from importlib.util import find_spec
