@@ -19,6 +19,7 @@ class Plan(NamedTuple):
     threshold: int
     leading_zeros: int
     log_block: int = 0
+    above: int = 0  # by so many ticks the threshold is above a whole unit
 
 
 class Run(NamedTuple):
@@ -490,20 +491,29 @@ def splits(size: int, least: int = 0) -> list[tuple[tuple[int, ...], Run]]:
 
 
 RUNS: list[Case] = [
-    # Every domain of at most 12 items, split into listed and run in every way: who can win, by
-    # which noisy answer; and who does, where two listed items lead or few tie, so that the orders
-    # of equal items can be walked.
+    # What most often shows a defect comes first: runs that are part of a larger whole.
     *(
-        Candidates(units, _exact(1, 8), plan, runs=(run,))
-        for size in range(2, 13)
-        for units, run in splits(size)
-        for plan in (None, Plan(2, 1))
+        Candidates(units, _exact(k, 8 * k), plan, floor=floor, runs=runs)
+        for units, runs in (
+            ((), (Run(0, 3),)),
+            ((1,), (Run(0, 3, (1,)),)),
+            ((), (Run(0, 4, (0, 3)),)),
+        )
+        for k in (1, 2)
+        for floor in (None, -1, 2)
+        for plan in (None, Plan(3, 1))
+    ),
+    # A threshold between two answers; and so many items that the kernel plans one.
+    *(
+        case(units, _exact(1, 12, resolution="1/3"), Plan(0, zeros, above=above), 1, runs=(run,))
+        for case in (Candidates, Select)
+        for units, run in (((), Run(0, 3)), ((0, 1), Run(0, 3, (1,))), ((0, 0), Run(0, 3)))
+        for zeros, above in ((0, 1), (1, 3), (1, 8))
     ),
     *(
-        Select(units, _exact(1, 8), plan, smallest=Fraction(1, 2**24), runs=(run,))
-        for size in range(2, 13)
-        for units, run in splits(size, least=0 if size < 5 else 4)
-        for plan in (None, Plan(3, 1))
+        Candidates(units, _exact(1, epsilon, resolution="1/3"), None, 2, runs=(run,))
+        for epsilon in (24, 60)
+        for units, run in (((), Run(0, 40)), ((1, 0), Run(0, 40, (3, 39))))
     ),
     # More winners, refinement, and workers that share the listed items.
     *(
@@ -524,12 +534,6 @@ RUNS: list[Case] = [
         for k in (1, 2)
         for plan in (None, Plan(3, 1))
     ),
-    # So many items that the threshold lies between two answers.
-    *(
-        Candidates(units, _exact(1, epsilon, resolution="1/3"), None, 2, runs=(run,))
-        for epsilon in (24, 60)
-        for units, run in (((), Run(0, 40)), ((1, 0), Run(0, 40, (3, 39))))
-    ),
     # Several steps in a unit; digits below the grid; from the bits.
     Select((1,), _exact(1, 16, resolution="1/3"), None, 1, runs=(Run(0, 3, (2,)),)),
     Select((1,), _exact(1, "3/4"), grid=0, runs=(Run(0, 2, (0,)),)),
@@ -538,16 +542,19 @@ RUNS: list[Case] = [
         for units, run in (((), Run(0, 2)), ((1,), Run(0, 2, (1,))))
         for plan in (None, Plan(1, 1))
     ),
-    # As part of a larger whole.
+    # Every domain of at most 12 items, split into listed and run in every way: who can win, by
+    # which noisy answer; and who does, where two listed items lead or few tie, so that the orders
+    # of equal items can be walked.
     *(
-        Candidates(units, _exact(k, 8 * k), plan, floor=floor, runs=runs)
-        for units, runs in (
-            ((), (Run(0, 3),)),
-            ((1,), (Run(0, 3, (1,)),)),
-            ((), (Run(0, 4, (0, 3)),)),
-        )
-        for k in (1, 2)
-        for floor in (None, -1, 2)
+        Candidates(units, _exact(1, 8), plan, runs=(run,))
+        for size in range(2, 13)
+        for units, run in splits(size)
+        for plan in (None, Plan(2, 1))
+    ),
+    *(
+        Select(units, _exact(1, 8), plan, smallest=Fraction(1, 2**24), runs=(run,))
+        for size in range(2, 13)
+        for units, run in splits(size, least=0 if size < 5 else 4)
         for plan in (None, Plan(3, 1))
     ),
 ]

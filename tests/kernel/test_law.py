@@ -158,7 +158,7 @@ MUTANTS = [
         ("runs.rs", "the rank after a head never drawn",
          "from = &rank + 1_u8;", "from = &rank + 2_u8;", RUNS),
         ("runs.rs", "the fallback of a run without mod",
-         "noise = noise % span;", "let _ = span;", RUNS),
+         "noise = noise % TickCount(span.0.cast_unsigned());", "let _ = span;", RUNS),
         ("runs.rs", "the excess of a run not raised when the threshold falls",
          "*excess += rise", "*excess += rise - rise", RUNS),
         ("runs.rs", "above and not at the threshold, in a run",
@@ -171,7 +171,7 @@ MUTANTS = [
          "(excess.signed() + above)", "(excess.signed() + above - above)", RUNS),
         ("candidates.rs", "the run drawn once for each part",
          "found_in_runs.draw(runs, level, workers.main_sampler())?;",
-         "for _ in 0..parts.len() {\n"
+         "for _ in 0..parts.len().max(1) {\n"
          "                found_in_runs.draw(runs, level, workers.main_sampler())?;\n"
          "            }", RUNS),
         ("candidates.rs", "the items of runs not enough by themselves",

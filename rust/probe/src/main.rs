@@ -213,7 +213,8 @@ impl<'a> Release<'a> {
         let rate = given.rate();
         let ticks_per_unit = rate.ticks_per_unit(given.number("per_unit"));
         let plan = given.0.get("threshold").map(|_| Plan {
-            threshold: ticks_per_unit.ticks(Units(given.number("threshold"))),
+            threshold: ticks_per_unit.ticks(Units(given.number("threshold")))
+                + Ticks(given.number("above")),
             leading_zeros: given.number("leading_zeros"),
             log_block: given.number("log_block"),
         });
