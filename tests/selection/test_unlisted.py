@@ -115,8 +115,8 @@ def test_a_run_has_the_law_of_the_list_written_out(
 MUTANTS = [
     (unlisted, Mutant("a head on a listed item counts", "return [name in listed for name in names]",
                       "return [name in listed and False for name in names]")),
-    (unlisted, Mutant("names of the ranks beside", "self.domain.unrank(rank)",
-                      "self.domain.unrank((rank + 1) % self.domain.size)")),
+    (unlisted, Mutant("one name for two ranks", "unrank_all(rank for _, rank in items)",
+                      "unrank_all(rank - rank % 2 for _, rank in items)")),
     (unlisted, Mutant("another answer", "return answer, self.domain.size",
                       "return answer + 1, self.domain.size")),
     (unlisted, Mutant("one item too few", "self.domain.size, self.listed",

@@ -243,6 +243,10 @@ class Domain:
             raise ParameterError("rank must be less than the domain's size.")
         return self._kind.unrank(place)
 
+    def unrank_all(self, ranks: Iterable[int]) -> list[Any]:
+        """The items at these places, which are known to be from 0 to below the size."""
+        return [*map(self._kind.unrank, ranks)]
+
     def __contains__(self, name: object) -> bool:
         return self._kind.find([name])[0] is not ABSENT
 

@@ -42,6 +42,8 @@ class WholeNumbers(Kind):
     def find(self, names: Sequence[Any]) -> list[Any]:
         """For each name the number that equals it, or ABSENT."""
         start, stop = self.numbers.start, self.numbers.stop
+        if {*map(type, names)} <= {int}:  # as they mostly are
+            return [name if start <= name < stop else ABSENT for name in names]
         wholes = (name if type(name) is int else _to_equal_whole(name) for name in names)
         return [
             whole if whole is not ABSENT and start <= whole < stop else ABSENT for whole in wholes

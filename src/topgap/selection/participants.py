@@ -137,8 +137,7 @@ def _match_rule(answers: object, items: object, domain: Domain, parameters: TopK
     """Those that have an answer, and all other members of a domain that is not written out."""
     check_domain(domain, parameters)
     numbers, names = _choose_members(answers, items, domain)
-    listed = {*names}
-    unlisted = Unlisted(domain, len(listed), listed.intersection)
+    unlisted = Unlisted(domain, len(names), {*names}.intersection)
     return Participants(numbers, names, domain=domain.description, unlisted=unlisted)
 
 
@@ -157,11 +156,12 @@ def _choose_members(
         found = domain.find(_read_names(own, items))
         if len(found) != count:
             raise ItemsError("There is not one item for each answer; give each one.")
-        places = [place for place, member in enumerate(found) if member is not ABSENT]
-        members.extend(found[place] for place in places)
+        members.extend(member for member in found if member is not ABSENT)
         if len({*members}) < len(members):
             raise ItemsError(_TWO_ANSWERS)
-        return places
+        if len(members) == count:
+            return [*range(count)]
+        return [place for place, member in enumerate(found) if member is not ABSENT]
 
     return read_chosen(answers, find), members
 

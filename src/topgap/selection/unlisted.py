@@ -39,7 +39,7 @@ class Unlisted(NamedTuple):
 
     def names(self, items: list[tuple[int, int]]) -> list[Any]:
         """The members at these ranks."""
-        return [self.domain.unrank(rank) for _, rank in items]
+        return self.domain.unrank_all(rank for _, rank in items)
 
 
 def to_domain(domain: object) -> Domain | None:
