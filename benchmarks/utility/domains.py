@@ -1,7 +1,7 @@
 """Without a list of items: a domain of 10^12 members beside OpenDP's thresholds, at the same ε.
 
-    python -m benchmarks.utility.domains            all of it, in about twenty minutes
-    python -m benchmarks.utility.domains --quick    a part of it in less than a minute, printed only
+    python -m benchmarks.utility.domains            all of it, in twenty minutes to an hour
+    python -m benchmarks.utility.domains --quick    a part of it in about a minute, printed only
 
 The first fills the marked places of docs/utility.md and writes docs/utility/domains.csv. topgap
 names k of 10^12 members, all of which take part, with pure ε and no bound on what a person
