@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 
 import duckdb
@@ -195,10 +196,10 @@ def test_the_examples_of_the_help_can_be_typed(folder: Path) -> None:
     lines = [line.strip() for line in text.partition("Examples")[2].splitlines()]
     joined = re.sub(r"\\\n", " ", "\n".join(lines))
     examples = [line for line in joined.splitlines() if "topgap release" in line]
-    assert len(examples) == 9
+    assert len(examples) == 12
     Ledger(folder / "budget.db").add_dataset("visits", 3)
     for example in examples:
-        arguments = example.partition("topgap release")[2].split()
+        arguments = shlex.split(example.partition("topgap release")[2])
         ended = topgap("release", *arguments, folder=folder)
         if arguments[0] == "-":  # which is empty here, and no rows are released like any others
             assert ended.code == 0, example

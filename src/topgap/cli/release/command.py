@@ -6,10 +6,10 @@ from topgap.cli.release.run import run_release
 
 DESCRIPTION = """Count, and release the k largest items with the gap from each to the next.
 
-SOURCE says who had what. Each item of a public list is counted: its persons,
-each once. The k largest are named, with the gap from each to the next and,
-by --estimate, how many they are, under ε-differential privacy. Nothing else
-about the data leaves this command.
+SOURCE says who had what. Each item of a public domain is counted: its
+persons, each once. The k largest are named, with the gap from each to the
+next and, by --estimate, how many they are, under ε-differential privacy.
+Nothing else about the data leaves this command.
 """
 
 # Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
@@ -20,6 +20,22 @@ The ten most common diagnoses, from a table of visits, with a page to publish:
 
 topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt -k 10 --epsilon 1 --report diagnoses.html
+
+Without a list: every code that ICD-10 could have, by a pattern:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain-pattern '[A-Z][0-9]{2}(\.[0-9]{1,2})?' -k 10 --epsilon 1
+
+Pairs of products that the same people buy, out of any that have a number:
+
+topgap release baskets.dat --domain-range 0:999999999 --together 2 \
+  -k 10 --epsilon 1
+
+Items of two columns, with a domain for each; texts of at most 20 characters:
+
+topgap release views.csv --person visitor --item country --item page \
+  --domain country=countries.txt --domain-strings page=a-z0-9/- \
+  --max-length page=20 -k 10 --epsilon 1
 
 A CSV file from a pipe, products numbered 1 to 942, the release as JSON:
 
