@@ -81,7 +81,7 @@ MUTANTS = [
         occurring,
         Mutant("no repeated item is a member", "if any(member is not", "if all(member is"),
     ),
-    (occurring, Mutant("counts slip", "counts[are_members]", "counts[: are_members.sum()]")),
+    (occurring, Mutant("counts slip", "counts[mask]", "counts[: mask.sum()]")),
 ]
 
 

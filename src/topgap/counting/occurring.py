@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,9 +117,9 @@ class Occurring(ABC):
         read = self._engine.run(self._select_slice(start), label=self._label, fetch="fetchnumpy")
         *texts, counts = read.values()
         found = self.domain.find_texts(self._read_texts([column.tolist() for column in texts]))
-        are_members = np.array([member is not ABSENT for member in found], dtype=bool)
-        members = [member for member in found if member is not ABSENT]
-        return Batch(members, counts[are_members].astype(np.int64, copy=False))
+        are_members = [member is not ABSENT for member in found]
+        mask = np.frombuffer(bytes(are_members), dtype=bool)
+        return Batch([*compress(found, are_members)], counts[mask].astype(np.int64, copy=False))
 
     @seal_library_errors(SourceError, "The source")
     def _find(self, names: list[Any]) -> set[Any]:
