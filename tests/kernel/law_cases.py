@@ -491,6 +491,8 @@ def splits(size: int, least: int = 0) -> list[tuple[tuple[int, ...], Run]]:
 
 
 RUNS: list[Case] = [
+    # Two workers share the listed items, and none of them the run.
+    Candidates((1, 0), _exact(1, 8), Plan(2, 1), parts=2, runs=(Run(0, 2),)),
     # What most often shows a defect comes first: runs that are part of a larger whole.
     *(
         Candidates(units, _exact(k, 8 * k), plan, floor=floor, runs=runs)
