@@ -36,7 +36,7 @@ def bits_of_releases(counts: Counts, parameters: TopK, runs: int) -> list[int]:
     if kernel is None:
         raise ValueError("The kernel does not take these parameters.")
     question = (
-        f"bits units={','.join(map(str, counts.tolist()))} k={parameters.k} parts=1 runs={runs} "
+        f"bits units={','.join(map(str, counts.tolist()))} k={parameters.k} parts=1 times={runs} "
         f"per_unit={parameters.resolution.denominator} rate={rate.numerator}/{rate.denominator} "
         f"refinement={kernel.refinement}\n"
     )

@@ -802,7 +802,7 @@ def test_names_that_fail_when_they_are_shown_do_not_lose_the_release(path: Path)
         (2**70, 2**70),
         (True, True),
         (2.5, 2.5),
-        (("flu", 2026), "('flu', 2026)"),
+        (("flu", 2026), ("flu", 2026)),
         (date(2026, 3, 1), "2026-03-01"),
         (b"flu", "b'flu'"),
         (Fraction(1, 3), "1/3"),

@@ -188,7 +188,7 @@ fn bits_of_select(given: &Given) -> String {
         release.run(&mut counted).unwrap_or_else(|never| match never {});
         counted.asked()
     };
-    joined(&(0..given.number("runs")).map(asked).collect::<Vec<u64>>())
+    joined(&(0..given.number("times")).map(asked).collect::<Vec<u64>>())
 }
 
 /// One run of the whole kernel, or as far as the candidates.
