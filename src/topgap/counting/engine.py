@@ -23,6 +23,7 @@ MEMORY = "700MB"
 LONGEST_LINE = 2_000_000
 NESTED = "topgap: a value that holds others"
 _PER_THREAD = 100_000_000
+_PERFECT_BITS = 22  # of numbers that are counted by in an array: 40 MB for each thread
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -178,6 +179,16 @@ class Engine:
         """Let rows come in any order from here on, which takes less memory."""
         if not self._is_locked:
             self.connection.execute("SET preserve_insertion_order = false")
+
+    def trust_statistics(self) -> None:
+        """Use the least and largest values of tables: from here on all are of this connection.
+
+        Counting by two small numbers is then twice as fast. A lock that came before forbids it.
+        """
+        if not self._is_locked:
+            self.connection.execute(
+                f"SET disabled_optimizers = ''; SET perfect_ht_threshold = {_PERFECT_BITS}"
+            )
 
     def lock(self) -> None:
         """Let what runs from here on reach no other file, no extension and no setting."""

@@ -83,16 +83,12 @@ class Occurring(ABC):
         return counts
 
     @abstractmethod
-    def _select_slice(self, start: int) -> str:
-        """Write SQL for the texts and counts of the rows from this one on."""
+    def _read_batch(self, start: int) -> Batch:
+        """Read the members among the rows from this one on."""
 
     @abstractmethod
     def _select_wanted(self) -> str:
         """Write SQL for the places in the table `wanted` of what occurs of it."""
-
-    @abstractmethod
-    def _read_texts(self, columns: Sequence[Sequence[str]]) -> Sequence[Any]:
-        """Put the columns of texts together, as `Domain.find_texts` takes them."""
 
     @abstractmethod
     def _list_texts(self, name: Any) -> Sequence[str]:
@@ -112,14 +108,6 @@ class Occurring(ABC):
             batch = self._read_batch(start)
             if batch.names:
                 yield batch
-
-    def _read_batch(self, start: int) -> Batch:
-        read = self._engine.run(self._select_slice(start), label=self._label, fetch="fetchnumpy")
-        *texts, counts = read.values()
-        found = self.domain.find_texts(self._read_texts([column.tolist() for column in texts]))
-        are_members = [member is not ABSENT for member in found]
-        mask = np.frombuffer(bytes(are_members), dtype=bool)
-        return Batch([*compress(found, are_members)], counts[mask].astype(np.int64, copy=False))
 
     @seal_library_errors(SourceError, "The source")
     def _find(self, names: list[Any]) -> set[Any]:
@@ -149,23 +137,26 @@ class OccurringItems(Occurring):
         create_temp = "CREATE OR REPLACE TEMP TABLE questioned AS"
         self._engine.run(f"{create_temp} {selected}", label=self._label)
         for texts in read_table(self._engine, "questioned", self._label):
-            found = self.domain.find_texts(self._read_texts(texts))
+            found = self.domain.find_texts(join_columns(texts))
             if any(member is not ABSENT for member in found):
                 return True
         return False
 
-    def _select_slice(self, start: int) -> str:
-        return (
+    def _read_batch(self, start: int) -> Batch:
+        query = (
             f"SELECT {list_texts(self._tally)}, n FROM counted WHERE {is_in_slice(start)} "
             f"AND {are_present(self._tally)} AND n > 0"
         )
+        read = self._engine.run(query, label=self._label, fetch="fetchnumpy")
+        *texts, counts = read.values()
+        found = self.domain.find_texts(join_columns([column.tolist() for column in texts]))
+        are_members = [member is not ABSENT for member in found]
+        mask = np.frombuffer(bytes(are_members), dtype=bool)
+        return Batch([*compress(found, are_members)], counts[mask].astype(np.int64, copy=False))
 
     def _select_wanted(self) -> str:
         texts = list_texts(self._tally)
         return f"SELECT place FROM wanted JOIN counted USING ({texts}) WHERE n > 0"
-
-    def _read_texts(self, columns: Sequence[Sequence[str]]) -> Sequence[Any]:
-        return columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
 
     def _list_texts(self, name: Any) -> Sequence[str]:
         return to_texts(name, self.domain.columns)
@@ -178,6 +169,15 @@ def to_texts(name: Any, columns: int) -> list[str]:
     ['AT', '7']
     """
     return [normalize_text(to_text(each) or "") for each in ([name] if columns == 1 else name)]
+
+
+def join_columns(columns: Sequence[Sequence[str]]) -> Sequence[Any]:
+    """Put columns of texts together, as `Domain.find_texts` takes them.
+
+    >>> join_columns([["a", "b"]]), join_columns([["a", "b"], ["c", "d"]])
+    (['a', 'b'], [('a', 'c'), ('b', 'd')])
+    """
+    return columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
 
 
 def read_table(engine: Engine, table: str, label: str) -> Iterator[list[list[str]]]:
