@@ -7,7 +7,9 @@ settings, on events in a Parquet file; the plain query is
 
 Which goes first is a matter of chance. Then the rows that the driver collects are counted, with as
 many partitions as are asked for. The events are made up: a million persons at random, 100,000 items
-of a Zipf-like law. Last come one partition of ten million items, and the merging of the rows of
+of a Zipf-like law; they are counted by a list and, as text, by a pattern that has 10^12 items. How
+long it takes to look a few of these up in the data, which is done if some may win that nobody has,
+is measured apart. Last come one partition of ten million items, and the merging of the rows of
 many partitions, without Spark: from these docs/spark.md works out what larger clusters need.
 """
 
@@ -36,15 +38,20 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from topgap import Release, TopK
+from topgap import Domain, Release, TopK
 from topgap._core import Streams
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.participants import read_part
 from topgap.spark import mechanism, pools, top_k_events
+from topgap.spark.columns import select_columns
+from topgap.spark.members import Occurring
+from topgap.spark.rule import Rule
 
 K, EPSILON = 25, 1
 PERSONS, ITEMS = 1_000_000, 100_000
 BATCH = 10_000  # as Spark hands them over unless told otherwise
+PATTERN = Domain.pattern("item [0-9]{1,12}")
+HEADS = 2 * K  # about as many as there are if all winners are items that nobody has
 QUIET = """\
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
@@ -126,6 +133,19 @@ def collected(spark: SparkSession, df: DataFrame, partitions: int) -> int:
     return int(table.num_rows)
 
 
+def looking_up(df: DataFrame, rounds: int) -> float:
+    """Seconds to look up as many members of the domain as may win, of which half occur."""
+    events, fields = select_columns(df, item="item", person="person")
+    occurring = Occurring(events.dropna(), Rule(PATTERN, PATTERN), [fields["item"].dataType])
+    names = [f"item {number * ITEMS // K}" for number in range(HEADS)]
+    seconds = []
+    for _ in range(rounds + 1):  # the first warms up
+        start = time.perf_counter()
+        occurring.find(names)
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds[1:])
+
+
 def in_one_partition(items: int, k: int) -> tuple[float, int]:
     """Seconds for one partition of equal answers, and how many words of its stream it read."""
     parameters, streams = TopK(k, EPSILON), Streams()
@@ -188,13 +208,16 @@ def main() -> None:
         print(f"{asked.events:,} events, {ITEMS:,} items, k = {K}, {asked.rounds} rounds, medians "
               f"(at most 1.20)")  # fmt: skip
         print(f"{'':<10}{'Spark':>10}{'topgap':>10}{'ratio':>8}{'quarters of the ratio':>24}")
-        domains = {"numbers": range(ITEMS), "text": [f"item {i}" for i in range(ITEMS)]}
-        for kind, domain in domains.items():
+        for kind in ("numbers", "text"):
             write(spark, folder / kind, asked.events, kind == "text")
-            compare(spark.read.parquet(str(folder / kind)), domain, asked.rounds, kind)
+        numbers, texts = (spark.read.parquet(str(folder / kind)) for kind in ("numbers", "text"))
+        compare(numbers, range(ITEMS), asked.rounds, "numbers")
+        compare(texts, [f"item {i}" for i in range(ITEMS)], asked.rounds, "text")
+        compare(texts, PATTERN, asked.rounds, "pattern")
+        print(f"\nlooking up {HEADS} items in the text: {looking_up(texts, asked.rounds):.2f} s")
         print(f"\nrows that the driver collects of {ITEMS:,} items, k = {K}")
         for partitions in (2, 7, 200):
-            rows = collected(spark, spark.read.parquet(str(folder / "numbers")), partitions)
+            rows = collected(spark, numbers, partitions)
             print(f"{partitions:>4} partitions{rows:>8,} rows{rows / partitions:>8.1f} each")
         spark.stop()
     on_paper()

@@ -50,40 +50,51 @@ class Occurring(NamedTuple):
         """Find those of a few members that occur, by a query of their own.
 
         The names go to the executors as rows of a data frame and so are not in Spark's plan, which
-        it logs. What does not go into the column does not occur.
+        it logs.
 
         Raises:
             SparkError: Spark cannot run it.
         """
-        rule = self.rule
+        rule, spark = self.rule, self.items.sparkSession
+        wanted = self._list_items(names)
+        if not wanted:
+            return set()
 
         def query() -> pa.Table:
-            wanted = self._create_wanted(names, self.items.sparkSession)
-            found = self.items.join(sql.broadcast(wanted.select(ITEM)), ITEM, "left_semi")
+            few = self._create_frame(wanted, spark)
+            found = self.items.join(sql.broadcast(few.select(ITEM)), ITEM, "left_semi")
             if rule.together > 1:
-                sets = sql.broadcast(_combine(wanted, rule.together))
+                sets = sql.broadcast(_combine(few, rule.together))
                 found = _combine(found, rule.together).join(sets, ITEM, "left_semi")
             return found.select(ITEM).distinct().toArrow()
 
-        table = run_query(query, self.items.sparkSession)
+        table = run_query(query, spark)
         return {*rule.domain.find(to_names(table[ITEM].combine_chunks()))} - {ABSENT}
 
-    def _create_wanted(self, names: Sequence[Any], spark: SparkSession) -> DataFrame:
-        """Create a data frame of the items of these names; those of a set have one person."""
+    def _list_items(self, names: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The single items of these names, each after the number of the name.
+
+        What does not go into the columns does not occur, and is left out.
+        """
         rows = [
-            (number, item if len(self.kinds) > 1 else (item,))
+            (number, *(item if len(self.kinds) > 1 else (item,)))
             for number, name in enumerate(names)
             for item in (name if self.rule.together > 1 else (name,))
         ]
         types = [to_arrow_type(kind) for kind in self.kinds]
-        fitting = [(number, item) for number, item in rows if all(map(_fits, item, types))]
-        parts = [*name_items([""] * len(types))]
-        table = {PERSON: pa.array([number for number, _ in fitting], pa.int64())}
-        for place, (part, kind) in enumerate(zip(parts, types, strict=True)):
-            table[part] = pa.array([item[place] for _, item in fitting], kind)
-        kinds = zip(parts, self.kinds, strict=True)
-        fields = [StructField(PERSON, LongType()), *(StructField(*each) for each in kinds)]
-        return join_items(create_frame(pa.table(table), StructType(fields), spark), parts)
+        return [row for row in rows if all(map(_fits, row[1:], types))]
+
+    def _create_frame(self, rows: list[tuple[Any, ...]], spark: SparkSession) -> DataFrame:
+        """Create a data frame of these items, in which each number is a person."""
+        parts = [*name_items([""] * len(self.kinds))]
+        kinds = [LongType(), *self.kinds]
+        fields = [*map(StructField, [PERSON, *parts], kinds)]
+        arrays = [
+            pa.array(column, to_arrow_type(kind))
+            for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)
+        ]
+        table = pa.table(arrays, names=[PERSON, *parts])
+        return join_items(create_frame(table, StructType(fields), spark), parts)
 
 
 def _combine(events: DataFrame, count: int) -> DataFrame:
@@ -110,7 +121,7 @@ def _is_member(domain: Domain) -> Callable[..., Any]:
             names = [*given.itertuples(index=False, name=None)]
         else:
             names = given.tolist()
-        return pd.Series([member is not ABSENT for member in domain.find(names)])
+        return pd.Series([member is not ABSENT for member in domain.find(names)], dtype=bool)
 
     return is_member  # type: ignore[no-any-return]
 
