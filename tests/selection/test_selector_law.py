@@ -183,8 +183,8 @@ def test_all_at_once_without_the_kernel_have_the_law(case: Case, walker: DrawWal
 WITHOUT_KERNEL = [
     Mutant("the first answer twice", "pool.add(data.numbers, None)",
            "pool.add([data.numbers[0], *data.numbers[:-1]], None)"),
-    Mutant("gaps one too large", "ranking.gap_units, [])",
-           "[g + 1 for g in ranking.gap_units], [])"),
+    Mutant("gaps one too large", "ranking.gap_units, []\n",
+           "[g + 1 for g in ranking.gap_units], []\n"),
 ]  # fmt: skip
 
 

@@ -80,6 +80,7 @@ pub(crate) struct FoundInRuns {
 
 impl FoundInRuns {
     /// Add the items that reach the threshold to those found before, at a higher one.
+    #[inline(never)] // or the loops over listed items become slower where there is no run
     pub(crate) fn draw<S: Sampler>(
         &mut self,
         runs: &mut Runs<S::Stop>,

@@ -55,14 +55,17 @@ pub(crate) fn plan(
     let mut base = ticks_per_unit.ticks(target.lowest());
     base = runs_base(runs, needed, ticks_per_unit, rate).map_or(base, |runs| base.max(runs));
     let anchor = ticks_per_unit.whole_units(base);
-    let mut counts = histogram(answers, blocks, needed, anchor, rate);
+    let mut counts = histogram(answers, blocks, anchor, rate);
+    if !runs.is_empty() {
+        count_high(answers, blocks, needed, anchor, rate, &mut counts);
+    }
     if blocks.size() > 1
         && counts[MIDDLE_BIN..].iter().sum::<u64>() > ITEM * MANY_TIMES_NEEDED * needed as u64
         && let Some(listed) = blocks.anchor(needed)
     {
         let highest = blocks.highest_anchor(answers.units, listed, needed);
         base = base.max(ticks_per_unit.ticks(highest));
-        counts = histogram(answers, blocks, needed, anchor.max(highest), rate);
+        counts = histogram(answers, blocks, anchor.max(highest), rate);
     }
     let in_runs = runs.iter().map(|run| reaching(run, base, ticks_per_unit, rate)).sum();
     let bin = threshold_bin(&counts, in_runs, needed as u64);
@@ -122,48 +125,53 @@ fn quarter_log2(run: &Run) -> i64 {
     4 * i64::try_from(bits - 1).expect("few bits") + i64::try_from(quarters).expect("at most 3")
 }
 
-/// About how many items lie in each bin: the largest of each block, and a sample of the others. Where
-/// few blocks reach the anchor, all their items that do are counted.
-fn histogram(
+/// About how many items lie in each bin: the largest of each block, and a sample of the others.
+fn histogram(answers: Answers, blocks: &Blocks, anchor: Units, rate: &Rate) -> [u64; BINS] {
+    let bins = Bins::new(answers, anchor, rate);
+    let mut counts = [0; BINS];
+    for &unit in blocks.largest.iter() {
+        if let Some(bin) = bins.of(Units(unit)) {
+            counts[bin] += ITEM;
+        }
+    }
+    if blocks.size() > 1 {
+        let weight = answers.units.len().div_ceil(SAMPLED_ITEMS);
+        for (i, &unit) in answers.units.iter().enumerate().step_by(weight) {
+            if let Some(bin) = bins.of(Units(unit))
+                && !blocks.is_first_largest(answers.units, i)
+            {
+                counts[bin] += ITEM * weight as u64;
+            }
+        }
+    }
+    counts
+}
+
+/// Count all items above the anchor, in place of what a sample says of them, unless they are in many
+/// blocks. A threshold that is missed costs as many heads of a run again.
+fn count_high(
     answers: Answers,
     blocks: &Blocks,
     needed: usize,
     anchor: Units,
     rate: &Rate,
-) -> [u64; BINS] {
+    counts: &mut [u64; BINS],
+) {
+    let largest = blocks.largest.iter().enumerate();
+    let high = largest.filter(|(_, unit)| **unit >= anchor.0).map(|(block, _)| block);
+    let high: Vec<usize> = high.take(2 * needed + 1).collect();
+    if blocks.size() == 1 || high.len() > 2 * needed {
+        return;
+    }
+    let mut reaching = Vec::new();
+    for block in high {
+        blocks.push_reaching(answers.units, block, anchor, &mut reaching);
+    }
     let bins = Bins::new(answers, anchor, rate);
-    let mut counts = [0; BINS];
-    let mut high = Vec::new();
-    for (block, &unit) in blocks.largest.iter().enumerate() {
-        if let Some(bin) = bins.of(Units(unit)) {
-            counts[bin] += ITEM;
-        }
-        if unit >= anchor.0 && high.len() <= 2 * needed {
-            high.push(block);
-        }
+    counts[MIDDLE_BIN..].fill(0);
+    for bin in reaching.into_iter().filter_map(|index| bins.of(answers.at(index))) {
+        counts[bin] += ITEM;
     }
-    if blocks.size() == 1 {
-        return counts;
-    }
-    let weight = answers.units.len().div_ceil(SAMPLED_ITEMS);
-    for (i, &unit) in answers.units.iter().enumerate().step_by(weight) {
-        if let Some(bin) = bins.of(Units(unit))
-            && !blocks.is_first_largest(answers.units, i)
-        {
-            counts[bin] += ITEM * weight as u64;
-        }
-    }
-    if high.len() <= 2 * needed {
-        counts[MIDDLE_BIN..].fill(0);
-        let mut reaching = Vec::new();
-        for block in high {
-            blocks.push_reaching(answers.units, block, anchor, &mut reaching);
-        }
-        for bin in reaching.into_iter().filter_map(|index| bins.of(answers.at(index))) {
-            counts[bin] += ITEM;
-        }
-    }
-    counts
 }
 
 struct Bins {

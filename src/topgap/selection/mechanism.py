@@ -3,7 +3,7 @@
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -362,52 +362,50 @@ def select_prepared(parameters: TopK, data: Prepared, *, gaps: bool) -> Release:
 
 def select_with_answers(parameters: TopK, data: Prepared) -> tuple[Release, Any]:
     """The release of prepared answers, and the winners' own answers, which are secret."""
-    drawn = _draw(parameters, data)
-    release, numbers = _release(parameters, data, drawn, gaps=True), data.numbers
-    places = np.frombuffer(drawn.places, dtype=np.int64)
-    if isinstance(numbers, np.ndarray) and not drawn.unlisted:
-        return release, numbers[places]
+    drawn, numbers = _draw(parameters, data), data.numbers
+    places, _, unlisted = drawn
+    release, winners = _release(parameters, data, drawn, gaps=True), _unpack(places)
+    if isinstance(numbers, np.ndarray) and not unlisted:
+        return release, numbers[winners]
     listed = len(numbers)
-    return release, [numbers[place] if place < listed else 0 for place in places.tolist()]
+    return release, [numbers[place] if place < listed else 0 for place in winners.tolist()]
 
 
-class _Drawn(NamedTuple):
-    """What was drawn.
-
-    Attributes:
-        places: The winners' positions among the answers, as int64 in bytes. The positions of those
-            that have no answer go on from there.
-        gap_units: The gaps in steps, as int64 in bytes, or a list where one is larger.
-        unlisted: The names of the winners that have no answer.
-    """
-
-    places: bytes
-    gap_units: bytes | list[int]
-    unlisted: list[Any]
+Drawn: TypeAlias = "tuple[bytes, bytes | list[int], list[Any]]"
+"""What was drawn: the winners' positions among the answers, as int64 in bytes; the gaps in steps,
+as int64 in bytes or a list where one is larger; and the names of the winners that have no answer,
+whose positions go on from those of the answers.
+"""
 
 
-def _release(parameters: TopK, data: Prepared, drawn: _Drawn, *, gaps: bool) -> Release:
-    winners, places = None, drawn.places
-    if data.names is not None:
-        winners = _name_winners(data.names, np.frombuffer(places, dtype=np.int64).tolist(), drawn)
+def _release(parameters: TopK, data: Prepared, drawn: Drawn, *, gaps: bool) -> Release:
+    places, gap_units, unlisted = drawn
+    names, winners = data.names, None
+    if unlisted:
+        winners = _name_winners(names, unlisted, _unpack(places).tolist())
+    elif names is not None:
+        winners = look_up(names, _unpack(places).tolist())
     return Release.from_mechanism(
         parameters,
         places if data.unlisted is None else None,
-        drawn.gap_units if gaps else None,
+        gap_units if gaps else None,
         winners,
         domain_from_data=data.domain_from_data,
         domain=data.domain,
     )
 
 
-def _name_winners(names: Any, places: list[int], drawn: _Drawn) -> list[Any]:
-    if not drawn.unlisted:
-        return look_up(names, places)
-    listed, unlisted = len(names), drawn.unlisted
+def _name_winners(names: list[Any], unlisted: list[Any], places: list[int]) -> list[Any]:
+    """The names at these positions, which go on from `names` to `unlisted`."""
+    listed = len(names)
     return [names[place] if place < listed else unlisted[place - listed] for place in places]
 
 
-def _draw(parameters: TopK, data: Prepared) -> _Drawn:
+def _unpack(places: bytes) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    return np.frombuffer(places, dtype=np.int64)
+
+
+def _draw(parameters: TopK, data: Prepared) -> Drawn:
     """Draw the winners and their gaps."""
     kernel, array, unlisted = parameters.kernel, data.kernel_array, data.unlisted
     if kernel is None or array is None:
@@ -415,44 +413,44 @@ def _draw(parameters: TopK, data: Prepared) -> _Drawn:
     if unlisted is not None:
         return _draw_with_unlisted(kernel, array, unlisted, data.threads)
     if data.constant_work:
-        drawn = kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
+        places, gap_units = kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
     else:
-        drawn = kernel.release(array.numbers, in_steps=array.in_steps, threads=data.threads)
-    return _Drawn(*drawn, [])
+        places, gap_units = kernel.release(
+            array.numbers, in_steps=array.in_steps, threads=data.threads
+        )
+    return places, gap_units, []
 
 
 def _draw_with_unlisted(
     kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
-) -> _Drawn:
+) -> Drawn:
     """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
-    drawn, items = kernel.release_with_runs(
+    (places, gap_units), items = kernel.release_with_runs(
         array.numbers,
         runs=[unlisted.as_run(-array.shift)],
         are_listed=unlisted.are_listed,
         in_steps=array.in_steps,
         threads=threads,
     )
-    return _Drawn(*drawn, unlisted.names(items))
+    return places, gap_units, unlisted.names(items)
 
 
-def _draw_by_pool(parameters: TopK, data: Prepared) -> _Drawn:
+def _draw_by_pool(parameters: TopK, data: Prepared) -> Drawn:
     """Draw from numbers too large for the kernel: a pool has the same law, and takes its time."""
     names, unlisted = data.names, data.unlisted
     if unlisted is None:
         pool = CandidatePool(parameters)
         pool.add(data.numbers, None)
         ranking = pool.rank()
-        return _Drawn(np.array(ranking.items, dtype=np.int64).tobytes(), ranking.gap_units, [])
-    pool = CandidatePool(
-        parameters, domain=unlisted.domain, find_listed=unlisted.find_listed, remember_names=False
-    )
+        return np.array(ranking.items, dtype=np.int64).tobytes(), ranking.gap_units, []
+    pool = CandidatePool(parameters, domain=unlisted.domain, find_listed=unlisted.find_listed)
     pool.add(data.numbers, names)
     ranking = pool.rank()
     places = {name: place for place, name in enumerate(names)}
     others = [name for name in ranking.items if name not in places]
     places |= {name: len(names) + i for i, name in enumerate(others)}
     winners = [places[name] for name in ranking.items]
-    return _Drawn(np.array(winners, dtype=np.int64).tobytes(), ranking.gap_units, others)
+    return np.array(winners, dtype=np.int64).tobytes(), ranking.gap_units, others
 
 
 _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.int64})
