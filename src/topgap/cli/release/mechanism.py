@@ -7,14 +7,13 @@ from typing import Any
 
 from topgap.cli.release.request import ReleaseRequest
 from topgap.counting import Domain, Occurring
-from topgap.display.numbers import format_roughly
 from topgap.domains import FromData
 from topgap.domains.cell_text import to_text
 from topgap.estimates import Estimates
 from topgap.estimates.noise import Noise
 from topgap.ledger import Ledger
 from topgap.ledger.charging import NO_CHARGE, PendingCharge, prepare_charge
-from topgap.margins import count_to_stand_out
+from topgap.margins import people_needed
 from topgap.numbers.parse import LEVEL, read_level
 from topgap.parameters import TopK
 from topgap.release import Release, format_domain
@@ -101,10 +100,11 @@ class Mechanism:
             check_domain_size(domain.size, self.parameters.k)
             return []
         check_domain(domain, self.selection)
-        count = format_roughly(count_to_stand_out(self.selection, domain.size))
+        count = people_needed(self.selection, domain.size)
         return [
-            f"The domain is {format_domain(domain.description)}; an item needs a count of about "
-            f"{count} to stand out."
+            f"The domain is {format_domain(domain.description)}; an item needs a count of "
+            f"{count:,} to be named with a probability of 95%, and one that is named need not "
+            f"occur."
         ]
 
     def prepare(self, counts: dict[Any, int]) -> Callable[[], Release | Estimates]:
