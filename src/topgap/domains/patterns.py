@@ -75,7 +75,8 @@ class Texts(Kind):
 
     def find_texts(self, texts: Sequence[Any]) -> list[Any]:
         """For each text of a cell the text itself, if it matches, or ABSENT."""
-        return self.find(texts)
+        matched = self._read_compiled().contains_all([*texts])
+        return [text if matches else ABSENT for text, matches in zip(texts, matched, strict=True)]
 
     def rank(self, member: Any) -> int:
         """How many texts come before."""
