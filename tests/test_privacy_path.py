@@ -54,8 +54,8 @@ LIBRARIES = {
 }  # fmt: skip
 # What these modules may import besides each other; none of it draws, and none sees an answer.
 MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
-    "topgap._core", "topgap.display.text", "topgap.domains", "topgap.errors", "topgap.estimates.noise",
-    "topgap.estimates.result", "topgap.ledger.charging",
+    "topgap._core", "topgap.display.text", "topgap.domains", "topgap.errors",
+    "topgap.estimates.noise", "topgap.estimates.result", "topgap.ledger.charging",
     "topgap.numbers.format", "topgap.release", "topgap.selection", "topgap.sources.columns",
     "topgap.spark.executors", "topgap.user_stacklevel",
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from math import exp, expm1, log
 
 import numpy as np
@@ -57,7 +58,7 @@ def test_gaps_of_a_run_are_geometric_and_its_ranks_uniform(size: int, false_alar
     alarm = false_alarm / 5
     for j, seen in enumerate(gaps, start=1):
         rate = j * parameters.rate
-        assert misfits(seen, [*range(8)], lambda g, rate=rate: geometric(rate, g), alarm) == []
+        assert misfits(seen, [*range(8)], partial(geometric, rate), alarm) == []
 
     def all_at_once(pattern: tuple[bool, ...]) -> Bounds:
         low = high = Fraction(1)
@@ -117,6 +118,4 @@ def test_a_gap_of_another_rate_would_be_seen(false_alarm: float) -> None:
         seen[int(np.frombuffer(units, dtype=np.int64)[0])] += 1
     for factor in (Fraction(4, 5), Fraction(5, 4)):
         rate = factor * parameters.rate
-        assert (
-            misfits(seen, [*range(8)], lambda g, rate=rate: geometric(rate, g), false_alarm) != []
-        )
+        assert misfits(seen, [*range(8)], partial(geometric, rate), false_alarm) != []

@@ -107,7 +107,7 @@ def test_a_run_has_the_law_of_the_list_written_out(
 ) -> None:
     # `misfits_of` finds runs of the law unfit at most as often as it is told.
     probability = partial(law.gap_top_k, written_out(answers), parameters)
-    runs = {at_once: 10_000, by_a_pool: 4_000}.get(way, 1_500)
+    runs = 10_000 if way is at_once else 4_000 if way is by_a_pool else 1_500
     run = partial(way, answers, parameters, DOMAINS[0])
     assert misfits_of(lambda: outcome(run()), runs, probability, false_alarm) == []
 
@@ -191,6 +191,16 @@ def test_answers_of_every_kind_beside_a_run(answers: dict[int, Any]) -> None:
         assert release.items[0] == 5
     else:
         assert 5 not in release.items
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", 1, 100, 10**6])
+@pytest.mark.parametrize("size", [10, 10**6, 2**64, 2**4096], ids=["10", "10^6", "2^64", "2^4096"])
+def test_a_run_is_drawn_at_once_however_little_noise_there_is(size: int, epsilon: Any) -> None:
+    """Where hardly any noise reaches the next whole number, all of a run has this one."""
+    domain = Domain.range(0, size)
+    for answers in ({}, {5: 0}, {5: 1}, dict.fromkeys(range(10), 0), {i: i for i in range(10)}):
+        release = topgap.top_k(answers, 3, epsilon, domain=domain)
+        assert len({*release.items}) == 3
 
 
 def test_arrays_of_every_type_beside_a_run() -> None:

@@ -48,7 +48,7 @@ def check_fit(domain: Domain | FromData, tally: Tally, columns: Sequence[str] | 
     if isinstance(domain, FromData):
         return
     sets = find_sets(domain)
-    if sets is not None and sets.count not in _SIZES:
+    if sets is not None and sets.together not in _SIZES:
         raise ParameterError("Sets of 2 or of 3 items are counted, pairs and triples.")
     items = domain if sets is None else sets.inner
     parts = list_parts(items)

@@ -51,7 +51,7 @@ class OccurringSets(Occurring):
             raise ParameterError(
                 "Precomputed counts do not say who had what; count sets of items from events."
             )
-        self._inner, self._size, self._tally = sets.inner, sets.count, tally
+        self._inner, self._size, self._tally = sets.inner, sets.together, tally
         self._counting = f"counting {self._label}"
         self._create_had(tally.events)
         self._create_sets()

@@ -12,7 +12,7 @@ class Sets(NamedTuple):
     """Sets of so many items of an inner domain."""
 
     inner: Domain
-    count: int
+    together: int
 
 
 def list_parts(domain: Domain) -> list[Domain]:
@@ -29,7 +29,7 @@ def find_sets(domain: Domain) -> Sets | None:
     """The inner domain, and how many of its items go together; None if the domain has no sets.
 
     >>> find_sets(Domain.subsets(["tea", "milk", "rum"], size=2))
-    Sets(inner=<Domain of 3 items>, count=2)
+    Sets(inner=<Domain of 3 items>, together=2)
     """
     kind = domain._kind
     return Sets(_restore(kind.inner), kind.count) if isinstance(kind, Subsets) else None

@@ -58,7 +58,7 @@ together=2)
     if not isinstance(domain, Domain) or domain.is_listed:
         return None
     sets = find_sets(domain)
-    if sets is not None and sets.count not in _SIZES:
+    if sets is not None and sets.together not in _SIZES:
         raise ParameterError("Sets of 2 or of 3 items are counted, pairs and triples.")
     return Rule(domain, domain) if sets is None else Rule(domain, *sets)
 
