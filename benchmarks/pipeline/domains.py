@@ -24,11 +24,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.data import SHARED
-from benchmarks.pipeline.counting import run
 from topgap.counting import MEMORY
 
 MOST_TIMES, LIMIT = 1.3, 1024
@@ -109,10 +110,29 @@ def topgap(path: Path, *options: str) -> list[str]:
     return [command, "release", str(path), *options, "--epsilon", "1", "--quiet"]
 
 
-def measure(commands: dict[str, list[str]], rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """Seconds and MiB of each command, in turn, after one that compiles Python's modules."""
+class Run(NamedTuple):
+    """What a process took, from its start to its end."""
+
+    seconds: float
+    cpu_seconds: float
+    mebibytes: float
+
+
+def run(command: list[str]) -> Run:
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{command} failed")
+    taken = time.perf_counter() - start
+    return Run(taken, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def measure(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Run]]:
+    """What each command takes, in turn, after one that compiles Python's modules."""
     subprocess.run(topgap(Path("none.csv"), "--help"), check=True, stdout=subprocess.DEVNULL)
-    found: dict[str, list[tuple[float, float]]] = {who: [] for who in commands}
+    found: dict[str, list[Run]] = {who: [] for who in commands}
     for _ in range(rounds):
         order = [*commands]
         random.shuffle(order)
@@ -121,16 +141,22 @@ def measure(commands: dict[str, list[str]], rounds: int) -> dict[str, list[tuple
     return found
 
 
-def report(found: dict[str, list[tuple[float, float]]]) -> tuple[float, float]:
+def report(found: dict[str, list[Run]]) -> tuple[float, float]:
     """Print a row for each; return how many times DuckDB's time topgap takes, and its MiB."""
-    for who, runs in found.items():
-        seconds, most = zip(*runs, strict=True)
-        print(f"{who:<28}{statistics.median(seconds):>9.2f} s{max(most):>9.0f} MiB", flush=True)
-    (theirs, ours) = ([seconds for seconds, _ in runs] for runs in found.values())
-    ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
-    times = statistics.median(ours) / statistics.median(theirs)
-    print(f"{'times':<28}{times:>9.2f}   of single rounds {ratios[0]:.2f} to {ratios[-1]:.2f}")
-    return times, max(most for _, most in [*found.values()][1])
+    medians = {who: Run(*map(statistics.median, zip(*runs, strict=True))) for who, runs in
+               found.items()}  # fmt: skip
+    for who, took in medians.items():
+        most = max(run.mebibytes for run in found[who])
+        print(f"{who:<28}{took.seconds:>9.2f} s{took.cpu_seconds:>9.2f} s{most:>9.0f} MiB")
+    theirs, ours = medians.values()
+    ratios = sorted(a.seconds / b.seconds for b, a in zip(*found.values(), strict=True))
+    times = ours.seconds / theirs.seconds
+    print(
+        f"{'times':<28}{times:>9.2f}  {ours.cpu_seconds / theirs.cpu_seconds:>9.2f}   of single "
+        f"rounds {ratios[0]:.2f} to {ratios[-1]:.2f}",
+        flush=True,
+    )
+    return times, max(run.mebibytes for run in [*found.values()][1])
 
 
 def compare_free_text(events: int, words: int, rounds: int, folder: Path) -> tuple[float, float]:
@@ -176,6 +202,7 @@ def main() -> int:
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, DuckDB "
         f"{version('duckdb')}, topgap {version('topgap')}; medians of {rounds}, {MEMORY} for DuckDB"
     )
+    print(f"{'':<28}{'time':>11}{'CPU':>11}{'memory':>13}")
     with tempfile.TemporaryDirectory(prefix="topgap-bench-") as name:
         # As if installed: nothing is compiled anew in each process.
         os.environ |= {"PYTHONPYCACHEPREFIX": name, "PYTHONDONTWRITEBYTECODE": ""}
