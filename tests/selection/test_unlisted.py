@@ -257,6 +257,7 @@ def test_a_check_tells_the_size_of_the_domain() -> None:
     [
         ({"k": 4, "epsilon": 1}, DomainError, "at least 5 items; it has 4"),
         ({"k": 1, "epsilon": "1e-40"}, ParameterError, "take a larger epsilon"),
+        ({"k": 1, "epsilon": "1e40"}, ParameterError, "take a smaller epsilon"),
         ({"k": 1, "epsilon": 1, "constant_work": True}, ParameterError, "leave one of the two"),
         ({"k": 1, "epsilon": 1, "answers": [3, 4]}, ItemsError, "name their items"),
         (

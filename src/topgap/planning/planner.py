@@ -1,6 +1,6 @@
 """The public function `plan`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from topgap.planning.validation import EPSILONS, read_epsilons, read_size
 from topgap.selection.answers import Array, check_enough, read
 from topgap.selection.measurement import Shares
 from topgap.selection.participants import find_participants
-from topgap.selection.unlisted import check_domain_size
+from topgap.selection.unlisted import check_domain_size, leaves_ties
 
 Progress = Callable[[str, float | None], None]
 """Called with what is being done and the share of it that is done."""
@@ -137,11 +137,16 @@ def _read_counts(
     return numbers, size
 
 
-def _check_noise(all_parameters: Iterable[TopK]) -> None:
+def _check_noise(all_parameters: Sequence[TopK]) -> None:
     if any(parameters.kernel is None for parameters in all_parameters):
         raise ParameterError(
             "A plan for a domain needs noise that the kernel's integers can hold; take larger "
             "values of epsilon or a coarser resolution."
+        )
+    if any(map(leaves_ties, all_parameters)):
+        raise ParameterError(
+            "With such small noise too many items of the domain would be equal; take smaller "
+            "values of epsilon."
         )
 
 

@@ -65,7 +65,8 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
 
     Raises:
         DomainError: It has no more than k members.
-        ParameterError: k is too large to be listed, or the noise too large for the kernel.
+        ParameterError: k is too large to be listed, the noise too large for the kernel, or so small
+            that too many members tie.
     """
     check_domain_size(domain.size, parameters.k)
     if parameters.k > MOST_ITEMS:
@@ -75,6 +76,23 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
             "A domain that is not written out needs noise that the kernel's integers can hold; "
             "take a larger epsilon or a coarser resolution."
         )
+    if leaves_ties(parameters):
+        raise ParameterError(
+            "With such small noise too many items of the domain would be equal; take a smaller "
+            "epsilon."
+        )
+
+
+def leaves_ties(parameters: TopK) -> bool:
+    """Whether the noise is so small that many members of a domain lie on the same tick.
+
+    A tick holds up to e^rate times as many members as are needed, and all of them are drawn.
+
+    >>> leaves_ties(TopK(k=1, epsilon=10**9)), leaves_ties(TopK(k=1, epsilon=10**40))
+    (False, True)
+    """
+    kernel = parameters.kernel
+    return kernel is not None and parameters.rate > 2**kernel.refinement
 
 
 def check_domain_size(domain_size: int, k: int) -> None:
