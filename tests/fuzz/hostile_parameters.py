@@ -11,7 +11,6 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from tests.fuzz.hostile_values import MARK, NO_NUMBERS, FailingNumber, any_of, held, in_polars
-from topgap.counting import FROM_DATA, Domain
 
 # ---------------------------------------------------------------- names
 
@@ -78,21 +77,6 @@ def names(draw: st.DrawFn) -> Any:
         )
     listed = draw(st.lists(ODD_NAMES, max_size=8))
     holders = [list, tuple, pd.Index, pa.array, in_polars, np.array, iter, pd.Series]
-    return held(draw(st.sampled_from(holders)), listed)
-
-
-@st.composite
-def domains(draw: st.DrawFn) -> Any:
-    """Public lists of items, or None; many of them of names that the answers have."""
-    luck = draw(st.integers(0, 9))
-    if luck < 5:
-        return None
-    if luck == 5:
-        return draw(st.one_of(names(), st.sampled_from([FROM_DATA, "flu", {1, 2}, range(10**12)])))
-    names_of_answers = st.integers(0, 9).map(lambda number: f"item {number}")
-    common = st.one_of(names_of_answers, names_of_answers, st.integers(0, 9), NAMES)
-    listed = draw(st.lists(common, max_size=12, unique_by=id))
-    holders = [list, tuple, pd.Index, pa.array, np.array, iter, pd.Series, Domain]
     return held(draw(st.sampled_from(holders)), listed)
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 import topgap
-from tests.fuzz import hostile_parameters, hostile_values
+from tests.fuzz import hostile_domains, hostile_parameters, hostile_values
 from tests.fuzz.judge import Judge, check_hidden
 from tests.fuzz.well_formed import is_release
-from topgap import Selector, TopK, _core, reference
+from topgap import Domain, Selector, TopK, _core, reference
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -37,7 +37,7 @@ def releasing(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "answers": draw(hostile_values.answers()),
         "items": draw(hostile_parameters.names()),
-        "domain": draw(hostile_parameters.domains()),
+        "domain": draw(hostile_domains.domains()),
         "parameters": draw(hostile_parameters.parameters()),
         "gaps": draw(hostile_parameters.NO_FLAGS if luck == 1 else hostile_parameters.FLAGS),
         "threads": draw(hostile_parameters.NO_THREADS if luck == 2 else hostile_parameters.THREADS),
@@ -55,14 +55,14 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
     domain = given["domain"]
     how = {"items": given["items"], "threads": given["threads"], "domain": domain}
     more = {**how, "gaps": given["gaps"], "constant_work": given["constant_work"]}
+    count = _count(answers if domain is None else domain)
     made = call("topgap.top_k", RELEASING, topgap.top_k, answers, **chosen, **how)
     if made is not None:
-        is_release(made, answers=_count(answers if domain is None else domain))
+        is_release(made, answers=count)
+        assert not isinstance(domain, Domain) or all(item in domain for item in made.items)
     made = call("topgap.noisy_max", RELEASING, topgap.noisy_max, answers, **few, **more)
     if made is not None:
-        is_release(
-            made, answers=_count(answers if domain is None else domain), gaps=bool(given["gaps"])
-        )
+        is_release(made, answers=count, gaps=bool(given["gaps"]))
         assert len(made) == 1
     parameters = call("topgap.TopK", PARAMETERS, TopK, **chosen)
     if parameters is None:
@@ -75,9 +75,7 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
     release = call("topgap.select", RELEASING, topgap.select, parameters, answers, **more)
     assert (checked is None) == (release is None), "a check refuses what the release does"
     if release is not None:
-        is_release(
-            release, answers=_count(answers if domain is None else domain), gaps=bool(given["gaps"])
-        )
+        is_release(release, answers=count, gaps=bool(given["gaps"]))
     estimates = call(
         "topgap.top_k_with_estimates", RELEASING, topgap.top_k_with_estimates,
         answers, **chosen, **how, selection_share=given["share"],
@@ -86,7 +84,7 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
         assert type(estimates) is topgap.Estimates
         assert len(estimates.measurements) == parameters.k
         assert estimates.epsilon == parameters.epsilon
-        is_release(estimates.release, answers=_count(answers if domain is None else domain))
+        is_release(estimates.release, answers=count)
 
 
 def is_parameters(parameters: TopK) -> None:
@@ -101,6 +99,8 @@ def is_parameters(parameters: TopK) -> None:
 
 
 def _count(answers: Any) -> int | None:
+    if isinstance(answers, Domain):
+        return answers.size
     try:
         return len(answers)
     except TypeError:
@@ -158,6 +158,7 @@ _STEPS = st.sampled_from(
 @st.composite
 def selecting(draw: st.DrawFn) -> dict[str, Any]:
     """What two selectors go through."""
+    domain = draw(hostile_domains.domains())
     chosen = draw(hostile_parameters.parameters(good=True))
     steps = []
     for step in draw(st.lists(_STEPS, min_size=2, max_size=7)):
@@ -176,6 +177,8 @@ def selecting(draw: st.DrawFn) -> dict[str, Any]:
         if draw(st.integers(0, 7))
         else draw(hostile_parameters.parameters(good=True)),
         "odd": draw(hostile_parameters.ANYTHING),
+        "domain": domain,
+        "other domain": domain if draw(st.integers(0, 7)) else draw(hostile_domains.domains()),
         "gaps": draw(hostile_parameters.FLAGS),
         "threads": draw(hostile_parameters.THREADS),
         "steps": steps,
@@ -189,7 +192,12 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
     others = call("topgap.TopK", PARAMETERS, TopK, **given["other"])
     if parameters is None or others is None:
         return
-    selector, other = Selector(parameters), Selector(others)
+    domain = given["domain"] if hasattr(given["domain"], "__len__") else None  # not used up
+    making = (*PARAMETERS, DomainError)
+    selector = call("topgap.Selector", making, Selector, parameters, domain=domain)
+    other = call("topgap.Selector", making, Selector, others, domain=given["other domain"])
+    if selector is None or other is None:
+        return
     refusals = (*REFERRING, SelectorError)
     number = 0
     for step, answers, named, odd in given["steps"]:
@@ -199,6 +207,10 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
             items: Any = odd
             if count is not None:  # names that no other part has
                 items = [f"{number} {each}" for each in range(count)]
+                if named == 2 and to.domain is not None:  # though a small domain has not so many
+                    first = number * count
+                    places = [(first + each) % to.domain.size for each in range(count)]
+                    items = to.domain.unrank_all(places)
                 number += 1
             add = to.add
             call("topgap.Selector.add", refusals, add, answers, items, threads=given["threads"])
@@ -209,7 +221,10 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
             table = call("topgap.Selector.to_arrow", refusals, selector.to_arrow)
             reading = Selector.from_arrow
             if table is not None:
-                moved = call("topgap.Selector.from_arrow", refusals, reading, parameters, table)
+                moved = call(
+                    "topgap.Selector.from_arrow", refusals, reading,
+                    parameters, table, domain=selector.domain,
+                )  # fmt: skip
                 # A name that is no number or text may come back as another.
                 selector = selector if moved is None else moved
             call("topgap.Selector.from_arrow", refusals, reading, others, given["odd"])
@@ -224,6 +239,9 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
             )
             if release is not None:
                 is_release(release, gaps=bool(given["gaps"]))
+                assert selector.domain is None or all(
+                    item in selector.domain for item in release.items
+                )
                 assert selector.release(gaps=release.gaps is not None) is release
         assert repr(selector)
         assert selector.parameters == parameters

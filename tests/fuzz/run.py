@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.fuzz import accounts, commands, datasets, documents, laws, releases, sources
+from tests.fuzz import accounts, commands, datasets, documents, domains, laws, releases, sources
 from tests.fuzz.judge import Judge
 
 MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "opendp", "planning",
@@ -35,7 +35,7 @@ MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "op
 VALUES = {
     "topgap.auditing.MechanismAudit", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
-    "topgap.counting.Counts", "topgap.datasets.Dataset",
+    "topgap.counting.Counts", "topgap.counting.Occurring", "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
     "topgap.ledger.Verification", "topgap.Check",
     "topgap.planning.DomainPlan", "topgap.planning.DomainRow", "topgap.planning.Figure",
@@ -68,6 +68,7 @@ SCENARIOS = {
     "selectors": Scenario(releases.selecting, releases.fuzz_selector, 120),
     "reference": Scenario(releases.referring, releases.fuzz_reference, 100),
     "compiled": Scenario(releases.compiled, releases.fuzz_compiled, 150),
+    "domains": Scenario(domains.describing, domains.fuzz_domains, 60),
     "showing": Scenario(documents.showing, documents.fuzz_showing, 80),
     "reading": Scenario(documents.reading, documents.fuzz_reading, 150),
     "estimating": Scenario(documents.estimating, documents.fuzz_estimating, 60),

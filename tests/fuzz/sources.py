@@ -14,10 +14,10 @@ import pyarrow.ipc
 import pyarrow.parquet
 from hypothesis import strategies as st
 
-from tests.fuzz import hostile_parameters, hostile_values
+from tests.fuzz import hostile_domains, hostile_parameters, hostile_values
 from tests.fuzz.judge import Judge
 from tests.fuzz.well_formed import is_release
-from topgap import counting, streams
+from topgap import Domain, counting, streams
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -65,6 +65,13 @@ _COLUMNS = st.one_of(
     st.just([hostile_values.MARK, 2**63 - 1, -1]),
     st.lists(hostile_parameters.NAMES, min_size=3, max_size=3),
 )
+_FITTING = [
+    Domain.range(0, 10), Domain.range(0, 10**400), Domain.pattern("[a-z]{3,4}"),
+    Domain.strings("a-z0-9", max_length=30), Domain.subsets(["flu", "cold", "7"], size=2),
+    Domain.product(Domain.pattern("[a-z]{3,4}|[0-9]"), Domain.range(0, 2**40)),
+    Domain.product(["flu", "cold"], range(10)), Domain.subsets(Domain.range(0, 10**9), size=3),
+]  # fmt: skip
+"""Domains that have items of what is counted."""
 
 
 def _frame(library: Any, table: Any) -> Any:
@@ -95,24 +102,29 @@ def _arrow(data: bytes, table: Any) -> bytes:
     return whole if len(data) % 3 else whole[: len(whole) - 4 * len(data)] + data
 
 
+def _write(cell: Any) -> str:
+    try:
+        return str(cell)
+    except Exception:  # of a number too long, or what has no text
+        return type(cell).__name__
+
+
 @st.composite
 def sources(draw: st.DrawFn) -> dict[str, Any]:
     """Bytes, in a file of some name or in memory, or a table."""
     table = {"who": draw(_COLUMNS), "what": draw(_COLUMNS)}
-    if draw(st.booleans()):  # one that can be released from, and counted
+    good = draw(st.booleans())
+    if good:  # one that can be released from, and counted
         table = {
             "who": draw(_GOOD),
             "what": draw(st.sampled_from([["flu", "cold", "7"], [7, 8, 9]])),
         }
     data = draw(_BYTES)
-    kind = draw(
-        st.sampled_from(
-            ["file", "memory", "parquet", "arrow", "gzip", pd.DataFrame, pl.DataFrame, pa.table]
-        )
-    )
+    tables = ["parquet", "arrow", pd.DataFrame, pl.DataFrame, pa.table]
+    kind = draw(st.sampled_from(tables if good else [*tables, "file", "memory", "gzip"]))
     if kind is pl.DataFrame:
         table = {
-            name: [str(each).encode("utf-8", "replace").decode() for each in cells]
+            name: [_write(each).encode("utf-8", "replace").decode() for each in cells]
             for name, cells in table.items()
         }
     return {
@@ -139,12 +151,17 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
         else None,
         "columns": draw(
             st.sampled_from(
-                [("who", "what")] * 6
+                [("who", "what")] * (30 if good else 6)
                 + [("what", "who"), ("1", "2"), ("who", "who"), ("x", ""), ('"', "who")]
+                + [("who", ["what"]), ("who", ["what", "who"]), ("who", ["what", "what"])]
+                + [("who", []), (["who"], "what"), ("who", ["x", 7]), ("who", ("what", "who"))]
             )
         ),
+        "together": draw(st.sampled_from([None] * 8 + [2, 2, 3, 4, 0, True, "2", 2.0])),
         "domain": draw(
-            st.sampled_from(
+            st.one_of(hostile_domains.made(), *[st.sampled_from(_FITTING)] * 3)
+            if draw(st.booleans())
+            else st.sampled_from(
                 [
                     ["flu", "cold"],
                     range(3),
@@ -223,6 +240,7 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
                 person=person,
                 item=item,
                 domain=domain,
+                together=given["together"],
                 **how,
             ),
             call(
@@ -241,6 +259,7 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
                 counting.count_transactions,
                 _opened(given, folder),
                 domain=domain,
+                together=given["together"],
             ),
         ]
         for counts in found:
@@ -248,8 +267,23 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
                 assert type(counts) is counting.Counts
                 assert counts.domain_from_data is (domain is counting.FROM_DATA)
                 assert all(type(count) is int and 0 <= count < 2**63 for count in counts.values())
+            if counts is not None and counts.domain is not None:
+                assert not counts.domain.is_listed
+                assert counts.domain.find([*counts]) == [*counts]
+        if isinstance(domain, Domain):
+            call(
+                "topgap.counting.counted_items",
+                COUNTING,
+                _read_occurring,
+                call,
+                _opened(given, folder),
+                person=person,
+                item=item,
+                domain=domain,
+                **how,
+            )
         listed = call("topgap.counting.Domain", (DomainError,), counting.Domain, given["domain"])
-        if listed is not None:
+        if listed is not None and listed.is_listed:
             assert len(listed) == len(listed.names) == len(listed.texts) > 0
         # A domain is public, and may be shown.
         is_marked = str(hostile_values.MARK).encode() in given["data"]
@@ -261,11 +295,30 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
         assert form in (None, *counting.FORMATS)
 
 
+def _read_occurring(call: Judge, source: Any, **how: Any) -> None:
+    """Read what occurs of a domain in batches, and look for some of its items."""
+    with counting.counted_items(source, **how) as occurring:
+        reading = "topgap.counting.Occurring.batches"
+        batches = call(reading, (), lambda: [*occurring.batches()])
+        counts = call("topgap.counting.Occurring.to_counts", (), occurring.to_counts)
+        assert batches is not None
+        assert counts is not None
+        names = [name for batch in batches for name in batch.names]
+        assert occurring.count == len(counts) == len(names) == len({*names})
+        domain = occurring.domain
+        assert domain.find(names) == names
+        others = {domain.unrank(place) for place in range(min(5, domain.size))}.difference(names)
+        sought = [*names, *others]
+        found = call("topgap.counting.Occurring.find", (), occurring.find, sought)
+        assert found == {*names}
+
+
 def fuzz_streams(given: dict[str, Any], call: Judge) -> None:
     """Release from rows, part by part."""
     item, count = given["columns"]
     how = {"item": count, "count": item}
-    refusals = (*STREAMING, AnswersTypeError)
+    refusals = (*STREAMING, AnswersTypeError, DomainError)
+    domain = given["domain"] if isinstance(given["domain"], Domain) else None
     with tempfile.TemporaryDirectory() as folder:
         made = call(
             "topgap.streams.top_k",
@@ -274,10 +327,12 @@ def fuzz_streams(given: dict[str, Any], call: Judge) -> None:
             _opened(given, folder),
             **given["parameters"],
             **how,
+            domain=domain,
             gaps=given["gaps"],
         )
         if made is not None:
             is_release(made, gaps=bool(given["gaps"]))
+            assert domain is None or all(item in domain for item in made.items)
         estimates = call(
             "topgap.streams.top_k_with_estimates",
             refusals,
@@ -285,6 +340,7 @@ def fuzz_streams(given: dict[str, Any], call: Judge) -> None:
             _opened(given, folder),
             **given["parameters"],
             **how,
+            domain=domain,
             selection_share=given["share"],
         )
         if estimates is not None:
