@@ -8,10 +8,11 @@ output tells so much that the map could hardly say less.
 import inspect
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import ceil, floor, inf, isinf, nan, nextafter
 from typing import Any, NamedTuple
 
@@ -24,8 +25,15 @@ from hypothesis import strategies as st
 import topgap
 from tests.checking.mutants import Mutant, mutated
 from tests.test_privacy_path import offences
-from topgap import Release, TopK, law
-from topgap.errors import AnswersError, ItemsError, ParameterError, ParameterTypeError
+from topgap import Domain, Release, TopK, law
+from topgap.counting import FROM_DATA
+from topgap.errors import (
+    AnswersError,
+    DomainError,
+    ItemsError,
+    ParameterError,
+    ParameterTypeError,
+)
 from topgap.opendp import constructors, domains, privacy_map, then_top_k
 
 # In OpenDP types are missing here and there, and in what it makes.
@@ -54,6 +62,11 @@ def floats() -> Any:
 
 def keyed(key: str = "String", **value: Any) -> Any:
     return dp.map_domain(dp.atom_domain(T=key), dp.atom_domain(**(value or {"T": "i64"})))
+
+
+def dicts() -> Any:
+    """Made within a test, for OpenDP's features must be enabled."""
+    return dp.user_domain("dicts of counts", lambda counts: isinstance(counts, dict))
 
 
 def rows() -> Any:
@@ -166,9 +179,10 @@ def test_keys_may_be_of_another_type(key: str, items: Any) -> None:
     )
 
 
-def test_the_list_of_items_is_read_once() -> None:
+@pytest.mark.parametrize("name", ["items", "domain"])
+def test_the_list_of_items_is_read_once(name: str) -> None:
     items = [*TREES]
-    measurement = make_top_k(keyed(), dp.linf_distance(T="i64"), PURE, 1, 1, items=items)
+    measurement = make_top_k(keyed(), dp.linf_distance(T="i64"), PURE, 1, 1, **{name: items})
     items.reverse()
     assert measurement({"ash": 10**6}).indices.tolist() == [0]
 
@@ -189,6 +203,100 @@ def test_the_noise_has_the_scale_that_was_asked_for(domain: Any, kind: str, scal
     assert loss <= nextafter(float(parameters.epsilon), inf)
     if kind != "l1" or whole:
         assert loss >= float(parameters.epsilon) / (1 if kind != "l01inf" or whole else 2)
+
+
+# Domains that are not written out
+
+PAIRS = Domain.subsets(["tea", "milk", "rum"], size=2)
+
+
+@pytest.mark.parametrize(
+    ("input_domain", "domain", "member", "winner"),
+    [
+        (keyed(), Domain.pattern("[A-Z][0-9]{2}"), "E11", "E11"),
+        (keyed(), Domain.strings("a-z", max_length=40), "oak", "oak"),
+        (keyed(), Domain(TREES), "oak", "oak"),
+        (keyed(), tuple(TREES), "oak", "oak"),
+        (keyed("i64"), Domain.range(0, 10**30), 10**12, 10**12),
+        (keyed("i64"), range(9), 8, 8),
+        (dicts, PAIRS, ("rum", "tea"), ("tea", "rum")),
+        (dicts, Domain.product(TREES, Domain.range(0, 10**12)), ("oak", 7.0), ("oak", 7)),
+    ],
+    ids=["pattern", "strings", "list", "tuple", "range", "Python's range", "subsets", "product"],
+)
+def test_of_a_domain_of_any_kind_the_members_take_part(
+    input_domain: Any, domain: Any, member: Any, winner: Any
+) -> None:
+    """In the domain's spelling; nobody else, whatever their count is."""
+    metric = dp.l01inf_distance(dp.absolute_distance(T="i64"))
+    space = dicts() if input_domain is dicts else input_domain
+    measurement = make_top_k(space, metric, PURE, k=1, scale=1, domain=domain)
+    other = -(10**6) if isinstance(member, int) else "no member"
+    release = measurement({member: 10**6, other: 10**9})
+    assert release.items == (winner,)
+    assert type(release.items[0]) is type(winner)
+    size = domain.size if isinstance(domain, Domain) else len(domain)
+    assert release.domain.size == size
+    assert measurement({}).items[0] in domain  # members that do not occur count 0
+
+
+def test_members_that_do_not_occur_count_0() -> None:
+    """Of 10^12 noises of mean 1 one exceeds 5,000 with probability 10^12·e^-5000."""
+    measurement = make_top_k(
+        keyed("i64"), dp.linf_distance(T="i64"), PURE, 2, 1, domain=Domain.range(0, 10**12)
+    )
+    release = measurement({5: 10**6, 6: -(10**6)})
+    assert release.items[0] == 5
+    assert release.items[1] not in (5, 6)
+    assert round(release.gaps[0], -4) == 10**6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    "input_domain", [keyed(), keyed(T="f64", nan=False), dicts], ids=["integers", "floats", "dicts"]
+)
+def test_a_domain_costs_what_a_vector_costs(input_domain: Any, kind: str, whole: bool) -> None:
+    """Of a user_domain OpenDP does not know that its counts are integers, and so neither do we."""
+    metric = KINDS[kind].metric("i64" if whole else "f64")
+    codes = Domain.pattern("[A-Z][0-9]{2}")
+    space = dicts() if input_domain is dicts else input_domain
+    measurement = make_top_k(space, metric, PURE, 3, "7/2", domain=codes)
+    for each in (0, 1, 2, 5):
+        number = each if whole else each / 4
+        d_in = (3, 2 * number, number) if kind == "l01inf" else number
+        exact = exact_loss(kind, d_in, 3, Fraction(7, 2), 10, whole=input_domain == keyed())
+        check_map(measurement.map, exact, d_in)
+
+
+def test_a_domain_chains_after_counts_of_whatever_is_there() -> None:
+    codes = Domain.pattern(r"[A-Z][0-9]{2}(\.[0-9]{1,2})?")
+    chain = dp.t.make_count_by(*rows()) >> then_top_k(PURE, 2, 4, domain=codes)
+    data = ["E11.9"] * 10**4 + ["J45"] * 5_000 + ["typo"] * 10**5
+    assert chain(data).items == ("E11.9", "J45")
+    assert {*chain([]).items} <= {*codes}
+    assert [chain.map(d_in) for d_in in range(4)] == [0.0, 0.5, 1.0, 1.5]
+    then = then_top_k(PURE, 1, 4, domain=iter(TREES))
+    for _ in range(2):
+        assert (dp.t.make_count_by(*rows()) >> then)(ROWS).items == ("oak",)
+
+
+def test_pairs_chain_after_a_transformation_of_ones_own() -> None:
+    """Which counts persons: one person more moves each count by 1 at most, and all one way."""
+    orders = dp.t.make_user_transformation(
+        dp.user_domain("orders", lambda orders: isinstance(orders, list)),
+        dp.symmetric_distance(),
+        dicts(),
+        dp.linf_distance(T="i64", monotonic=True),
+        lambda orders: Counter(pair for order in orders for pair in combinations(order, 2)),
+        lambda d_in: d_in if d_in <= 1 else 2**31 - 1,
+    )
+    chain = orders >> then_top_k(PURE, 1, 2, domain=PAIRS)
+    assert chain([["tea", "rum"]] * 10**3 + [["tea", "beer"]] * 10**4).items == (("tea", "rum"),)
+    assert chain.map(1) == 0.5
+    # Each member needs one key.
+    with pytest.raises(dp.OpenDPException, match="An item of the domain has two answers"):
+        chain([["tea", "rum"], ["rum", "tea"]])
 
 
 # What it costs
@@ -607,11 +715,26 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"items": 3}, ItemsError, "items must be a list of names, not int"),
     ({"items": ["ash", "ash"]}, ItemsError, "Two items have the same name"),
     ({"input_domain": integers(3), "items": TREES}, ItemsError, "There are 4 items for 3 answers"),
-    ({"input_domain": keyed()}, ItemsError, "a secret of the data; give items="),
+    ({"input_domain": keyed()}, ItemsError, "a secret of the data; give domain="),
     ({"input_domain": keyed(), "items": ["ash"]}, AnswersError, "need at least 2 answers"),
     ({"input_domain": keyed(), "items": ["ash", 3]}, ItemsError, "of type String"),
     ({"input_domain": keyed("i32"), "items": [3, True]}, ItemsError, "of type i32"),
     ({"input_domain": keyed("bool"), "items": [0, 1]}, ItemsError, "of type bool"),
+    ({"domain": TREES}, DomainError, "A vector names no items, so no domain can be given"),
+    ({"input_domain": dicts}, ItemsError, "a secret of the data; give domain="),
+    ({"input_domain": keyed(), "domain": TREES, "items": TREES}, ItemsError, "domain= alone"),
+    ({"input_domain": keyed(), "domain": FROM_DATA}, DomainError, "holds for public items alone"),
+    ({"input_domain": keyed(), "domain": "ash"}, DomainError, "A str is no list of items"),
+    ({"input_domain": keyed(), "domain": ["ash"]}, DomainError, "must have at least 2 items"),
+    ({"input_domain": keyed(), "domain": ["ash", 3]}, ItemsError, "of type String"),
+    ({"input_domain": keyed(), "domain": Domain.range(0, 9)}, ItemsError, "of type String"),
+    ({"input_domain": keyed(), "domain": PAIRS}, ItemsError, "give a user_domain of dicts"),
+    ({"input_domain": dicts, "domain": PAIRS, "k": 3}, DomainError, "at least 4 items"),
+    (
+        {"input_domain": keyed("i64"), "domain": Domain.range(0, 10**12), "scale": "1e30"},
+        ParameterError,
+        "needs noise that the kernel's integers can hold",
+    ),
 ]
 
 
@@ -620,6 +743,8 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(
     given: dict[str, Any], error: type[Exception], sentence: str
 ) -> None:
     arguments = {**SPACE, "output_measure": PURE, "k": 1, "scale": 1, **given}
+    if arguments["input_domain"] is dicts:
+        arguments["input_domain"] = dicts()
     with pytest.raises(error, match=sentence) as refused:
         make_top_k(**arguments)
     assert type(refused.value) is error

@@ -3,7 +3,7 @@
     make_top_k(input_domain, input_metric, output_measure, k, scale, …)  a Measurement
     then_top_k(output_measure, k, scale, …)                              the same after `>>`
 
-Answers come as a vector, or as a map of keys of which a public list takes part. The output is a
+Answers come as a vector, or as a map that holds what occurs of a public domain. The output is a
 `Release`, and the privacy map is right for every distance; docs/opendp.md shows and tells.
 """
 

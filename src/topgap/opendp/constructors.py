@@ -16,7 +16,8 @@ from opendp.mod import (
     assert_features,
 )
 
-from topgap.errors import ItemsError, ParameterError, ParameterTypeError
+from topgap.domains import FromData
+from topgap.errors import DomainError, ItemsError, ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 from topgap.opendp.domains import DomainInfo, read_domain
 from topgap.opendp.privacy_map import PrivacyMap, read_metric
@@ -25,6 +26,7 @@ from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.item_names import check_names, to_list
 from topgap.selection.mechanism import select
+from topgap.selection.participants import find_participants
 
 
 def make_top_k(
@@ -37,6 +39,7 @@ def make_top_k(
     resolution: "Number" = "1/10",
     gaps: bool = True,
     items: object = None,
+    domain: object = None,
 ) -> Measurement:
     """Make an OpenDP Measurement: the k largest answers, and the gap from each to the next.
 
@@ -46,7 +49,8 @@ def make_top_k(
     OpenDPException with topgap's sentence in it.
 
     Args:
-        input_domain: `vector_domain` or `map_domain` of integers, or of floats without NaN.
+        input_domain: `vector_domain` or `map_domain` of integers, or of floats without NaN; or a
+            `user_domain` of dicts, for keys that no `map_domain` has, such as tuples.
         input_metric: `linf_distance`, with `monotonic=True` if no answer rises while another falls;
             `l1_distance`; or `l01inf_distance` of `absolute_distance`. Vectors of different lengths
             are infinitely far apart, so how many answers there are is no secret.
@@ -54,18 +58,21 @@ def make_top_k(
         k: How many winners are named; less than the number of answers.
         scale: The mean β of the noise. At a distance of d the loss is k·d/β, d being rounded up to
             a multiple of the resolution, and twice that by `linf_distance` unless it is monotonic;
-            by the other metrics a step of the resolution comes on top for floats. This and the
-            resolution may be an int, Fraction, Decimal, string such as `"1/3"`, or a float, which
-            means its shortest decimal.
+            by the other metrics a step of the resolution comes on top for floats and for a
+            `user_domain`. This and the resolution may be an int, Fraction, Decimal, string such as
+            `"1/3"`, or a float, which means its shortest decimal.
         resolution: Gaps are multiples of this; one divided by an integer.
         gaps: Whether the gaps are released; they cost no privacy.
-        items: The items' names, distinct and known to everyone. Of a map just these keys take part,
-            with 0 for those that are missing. Of a vector they name the positions.
+        items: The names of a vector's positions, distinct and known to everyone. With a map, the
+            same as a list by `domain`.
+        domain: The public items of a map, more than k: a `topgap.Domain` of any kind, or a list.
+            Exactly its members take part, those that have no key with 0; other keys are left out.
 
     Raises:
         ParameterError, ParameterTypeError: An argument cannot be used, or OpenDP's features are not
             enabled; the sentence says what to do.
-        ItemsError: The items cannot be used, or a map comes without any.
+        ItemsError: The items cannot be used, or no key can equal them, or a map comes without any.
+        DomainError: The domain is no list or rule of more than k items, or comes with a vector.
         AnswersError: There are no more than k answers.
 
     >>> import opendp.prelude as dp
@@ -95,13 +102,23 @@ def make_top_k(
     noise = read_parameter(scale, "scale")
     sides = 1 if one_sided else 2
     parameters = TopK(k, sides * k / noise, resolution=resolution, monotonic=one_sided)
-    names = _read_items(items, holding, k)
-    of_them: Any = _release_vector if holding.keys is None else _release_map
+    gaps = read_flag(gaps, "gaps")
+    release: Any
+    if holding.keys is None:
+        if domain is not None:
+            raise DomainError(
+                "A vector names no items, so no domain can be given with it; give a map_domain, or "
+                "name the positions by items=."
+            )
+        release = partial(_release_vector, parameters, _read_items(items, holding, k), gaps=gaps)
+    else:
+        members = _read_members(items, domain, holding, parameters)
+        release = partial(_release_map, parameters, members, gaps=gaps)
     return make_user_measurement(
         input_domain,
         input_metric,
         output_measure,
-        partial(of_them, parameters, names, gaps=read_flag(gaps, "gaps")),
+        release,
         PrivacyMap(parameters, closeness, holding.whole),
     )
 
@@ -114,18 +131,21 @@ def then_top_k(
     resolution: "Number" = "1/10",
     gaps: bool = True,
     items: object = None,
+    domain: object = None,
 ) -> Any:
     """What `make_top_k` makes, for the domain and the metric of what stands before it.
 
     >>> import opendp.prelude as dp
     >>> dp.enable_features("contrib", "honest-but-curious")
     >>> count = dp.t.make_count_by(dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance())
-    >>> measurement = count >> then_top_k(dp.max_divergence(), 1, 2, items=["ash", "elm", "oak"])
+    >>> measurement = count >> then_top_k(dp.max_divergence(), 1, 2, domain=["ash", "elm", "oak"])
     >>> measurement(["oak"] * 10**3).items, measurement.map(1)
     (('oak',), 0.5)
     """
     if isinstance(items, Iterator):  # which can be read once, and this may be used often
         items = [*items]
+    if isinstance(domain, Iterator):
+        domain = [*domain]
     return _PartialConstructor(  # type: ignore[no-untyped-call]
         lambda input_domain, input_metric: make_top_k(
             input_domain,
@@ -136,6 +156,7 @@ def then_top_k(
             resolution=resolution,
             gaps=gaps,
             items=items,
+            domain=domain,
         )
     )
 
@@ -146,19 +167,13 @@ def _release_vector(
     return select(parameters, answers, names, gaps=gaps)
 
 
-def _release_map(parameters: TopK, names: tuple[Any, ...], answers: Any, *, gaps: bool) -> Release:
-    ordered = [answers.get(name, 0) for name in names]
-    return select(parameters, ordered, names, gaps=gaps)
+def _release_map(parameters: TopK, members: object, answers: Any, *, gaps: bool) -> Release:
+    return select(parameters, answers, domain=members, gaps=gaps)
 
 
 def _read_items(items: object, holding: DomainInfo, k: int) -> tuple[Any, ...] | None:
     """The names, if there are any, and if there are enough of what they name."""
     if items is None:
-        if holding.keys is not None:
-            raise ItemsError(
-                "Which keys a map has is a secret of the data; "
-                "give items=, the public list of those that take part."
-            )
         if holding.size is not None:
             check_enough(holding.size, k)
         return None
@@ -169,9 +184,32 @@ def _read_items(items: object, holding: DomainInfo, k: int) -> tuple[Any, ...] |
         count = len(items) if isinstance(items, Sized) else 0
     names = tuple(to_list(check_names(items, count)))
     check_enough(count, k)
-    if holding.keys is not None:
-        holding.check_keys(names)
     return names
+
+
+def _read_members(items: object, domain: object, holding: DomainInfo, parameters: TopK) -> object:
+    """The public items of which a map holds those that occur, as `select` takes them."""
+    if domain is None:
+        if items is None:
+            raise ItemsError(
+                "Which keys a map has is a secret of the data; "
+                "give domain=, the public items that take part."
+            )
+        domain = _read_items(items, holding, parameters.k)
+    elif items is not None:
+        raise ItemsError("items and domain both say which keys take part; give domain= alone.")
+    if isinstance(domain, FromData):
+        raise DomainError(
+            "The privacy map holds for public items alone, so FROM_DATA cannot be the domain; "
+            "give a list or a topgap.Domain."
+        )
+    # What is wrong with the domain comes out before there are any answers.
+    found = find_participants({}, None, domain, parameters)
+    if found.unlisted is None:
+        holding.check_keys(found.names)
+        return found.names  # read once, whatever becomes of the list
+    holding.check_keys([found.unlisted.domain.unrank(0)])  # by a rule, all are of one type
+    return domain
 
 
 def _require_features() -> None:

@@ -1,5 +1,6 @@
 """What an OpenDP domain holds: a vector of answers, or a map from keys to answers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from topgap.numbers.parse import is_whole
 
 _WHOLE = {"u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64"}
 _FLOATS = {"f32", "f64"}
+_ANY = "ExtrinsicObject"  # what a user_domain holds; OpenDP does not look into it
 
 
 @dataclass(frozen=True)
@@ -17,16 +19,17 @@ class DomainInfo:
     """What the members of a domain are.
 
     Attributes:
-        whole: Whether all answers are integers.
+        whole: Whether all answers are known to be integers.
         size: How many answers a vector has; None if that is open, or they are keyed.
-        keys: OpenDP's name for the type of the keys; None for a vector.
+        keys: OpenDP's name for the type of the keys, or of the dict of a `user_domain`; None for a
+            vector.
     """
 
     whole: bool
     size: int | None
     keys: str | None
 
-    def check_keys(self, names: tuple[Any, ...]) -> None:
+    def check_keys(self, names: Sequence[Any]) -> None:
         """Refuse names that no key can be equal to, for they would count 0 whatever the data.
 
         Raises:
@@ -34,7 +37,8 @@ class DomainInfo:
         """
         if not all(_is_key(name, self.keys) for name in names):
             raise ItemsError(
-                f"Each item must be a key as the domain has them, of type {self.keys}."
+                f"Each item must be a key as input_domain has them, of type {self.keys}; for items "
+                f"of another type, such as tuples, give a user_domain of dicts."
             )
 
 
@@ -43,7 +47,8 @@ def read_domain(domain: object) -> DomainInfo:
 
     Raises:
         ParameterTypeError: `domain` is no Domain of OpenDP.
-        ParameterError: Its members are no vectors or maps of numbers, or may hold NaN.
+        ParameterError: Its members are no vectors or maps of numbers, or may hold NaN. What a
+            `user_domain` holds is not known before it comes.
 
     >>> from opendp.domains import atom_domain, map_domain, vector_domain
     >>> read_domain(vector_domain(atom_domain(T="i32"), size=9))
@@ -57,11 +62,13 @@ def read_domain(domain: object) -> DomainInfo:
             f"vector_domain(atom_domain(T='i32')), not {type(domain).__name__}."
         )
     carrier: Any = domain.carrier_type
+    if carrier == _ANY:
+        return DomainInfo(whole=False, size=None, keys=_ANY)
     holds = getattr(carrier, "origin", None)
     if holds not in ("Vec", "HashMap") or carrier.args[-1] not in _WHOLE | _FLOATS:
         raise ParameterError(
             "input_domain must be a vector_domain or a map_domain of numbers, "
-            "such as vector_domain(atom_domain(T='i32'))."
+            "such as vector_domain(atom_domain(T='i32')), or a user_domain of dicts."
         )
     if "nan=true" in str(domain):
         raise ParameterError(
@@ -74,6 +81,8 @@ def read_domain(domain: object) -> DomainInfo:
 
 
 def _is_key(name: object, keys: str | None) -> bool:
+    if keys == _ANY:
+        return True
     if keys == "String":
         return isinstance(name, str)
     return isinstance(name, bool) if keys == "bool" else is_whole(name)
