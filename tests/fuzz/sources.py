@@ -80,7 +80,7 @@ def _frame(library: Any, table: Any) -> Any:
         return library(table)
     except Exception:
         return pd.DataFrame(
-            {name: [ascii(each) for each in column] for name, column in table.items()}
+            {name: [ascii(_write(each)) for each in column] for name, column in table.items()}
         )
 
 
@@ -120,7 +120,7 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
             "what": draw(st.sampled_from([["flu", "cold", "7"], [7, 8, 9]])),
         }
     data = draw(_BYTES)
-    tables = ["parquet", "arrow", pd.DataFrame, pl.DataFrame, pa.table]
+    tables: list[Any] = ["parquet", "arrow", pd.DataFrame, pl.DataFrame, pa.table]
     kind = draw(st.sampled_from(tables if good else [*tables, "file", "memory", "gzip"]))
     if kind is pl.DataFrame:
         table = {
