@@ -513,9 +513,8 @@ RUNS: list[Case] = [
         for zeros, above in ((0, 1), (1, 3), (1, 8))
     ),
     *(
-        Candidates(units, _exact(1, epsilon, resolution="1/3"), None, 2, runs=(run,))
-        for epsilon in (24, 60)
-        for units, run in (((), Run(0, 40)), ((1, 0), Run(0, 40, (3, 39))))
+        Candidates(units, _exact(1, 60, resolution="1/3"), None, 1, runs=(run,))
+        for units, run in (((), Run(0, 17)), ((1, 0), Run(0, 18, (3, 17))))
     ),
     # More winners, refinement, and workers that share the listed items.
     *(

@@ -59,14 +59,11 @@ pub(crate) fn collect<W: Workers>(
 ) -> Result<Reaching, W::Stop> {
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     let leading_zeros = LeadingZeros::new(ticks_per_unit, rate);
-    let mut fall = Fall {
-        lowest: ticks_per_unit.ticks(target.lowest()),
-        base: runs
-            .as_ref()
-            .and_then(|runs| runs_base(runs.all, target.needed, ticks_per_unit, rate)),
-        zeros: 1,
-        rate,
-    };
+    let all_runs = runs.as_ref().map_or(&[][..], |runs| runs.all);
+    let base = runs_base(all_runs, target.needed, ticks_per_unit, rate);
+    let mut fall = Fall::new(ticks_per_unit.ticks(target.lowest()), base, rate);
+    // The leading zeros of the shared coins fall by one, then by two, and so on.
+    let mut fall_in_zeros = 1_u32;
     let mut before: Option<Ticks> = None;
     let ranges = blocks.divided(workers.size());
     let room = target.needed.min(answers.units.len()).div_ceil(ranges.len().max(1)) * 3 / 2;
@@ -119,8 +116,9 @@ pub(crate) fn collect<W: Workers>(
             "the answers have changed since they were first looked at"
         );
         before = Some(plan.threshold);
-        plan.leading_zeros = plan.leading_zeros.saturating_sub(fall.zeros);
         plan.threshold = fall.below(plan.threshold);
+        plan.leading_zeros = plan.leading_zeros.saturating_sub(fall_in_zeros);
+        fall_in_zeros = fall_in_zeros.saturating_mul(2);
     }
 }
 
@@ -128,29 +126,37 @@ pub(crate) fn collect<W: Workers>(
 ///
 /// It does not fall past the height at which the runs are likely to have enough items without first
 /// stopping there: below it, there are twice as many of them with each leading zero.
-struct Fall<'a> {
+struct Fall {
     /// No threshold needs to be lower than this.
     lowest: Ticks,
     /// Where the runs are likely to have enough items.
     base: Option<Ticks>,
-    /// By so many leading zeros the next threshold falls.
-    zeros: u32,
-    rate: &'a Rate,
+    /// The distance of one leading zero.
+    least: Ticks,
+    /// By so much the next threshold falls.
+    next: Ticks,
 }
 
-impl Fall<'_> {
+impl Fall {
+    /// Any fall beyond this is one to the lowest threshold.
+    const MOST: Ticks = Ticks(1 << 125);
+
+    fn new(lowest: Ticks, base: Option<Ticks>, rate: &Rate) -> Self {
+        let least = rate.ticks_at_leading_zeros(1);
+        Self { lowest, base, least, next: least }
+    }
+
     /// The threshold after one that was missed.
     fn below(&mut self, missed: Ticks) -> Ticks {
-        let next = missed - self.rate.ticks_at_leading_zeros(self.zeros);
-        self.zeros = self.zeros.saturating_mul(2).min(1 << 31);
-        if let Some(base) = self.base
-            && missed > base
-            && next <= base
-        {
-            self.zeros = 1;
-            return self.lowest.max(base);
+        let below = missed - self.next;
+        self.next = Self::MOST.min(self.next + self.next);
+        match self.base {
+            Some(base) if missed > base && below <= base => {
+                self.next = self.least;
+                self.lowest.max(base)
+            }
+            _ => self.lowest.max(below),
         }
-        self.lowest.max(next)
     }
 }
 
