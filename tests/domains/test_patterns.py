@@ -1,6 +1,7 @@
 """Texts by a pattern: the same members, size and order as brute force and another library tell."""
 
 import re
+import string
 from itertools import product
 from random import Random
 from typing import Any
@@ -194,3 +195,19 @@ def test_what_is_no_alphabet_is_refused(alphabet: str, said: str) -> None:
     with pytest.raises(DomainError, match=said) as error:
         Domain.strings(alphabet, max_length=3)
     assert error.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "size"),
+    [(string.ascii_lowercase, 26), (string.ascii_letters + string.digits, 62), ("zyxa-c", 6)],
+)
+def test_an_alphabet_may_be_written_out(alphabet: str, size: int) -> None:
+    domain = Domain.strings(alphabet, max_length=2)
+    assert domain.size == size + size**2
+    assert [*Domain.strings(alphabet, max_length=1)] == sorted({*string.printable} & {*domain})
+
+
+def test_a_set_has_no_order() -> None:
+    for unordered in ({"a", "b"}, frozenset("ab")):
+        with pytest.raises(DomainError, match="must have an order"):
+            Domain(unordered)

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -300,3 +301,37 @@ def test_a_selector_remembers_all_names_of_its_domain(monkeypatch: pytest.Monkey
     with pytest.raises(ItemsError, match="given twice"):
         selector.add({1: 5})
     assert len({*selector.release().items}) == 3
+
+
+def test_counts_of_what_occurs_go_into_a_selector_with_their_domain_alone() -> None:
+    domain = Domain.pattern("[a-z]{8}")
+    counts = Counts({"abcdefgh": 1}, domain=domain)
+    assert Counts(counts).domain == domain
+    for wrong in (None, Domain.pattern("[a-z]{7}")):
+        with pytest.raises(DomainError, match=r"domain=counts\.domain"):
+            Selector(TopK(1, 1), domain=wrong).add(counts)
+    selector = Selector(TopK(1, 1), domain=counts.domain)
+    selector.add(counts)
+    assert selector.release().items != ("abcdefgh",)  # but for 1 time in 10^10
+
+
+@pytest.mark.parametrize("also", [{}, {Decimal("2.25"): 5}], ids=["alone", "with another"])
+def test_a_table_does_not_change_the_spelling_of_the_domain(also: dict[Any, int]) -> None:
+    domain = Domain([Decimal("1.5"), Decimal("2.25"), Decimal("3")])
+    selector = Selector(TopK(1, 1), domain=domain)
+    selector.add({Decimal("1.5"): FAR, **also})
+    back = Selector.from_arrow(TopK(1, 1), selector.to_arrow(), domain=domain)
+    assert [*map(repr, back.release().items)] == ["Decimal('1.5')"]
+
+
+def test_a_table_of_another_list_of_the_same_size_is_refused() -> None:
+    selector = Selector(TopK(1, 1), domain=["a", "b", "c"])
+    selector.add({"a": FAR})
+    with pytest.raises(SelectorError, match="other parameters"):
+        Selector.from_arrow(TopK(1, 1), selector.to_arrow(), domain=["x", "y", "z"])
+
+
+def test_lists_that_are_printed_in_another_way_are_not_equal() -> None:
+    assert Domain([Decimal("1.50"), 2]) != Domain([Decimal("1.5"), 2])
+    assert Domain([0.0, 1.5]) != Domain([-0.0, 1.5])
+    assert Domain(["a", 2]) == Domain(["a", 2])

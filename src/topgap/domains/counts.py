@@ -33,6 +33,9 @@ class Counts(dict[Any, int]):
         if domain is not None and not isinstance(domain, Domain):
             raise ParameterTypeError(f"domain must be a Domain, not {type(domain).__name__}.")
         self.domain = domain
+        if isinstance(counts, Counts):  # whose mark and domain go along
+            self.domain_from_data |= counts.domain_from_data
+            self.domain = counts.domain if domain is None else domain
 
     def copy(self) -> "Counts":
         """The same counts, of the same domain."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from zlib import crc32
 
 from topgap.domains.description import LONGEST_WORDS, DomainDescription
 from topgap.domains.from_data import FromData
@@ -269,6 +270,11 @@ class Domain:
             return NotImplemented
         ours, theirs = self._kind, other._kind
         return ours is theirs or (type(ours) is type(theirs) and ours.identity == theirs.identity)
+
+    @property
+    def checksum(self) -> int:
+        """A checksum of 32 bits, the same in every process, of members, order and spelling."""
+        return crc32(f"{type(self._kind).__name__}{self._kind.identity!r}".encode())
 
     def __hash__(self) -> int:
         return hash((type(self._kind), self.size, self._kind.words))

@@ -35,6 +35,8 @@ class Listed(Kind):
                 f"A {type(items).__name__} is no list of items; give a list, a range, or one "
                 f"column of a data frame."
             )
+        if isinstance(items, set | frozenset):
+            raise DomainError("The domain must have an order; make a sorted list of it.")
         if isinstance(items, range):
             _check_length(_range_length(items))
             self.names, self.texts = items, [*map(str, items)]
@@ -64,8 +66,11 @@ class Listed(Kind):
 
     @property
     def identity(self) -> Hashable:
-        """The texts, and the types that they are printed as."""
-        return tuple(self.texts), tuple(map(type, self.names))
+        """The texts, and how those items are printed that are no texts."""
+        return tuple(self.texts), tuple(
+            (type(name).__name__, repr(name)) if not isinstance(name, str) else None
+            for name in self.names
+        )
 
     def find(self, names: Sequence[Any]) -> list[Any]:
         """For each name the item that equals it, or ABSENT."""

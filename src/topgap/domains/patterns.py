@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LONGEST = 10**9
 
 _BLANK = [(chr(first), chr(last)) for first, last in INVISIBLE_RANGES]
-_BLANK_CLASS = "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in INVISIBLE_RANGES)
 
 
 class Texts(Kind):
@@ -117,17 +116,55 @@ def make_strings(alphabet: str, max_length: int) -> Texts:
     (6, 'aa')
     """
     longest = read_whole(max_length, "max_length", least=1)
-    ranges = _read_alphabet(_read_text(alphabet, "alphabet"))
-    whole = "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in ranges)
-    shown = f"[{whole}--{_BLANK_CLASS}]"
+    ranges = _join_ranges(_read_alphabet(_read_text(alphabet, "alphabet")))
+    shown = _leave_out_blank(ranges)
+    if not shown:
+        raise DomainError("The alphabet has no character that shows; add letters or digits.")
+    inside, end = _write_class(ranges), _write_class(shown)
     try:
-        return Texts(f"{shown}(?:[{whole}]*{shown})?", longest, alphabet)
+        return Texts(f"{end}(?:{inside}*{end})?", longest, alphabet)
     except DomainError as error:
         sentence = str(error)
-    if sentence.startswith("The pattern matches no text"):
-        raise DomainError("The alphabet has no character that shows; add letters or digits.")
-    sentence = sentence.replace("The pattern takes", "The alphabet has", 1)
-    raise DomainError(sentence.replace("The pattern matches", "The alphabet makes", 1))
+    if sentence.startswith("The pattern takes"):
+        raise DomainError(
+            "The alphabet has characters that a cell may hold in two ways, such as letters with "
+            "accents put on them; write the ranges that you mean, as in a-zà-ö."
+        )
+    raise DomainError(sentence.replace("The pattern", "The alphabet", 1))
+
+
+def _join_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same characters in the fewest ranges, in order.
+
+    >>> _join_ranges([(98, 98), (97, 97), (120, 122), (121, 123)])
+    [(97, 98), (120, 123)]
+    """
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(last, joined[-1][1])
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _leave_out_blank(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The characters that a cell counts at its ends.
+
+    >>> _leave_out_blank([(30, 34)])
+    [(33, 34)]
+    """
+    for first_blank, last_blank in INVISIBLE_RANGES:
+        parts = []
+        for first, last in ranges:
+            parts += [(first, min(last, first_blank - 1)), (max(first, last_blank + 1), last)]
+        ranges = _join_ranges([(first, last) for first, last in parts if first <= last])
+    return ranges
+
+
+def _write_class(ranges: list[tuple[int, int]]) -> str:
+    ends = (f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last in ranges)
+    return f"[{''.join(ends)}]"
 
 
 def _restore(pattern: str, max_length: int | None, alphabet: str | None, size: int) -> Texts:

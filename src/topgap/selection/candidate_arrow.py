@@ -5,6 +5,7 @@ from decimal import Decimal
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+from topgap.domains import ABSENT
 from topgap.errors import ItemsError, MissingExtraError, SelectorError
 from topgap.sealing import seal_errors
 from topgap.selection.candidate_pool import Candidate, CandidatePool, Part
@@ -77,6 +78,11 @@ def fill_from_arrow(pool: CandidatePool, table: Any) -> None:
         )
     if any(item is None for item in items):
         raise ItemsError("An item of the table has no name.")
+    if pool.domain is not None:  # whose spelling is not always Arrow's
+        items = pool.domain.find(items)
+        if any(item is ABSENT for item in items):
+            raise SelectorError("An item of the table is no member of the domain.")
+        is_twice = len({*items}) < len(items)
     if is_twice:
         raise ItemsError(TWICE)
     if items:

@@ -151,7 +151,7 @@ class CandidatePool:
     @property
     def tag(self) -> int:
         """A checksum of 32 bits that differs where ticks cannot be compared."""
-        of = "" if self.domain is None else f", of {self.domain.description}"
+        of = "" if self.domain is None else f", of {self.domain.checksum}"
         return crc32(f"{self.parameters}, refinement {self.refinement}{of}".encode())
 
     def add(self, numbers: Any, names: Any, *, threads: int = 0) -> None:
@@ -282,7 +282,7 @@ class CandidatePool:
         kernel, needed = self.parameters.kernel, self.parameters.k + 1
         assert kernel is not None  # noqa: S101 - a domain was refused otherwise
         find_listed = self._find_listed or (self.seen.names or set()).intersection
-        unlisted = Unlisted(domain, self.count, find_listed)
+        unlisted = Unlisted(domain, min(self.count, domain.size), find_listed)
         items, ticks = kernel.run_candidates(
             [unlisted.as_run()],
             are_listed=unlisted.are_listed,

@@ -82,11 +82,11 @@ def top_k(
             counts when data sets differ by adding or removing a person. Half the noise suffices.
         items: The items' names, in the order of the answers, if these have none of their own;
             distinct, and known to everyone, unless there is a domain.
-        domain: The public list of items, more than k of them: a list, tuple, range, array, Series,
-            Index or `topgap.counting.Domain`. Exactly its members take part: those that have no
-            answer with 0, and what is no member is left out without a word, whatever its answer
-            is. Names are compared as in a dict, where 1 and 1.0 are the same; winners are named as
-            the domain has them, and positions are those in the domain. Without it, the answers
+        domain: The public items, more than k of them: a `topgap.Domain` of any kind and size, or a
+            list, tuple, range, array, Series or Index. Exactly its members take part: those that
+            have no answer with 0, and what is no member is left out without a word, whatever its
+            answer is. Names are compared as in a dict, where 1 and 1.0 are the same; winners are
+            named as the domain has them, and positions are those in a list. Without it, the answers
             must be those of all items of a public list. `topgap.counting.FROM_DATA` says that they
             are not, and the release says it too.
         gaps: Whether the gaps are released; they cost no privacy.
@@ -111,7 +111,7 @@ def top_k(
             no numbers, or some missing or not finite. No error text contains an answer.
         ItemsError: There is not one name per answer, or the answers have names of their own, or
             none although there is a domain.
-        DomainError: The domain is no list of more than k different items.
+        DomainError: The domain does not have more than k different items.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
         KernelError: The system gave no randomness. Nothing is released on an error, and but for
             this one nothing is charged.

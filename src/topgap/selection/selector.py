@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from topgap.domains import Domain
-from topgap.errors import ItemsError, KernelError, ParameterTypeError, SelectorError
+from topgap.domains import Counts, Domain
+from topgap.errors import DomainError, ItemsError, KernelError, ParameterTypeError, SelectorError
 from topgap.ledger.charging import LedgerLike, open_ledger, prepare_charge
 from topgap.numbers.parse import read_flag, read_threads
 from topgap.parameters import TopK
@@ -111,12 +111,18 @@ class Selector:
 
         Raises:
             AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.top_k`.
+            DomainError: They are counts of what occurs in a domain that is not the selector's.
             ItemsError: There is not one name per answer, an item was given twice, or some parts
                 have names and others do not.
             SelectorError: It has been released, or merged into another.
             KernelError: The system gave no randomness. Nothing is added on an error.
         """
         threads = read_threads(threads)
+        if isinstance(answers, Counts) and answers.domain not in (None, self.domain):
+            raise DomainError(
+                "These counts are of another domain than the selector's; make the selector with "
+                "domain=counts.domain."
+            )
         numbers, names = read_part(answers, items, self.domain)
         with self._in_use():
             self._check_open()

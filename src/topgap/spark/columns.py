@@ -1,6 +1,7 @@
 """The columns of a data frame that are wanted, under names of our own, and what types they have."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import date
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -52,6 +53,20 @@ def name_items(item: object) -> dict[str, object]:
     if len(names) == 1:
         return {ITEM: names[0]}
     return {f"{ITEM} {number}": name for number, name in enumerate(names)}
+
+
+def drop_unreadable(rows: DataFrame, kinds: Mapping[str, DataType]) -> DataFrame:
+    """Leave out rows that no domain can have, because Python has no such value.
+
+    These are texts that are not UTF-8, and dates beyond the years 1 to 9999. An executor would fail
+    on one of them, and log it.
+    """
+    for name, kind in kinds.items():
+        if isinstance(kind, StringType):
+            rows = rows.filter(sql.is_valid_utf8(sql.col(name)))
+        elif isinstance(kind, DateType):
+            rows = rows.filter(sql.col(name).between(sql.lit(date.min), sql.lit(date.max)))
+    return rows
 
 
 def join_items(rows: DataFrame, parts: Collection[str]) -> DataFrame:

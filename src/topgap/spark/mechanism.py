@@ -17,7 +17,14 @@ from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
-from topgap.spark.columns import check_count, check_item, join_items, name_items, select_columns
+from topgap.spark.columns import (
+    check_count,
+    check_item,
+    drop_unreadable,
+    join_items,
+    name_items,
+    select_columns,
+)
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.executors import run_check
 from topgap.spark.members import PERSON, Occurring
@@ -119,7 +126,7 @@ def top_k(
         if domain is not None:
             rule = read_rule_of_counts(domain)
             check_fit(rule, kinds, parameters)
-            rows = join_items(rows, parts)
+            rows = join_items(drop_unreadable(rows, dict(zip(parts, kinds, strict=True))), parts)
             occurring = Occurring(rows.select(ITEM), rule, kinds)
         elif len(parts) > 1:
             raise DomainError(
@@ -205,9 +212,10 @@ def top_k_events(
         rule = read_rule(domain, together)
         selected, fields = select_columns(df, **parts, person=person)
         kinds = [check_item(fields[part]) for part in parts]
-        events = join_items(selected.dropna(), parts)
         if rule is not None:
             check_fit(rule, kinds, parameters)
+            readable = drop_unreadable(selected.dropna(), dict(zip(parts, kinds, strict=True)))
+            events = join_items(readable, parts)
             occurring = Occurring(events, rule, kinds)
             return Counted(occurring.count_persons(), occurring=occurring)
         if len(parts) > 1:
@@ -217,6 +225,7 @@ def top_k_events(
         items = build_domain_frame(domain, kinds[0], df.sparkSession, parameters.k)
         if pending is not NO_CHARGE and items.size is None:
             check_enough(items.frame.count(), parameters.k)
+        events = selected.dropna()
         counts = events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         rows = items.frame.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])

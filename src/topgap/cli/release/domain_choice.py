@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Protocol
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from topgap.counting import FROM_DATA, Domain, read_domain
 from topgap.counting.fitting import make_sets
 from topgap.domains import FromData
+from topgap.sources.columns import quote
 
 _RANGE = re.compile(r"\s*(-?[0-9]{1,4000})\s*:\s*(-?[0-9]{1,4000})\s*")
 _LENGTH = re.compile(r"[0-9]{1,18}")
@@ -61,31 +63,39 @@ class DomainChoice:
     domain_strings: str | None = None
     max_length: str | None = None
 
-    def validate(self) -> None:
+    def validate(self, column: str | None) -> None:
         """Refuse options that are missing, or do not go together.
+
+        Args:
+            column: The column that they are for; None if there is but one.
 
         Raises:
             typer.BadParameter: Some are or do not.
         """
         kinds = (self.domain, self.domain_range, self.domain_pattern, self.domain_strings)
-        if sum(each is not None for each in kinds) != 1:
+        given = sum(each is not None for each in kinds)
+        where = "" if column is None else f" for the column {quote(column)}"
+        if given == 0:
             raise typer.BadParameter(
-                f"give the public items by just one of {_ONE_OF} (--domain-from-data and "
-                f"--all-rows take others)."
+                f"the public items{where} are missing; give one of {_ONE_OF}"
+                + (", --domain-from-data and --all-rows." if column is None else ".")
             )
+        if given > 1:
+            raise typer.BadParameter(f"give the public items{where} by just one of {_ONE_OF}.")
         if self.domain == "-":
             raise typer.BadParameter("--domain names a file; standard input is for SOURCE alone.")
         if self.domain_column is not None and self.domain is None:
             raise typer.BadParameter("--domain-column needs --domain.")
         if self.domain_strings is not None and self.max_length is None:
-            raise typer.BadParameter("--domain-strings needs --max-length.")
+            written = "--max-length" if column is None else f"--max-length {column}=NUMBER"
+            raise typer.BadParameter(f"--domain-strings needs {written}.")
         is_text = self.domain_pattern is not None or self.domain_strings is not None
         if self.max_length is not None and not is_text:
             raise typer.BadParameter(
                 "--max-length is for --domain-pattern and --domain-strings alone."
             )
         if self.max_length is not None and not _LENGTH.fullmatch(self.max_length):
-            raise typer.BadParameter("--max-length must be a whole number, such as 20.")
+            raise typer.BadParameter("--max-length must be a whole number from 1, such as 20.")
         if self.domain_range is not None:
             _read_range(self.domain_range)
 
@@ -125,14 +135,16 @@ def choose_domains(request: _DomainRequest) -> list[DomainChoice]:
             )
         return []
     if len(columns) < 2:
-        choices = [DomainChoice(**{name: _read_single(name, given[name]) for name in names})]
-    else:
-        split = {name: _split_by_column(name, given[name], columns) for name in names}
-        choices = [
-            DomainChoice(**{name: split[name].get(column) for name in names}) for column in columns
-        ]
-    for choice in choices:
-        choice.validate()
+        single = {name: _read_single(name, given[name], columns) for name in names}
+        choice = DomainChoice(**single)
+        choice.validate(None)
+        return [choice]
+    split = {name: _split_by_column(name, given[name], columns) for name in names}
+    choices = [
+        DomainChoice(**{name: split[name].get(column) for name in names}) for column in columns
+    ]
+    for column, choice in zip(columns, choices, strict=True):
+        choice.validate(column)
     return choices
 
 
@@ -149,11 +161,16 @@ def read_request_domain(request: _DomainRequest) -> Domain | FromData:
     return domain if request.together is None else make_sets(domain, request.together)
 
 
-def _read_single(name: str, values: Sequence[str]) -> str | None:
+def _read_single(name: str, values: Sequence[str], columns: Sequence[str]) -> str | None:
     if len(values) > 1:
         raise typer.BadParameter(
             f"{_to_option(name)} is given once; several are for several --item columns."
         )
+    for value, column in product(values, columns):
+        if value.startswith(f"{column}="):
+            raise typer.BadParameter(
+                f"with one --item column, write {_to_option(name)} without COLUMN= before it."
+            )
     return values[0] if values else None
 
 
@@ -164,8 +181,8 @@ def _split_by_column(name: str, values: Sequence[str], columns: Sequence[str]) -
         named = [each for each in columns if value.startswith(f"{each}=")]
         if not named:
             raise typer.BadParameter(
-                f"with several --item columns, write {_to_option(name)} as COLUMN=VALUE, with one "
-                f"of these columns."
+                f"with several --item columns, write {_to_option(name)} as COLUMN=VALUE, where "
+                f"COLUMN is one of {', '.join(map(quote, columns))}."
             )
         column = max(named, key=len)  # of the columns a and a=b
         if column in found:
