@@ -35,9 +35,9 @@ MUTANTS = [
     ("constant_work", "constant_work.rs", Mutant(
         "wrong way round", "u8::from(self.height < other.height)",
         "u8::from(self.height > other.height)")),
-    ("noisy_candidates", "quantities.rs", Mutant(
-        "floor rounded up", "ticks.0.div_euclid(i128::from(self.0))",
-        "ticks.0.div_euclid(i128::from(self.0)) + 2")),
+    ("noisy_candidates", "lib.rs", Mutant(
+        "floor rounded up", "ticks_per_unit.whole_units(floor)",
+        "Units(ticks_per_unit.whole_units(floor).0 + 2)")),
     ("ranking", "ranking.rs", Mutant(
         "of equal values, as it comes", "(last - place) as u64", "place as u64")),
     ("geometric", "rate.rs", Mutant(
