@@ -16,6 +16,7 @@ from tests.kernel.law_cases import (
     GEOMETRIC,
     HEADS,
     LAPLACE,
+    LARGER_RUNS,
     PARTS,
     RUNS,
     SCRIPTS,
@@ -53,6 +54,16 @@ def test_the_kernel_has_the_law(
     walk = case.walk(probe)
     assert walk.violations(case.law) == []  # type: ignore[arg-type]
     record_property(f"{case.kind}, {depth}", float(walk.rest))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("case", LARGER_RUNS, ids=str)
+def test_larger_domains_have_the_law_of_the_list_written_out(
+    case: Case, probe: Probe, record_property: Callable[[str, object], None]
+) -> None:
+    walk = case.walk(probe)
+    assert walk.violations(case.law) == []  # type: ignore[arg-type]
+    record_property(f"{case.kind}, up to 12 items", float(walk.rest))
 
 
 class KernelMutant(NamedTuple):
