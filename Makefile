@@ -39,8 +39,8 @@ test: .venv/installed-dev ## run the tests: all behaviour, and the law to a mode
 	if [ $$failed = 1 ]; then echo "make test: FAILED"; exit 1; fi
 	@echo "make test: passed"
 
-verify: .venv/installed-dev ## run all other tests: mutants, deep walks, crashes, Spark (ten minutes)
-	@echo "== verify: pytest, on all cores (ten minutes)"
+verify: .venv/installed-dev ## run all other tests: mutants, deep walks, crashes, Spark (a quarter of an hour)
+	@echo "== verify: pytest, on all cores (a quarter of an hour)"
 	@$(PYTEST) -m "($(LONGER)) and not smoke" || { echo "make verify: FAILED"; exit 1; }
 	@echo "make verify: passed"
 

@@ -228,7 +228,7 @@ USAGE: list[tuple[list[object], str]] = [
     ([*EVENTS, "--domain-range", "9:1"], "end before it begins"),
     ([*EVENTS, "--domain-range", "1:x"], "two integers"),
     ([*EVENTS, "--domain-range", "what=1:9"], "without COLUMN= before it"),
-    ([*EVENTS, *LETTERS, "--together", 4], "--together"),
+    ([*EVENTS, *LETTERS, "--together", 4], "must be 2, for pairs, or 3"),
     ([*EVENTS, "--domain-from-data", "--together", 2], "needs public items"),
     (["--item", "what", "--count", "n", *LETTERS, "--together", 2], "do not say who"),
     ([*EVENTS, "--item", "what", *LETTERS], "each column once"),

@@ -122,6 +122,8 @@ def choose_domains(request: _DomainRequest) -> list[DomainChoice]:
     Raises:
         typer.BadParameter: An option is missing, or there twice, or names no column of items.
     """
+    if request.together not in (None, 2, 3):
+        raise typer.BadParameter("--together must be 2, for pairs, or 3, for triples.")
     columns = request.item or []
     if len({*columns}) < len(columns):
         raise typer.BadParameter("--item names each column once.")

@@ -67,8 +67,6 @@ MaxLength = Annotated[
 Together = Annotated[
     int | None,
     typer.Option(
-        min=2,
-        max=3,
         help="Count pairs (2) or triples (3) of different items: the persons who have all of them. "
         "A person may be in any number of pairs.",
         rich_help_panel=PANEL,
