@@ -6,11 +6,15 @@ from math import lcm
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from topgap._core import Kernel
-from topgap.errors import ParameterError
+from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
 """How two neighbouring data sets differ: a person added or removed, or a person replaced."""
+
+NoiseKind: TypeAlias = Literal["exponential", "laplace"]
+"""The noise of the answers: exponential, whose scale grows with k, or discrete Laplace, whose scale
+grows with the items of one person."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -27,6 +31,10 @@ class TopK:
         sensitivity: How far one person can move any one answer; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all answers the same way, as it does for
             counts when data sets differ by adding or removing a person. Half the noise suffices.
+        items_per_person: L, the most answers that one person can move; None if there is no bound.
+        noise: "exponential", with a scale that grows with k; or "laplace", on every answer, with a
+            scale that grows with L and not with k, and whose noisy answers are released, too.
+            Unless given, it is that of the smaller scale: "laplace" if L is less than k.
 
     Raises:
         ParameterTypeError: A parameter is of a type that is no exact number.
@@ -35,15 +43,29 @@ class TopK:
     >>> parameters = TopK(k=10, epsilon=1, monotonic=True)
     >>> parameters.scale, parameters.rate
     (Fraction(10, 1), Fraction(1, 100))
+    >>> few = TopK(k=10, epsilon=1, monotonic=True, items_per_person=2)
+    >>> few.noise, few.scale, few.resolution
+    ('laplace', Fraction(2, 1), Fraction(1, 1))
     """
 
-    __slots__ = ("_kernel", "epsilon", "k", "monotonic", "resolution", "sensitivity")
+    __slots__ = (
+        "_kernel",
+        "epsilon",
+        "items_per_person",
+        "k",
+        "monotonic",
+        "noise",
+        "resolution",
+        "sensitivity",
+    )
 
     k: int
     epsilon: Fraction
     resolution: Fraction
     sensitivity: Fraction
     monotonic: bool
+    items_per_person: int | None
+    noise: NoiseKind
     if TYPE_CHECKING:
         _kernel: Kernel | None
 
@@ -52,18 +74,26 @@ class TopK:
         k: int,
         epsilon: "Number",
         *,
-        resolution: "Number" = "1/10",
+        resolution: "Number | None" = None,
         sensitivity: "Number" = 1,
         monotonic: bool = False,
+        items_per_person: int | None = None,
+        noise: NoiseKind | None = None,
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
         put("k", read_whole(k, "k", least=1))
         put("epsilon", read_parameter(epsilon, "epsilon"))
-        put("resolution", read_parameter(resolution, "resolution"))
         put("sensitivity", read_parameter(sensitivity, "sensitivity"))
         put("monotonic", read_flag(monotonic, "monotonic"))
+        if items_per_person is not None:
+            items_per_person = read_whole(items_per_person, "items_per_person", least=1)
+        put("items_per_person", items_per_person)
+        put("noise", _choose_noise(noise, self.k, items_per_person))
+        if resolution is None:
+            resolution = _default_resolution(self.noise, self.sensitivity)
+        put("resolution", read_parameter(resolution, "resolution"))
         if self.k >= 2**63:
             raise ParameterError("k must be below 2**63.")
         if self.resolution.numerator != 1:
@@ -75,13 +105,18 @@ class TopK:
 
     @property
     def scale(self) -> Fraction:
-        """β, the mean of the exponential noise: 2kΔ/ε, or kΔ/ε when monotonic."""
+        """β, by which noise falls by a factor of e: 2kΔ/ε, or kΔ/ε when monotonic.
+
+        It is the mean of exponential noise. For Laplace noise L takes the place of k.
+        """
         sides = 1 if self.monotonic else 2
-        return sides * self.k * self.sensitivity / self.epsilon
+        moved = self.k if self.noise == "exponential" else self.items_per_person
+        assert moved is not None  # noqa: S101 - Laplace noise was refused otherwise
+        return sides * moved * self.sensitivity / self.epsilon
 
     @property
     def rate(self) -> Fraction:
-        """ρ = γ*/β: the noise exceeds each further step of the resolution with probability e^−ρ."""
+        """ρ = γ*/β: noise falls by a factor of e^−ρ with each step of the resolution."""
         return self.resolution / self.scale
 
     @property
@@ -98,7 +133,13 @@ class TopK:
         steps_per_unit = self.resolution.denominator
         rate = self.rate
         try:
-            kernel = Kernel(self.k, rate.numerator, rate.denominator, steps_per_unit)
+            kernel = Kernel(
+                self.k,
+                rate.numerator,
+                rate.denominator,
+                steps_per_unit,
+                **({"is_laplace": True} if self.noise == "laplace" else {}),
+            )
         except OverflowError:
             kernel = None
         object.__setattr__(self, "_kernel", kernel)
@@ -107,32 +148,61 @@ class TopK:
     def to_dict(self) -> dict[str, Any]:
         """The parameters as JSON can hold them, fractions as text.
 
+        Those of a bound on the items of one person are there if there is one.
+
         >>> TopK(k=10, epsilon="1/3").to_dict()["epsilon"]
         '1/3'
         """
-        return {
+        parameters = {
             "k": self.k,
             "epsilon": str(self.epsilon),
             "resolution": str(self.resolution),
             "sensitivity": str(self.sensitivity),
             "monotonic": self.monotonic,
         }
+        if self.items_per_person is not None:
+            parameters |= {"items_per_person": self.items_per_person, "noise": self.noise}
+        return parameters
 
     def __repr__(self) -> str:
+        bound = ""
+        if self.items_per_person is not None:
+            bound = f", items_per_person={self.items_per_person}, noise='{self.noise}'"
         return (
             f"TopK(k={self.k}, epsilon='{self.epsilon}', resolution='{self.resolution}', "
-            f"sensitivity='{self.sensitivity}', monotonic={self.monotonic})"
+            f"sensitivity='{self.sensitivity}', monotonic={self.monotonic}{bound})"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.k, self.epsilon, self.resolution, self.sensitivity, self.monotonic)
+        return _restore, (self.to_dict(),)
 
 
-def _restore(
-    k: int,
-    epsilon: Fraction,
-    resolution: Fraction,
-    sensitivity: Fraction,
-    monotonic: bool,  # noqa: FBT001 - as it was pickled
-) -> TopK:
-    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+def _restore(parameters: dict[str, Any]) -> TopK:
+    return TopK(**parameters)
+
+
+def _choose_noise(noise: object, k: int, items_per_person: int | None) -> NoiseKind:
+    """The noise of the smaller scale, by public numbers alone, unless one is asked for."""
+    if noise is None:
+        bound = k if items_per_person is None else items_per_person
+        return "laplace" if bound < k else "exponential"
+    if type(noise) is not str:
+        raise ParameterTypeError(
+            f"noise must be 'exponential' or 'laplace', not {type(noise).__name__}."
+        )
+    if noise == "exponential":
+        return "exponential"
+    if noise != "laplace":
+        raise ParameterError("noise must be 'exponential' or 'laplace'.")
+    if items_per_person is None:
+        raise ParameterError(
+            "Laplace noise needs items_per_person, the most answers that one person can move."
+        )
+    return "laplace"
+
+
+def _default_resolution(noise: NoiseKind, sensitivity: Fraction) -> Fraction:
+    """A tenth; 1 for Laplace noise on counts, whose noisy answers are whole then, too."""
+    if noise == "laplace" and sensitivity.denominator == 1:
+        return Fraction(1)
+    return Fraction(1, 10)
