@@ -138,7 +138,7 @@ class TopK:
                 rate.numerator,
                 rate.denominator,
                 steps_per_unit,
-                **({"is_laplace": True} if self.noise == "laplace" else {}),
+                is_laplace=self.noise == "laplace",
             )
         except OverflowError:
             kernel = None
