@@ -231,7 +231,8 @@ fn threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
 /// The highest of all bins that enough items can be expected to reach with Laplace noise.
 ///
 /// It is negative half of the time: of the items in lower bins about half as many reach a bin, and
-/// some of those in higher bins fall below it.
+/// some of those in higher bins fall below it. A bin with enough items above it will do as well if
+/// hardly any of them falls.
 fn laplace_threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
     let target = with_spare(needed);
     let from_below = reaching_from_below(counts, in_runs);
@@ -239,7 +240,8 @@ fn laplace_threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usi
     for bin in (0..BINS).rev() {
         above += counts[bin];
         fallen = (fallen * FALL_PER_BIN + counts[bin] * FALL_PER_HALF_BIN) / ITEM;
-        if above + from_below[bin] / 2 >= target + fallen / 2 {
+        let are_safe = above >= ITEM * needed && fallen / 2 <= ITEM / 16;
+        if are_safe || above + from_below[bin] / 2 >= target + fallen / 2 {
             return bin;
         }
     }
@@ -269,9 +271,11 @@ fn reaching_from_below(counts: &[u64; BINS], in_runs: u64) -> [u64; BINS] {
 fn choose_leading_zeros(counts: &[u64; BINS], bin: usize, items: u64) -> u32 {
     let mut best = (0, items * ITEM);
     let mut above = counts[bin..].iter().sum::<u64>();
+    let mut edge = bin;
     for leading_zeros in 1..=MAX_LEADING_ZEROS {
-        let Some(edge) = bin.checked_sub(4 * leading_zeros as usize) else { break };
-        above += counts[edge..edge + 4].iter().sum::<u64>();
+        let next = edge.saturating_sub(4);
+        above += counts[next..edge].iter().sum::<u64>();
+        edge = next;
         let cost = above + 2 * ((items * ITEM) >> leading_zeros);
         if cost < best.1 {
             best = (leading_zeros, cost);

@@ -73,11 +73,11 @@ fn fits_its_noise<'a>(
     selection: &NoisySelection,
     answers: Answers,
     rate: &Rate,
-    noise: impl Iterator<Item = (usize, &'a Ticks)>,
+    drawn: impl Iterator<Item = (usize, &'a Ticks)>,
 ) {
     let per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     let mut noisy = vec![Ticks(0); answers.units.len()];
-    for (index, &noise) in noise {
+    for (index, &noise) in drawn {
         noisy[index] = per_unit.ticks(Units(answers.units[index])) + noise;
     }
     for (&index, &noisy_answer) in selection.indices.iter().zip(&selection.noisy_answers) {
