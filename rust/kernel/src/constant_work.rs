@@ -35,8 +35,8 @@ pub fn select_constant_work<S: Sampler>(
     Ok(published(&ranked, rate.refinement(), |place| order[place]))
 }
 
-/// What `select_noisy_answers` does, by the same work for any answers. There must be more than k, and
-/// k ≥ 1.
+/// What `select_noisy_answers` does without a floor, by the same work for any answers. If there are no
+/// more than k, all of them are ranked. There must be one, and k ≥ 1.
 ///
 /// # Errors
 /// When there are no more draws or a checkpoint asks to stop.
@@ -49,7 +49,8 @@ pub fn select_noisy_answers_constant_work<S: Sampler>(
     rate: &Rate,
     sampler: &mut S,
 ) -> Result<NoisySelection, S::Stop> {
-    let (order, ranked) = rank_all(answers, k + 1, Laplace(rate), sampler)?;
+    let (order, ranked) =
+        rank_all(answers, answers.units.len().min(k + 1), Laplace(rate), sampler)?;
     Ok(NoisySelection {
         indices: ranked.iter().take(k).map(|winner| order[winner.place]).collect(),
         noisy_answers: ranked.iter().map(|ranked| noisy_answer_of(ranked.height)).collect(),

@@ -98,8 +98,9 @@ pub fn select_with_runs<W: Workers>(
 }
 
 /// Select the k items with the largest noisy answers, with Laplace noise, and release these, too, and
-/// the noisy answer that comes next. There must be more than k items, those of runs included, and
-/// k ≥ 1. Winners in runs are returned as by `select_with_runs`.
+/// the noisy answer that comes next. If there is a floor, items that do not reach it are left out, and
+/// there can be fewer winners, or none. There must be an item, those of runs included, and k ≥ 1; and
+/// more than k without a floor. Winners in runs are returned as by `select_with_runs`.
 ///
 /// # Errors
 /// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
@@ -107,13 +108,17 @@ pub fn select_noisy_answers<W: Workers>(
     answers: Answers,
     runs: Option<Runs<W::Stop>>,
     k: usize,
+    floor: Option<Ticks>,
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<(NoisySelection, Vec<RunItem>), W::Stop> {
+    let in_runs = runs.as_ref().map_or(BigUint::ZERO, |runs| count_unlisted(runs.all));
+    let needed = at_most(k + 1, in_runs + answers.units.len());
     let Reaching { threshold, candidates, run_items } =
-        reaching(answers, runs, k + 1, None, Laplace(rate), plan, workers)?;
-    let mut selection = rank_noisy_answers(candidates, k, threshold, workers.main_sampler())?;
+        reaching(answers, runs, needed, floor, Laplace(rate), plan, workers)?;
+    let sampler = workers.main_sampler();
+    let mut selection = rank_noisy_answers(candidates, k, threshold, floor, sampler)?;
     let winners = only_winners(&mut selection.indices, answers.units.len(), &run_items);
     Ok((selection, winners))
 }
@@ -175,10 +180,18 @@ pub fn noisy_candidates_with_runs<N: Noise, W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
-    let in_runs: BigUint = runs.all.iter().map(Run::unlisted).sum();
-    let all = usize::try_from(in_runs + answers.units.len()).unwrap_or(usize::MAX);
-    let needed = needed.min(all);
+    let needed = at_most(needed, count_unlisted(runs.all) + answers.units.len());
     reaching_floor(answers, Some(runs), needed, floor, noise, plan, workers)
+}
+
+/// How many items are in runs alone.
+fn count_unlisted(runs: &[Run]) -> BigUint {
+    runs.iter().map(Run::unlisted).sum()
+}
+
+/// The smaller of the two.
+fn at_most(needed: usize, items: BigUint) -> usize {
+    usize::try_from(items).map_or(needed, |items| needed.min(items))
 }
 
 /// The noisy answers of the `needed` largest items, of which there are so many, and of others that

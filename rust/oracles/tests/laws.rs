@@ -297,7 +297,7 @@ fn noisy_answers_draw_by_draw() {
                 for parts in 1..units.len() {
                     let walk = walk_draws(&noise, |script| {
                         let mut workers = Sequential { sampler: script, parts };
-                        select_noisy_answers(answers, None, k, &rate, plan, &mut workers)
+                        select_noisy_answers(answers, None, k, None, &rate, plan, &mut workers)
                             .map(|(made, _)| noisy_written(&made))
                     });
                     assert!(walk.rest < 1e-2, "not walked: {}", walk.rest);

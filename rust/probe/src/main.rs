@@ -208,6 +208,8 @@ struct Release<'a> {
     constant_work: bool,
     /// Whether noise is Laplace noise, and noisy answers are released.
     is_laplace: bool,
+    /// What the winners must reach, if anything.
+    cut: Option<Ticks>,
     /// Whether only candidates are asked for.
     candidates: bool,
     /// What they must reach, if anything.
@@ -233,6 +235,7 @@ impl<'a> Release<'a> {
             parts: given.number("parts"),
             constant_work: given.0.contains_key("constant_work"),
             is_laplace: given.0.contains_key("laplace"),
+            cut: given.0.get("cut").map(|_| Ticks(given.number("cut"))),
             candidates: given.0.contains_key("floor"),
             floor: given.0.get("floor").and_then(|floor| floor.parse().ok().map(Ticks)),
         }
@@ -240,14 +243,11 @@ impl<'a> Release<'a> {
 
     fn run<S: Sampler<Stop: Send>>(&self, draws: &mut S) -> Result<String, S::Stop> {
         let mut workers = Sequential { sampler: draws, parts: self.parts };
-        if self.candidates && self.is_laplace {
-            return self.candidates(Laplace(&self.rate), &mut workers);
-        }
-        if self.candidates {
-            return self.candidates(Exponential(&self.rate), &mut workers);
-        }
-        if self.is_laplace {
-            return self.noisy_answers(&mut workers);
+        match (self.candidates, self.is_laplace) {
+            (true, true) => return self.candidates(Laplace(&self.rate), &mut workers),
+            (true, false) => return self.candidates(Exponential(&self.rate), &mut workers),
+            (false, true) => return self.noisy_answers(&mut workers),
+            (false, false) => {}
         }
         let (selection, run_items) = if self.constant_work {
             (select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?, Vec::new())
@@ -278,7 +278,7 @@ impl<'a> Release<'a> {
             let mut are_listed = |items: &[RunItem]| Ok(self.are_listed(items));
             let runs = Runs { all: &all, are_listed: &mut are_listed };
             let runs = (!all.is_empty()).then_some(runs);
-            select_noisy_answers(self.answers, runs, k, rate, self.plan, workers)?
+            select_noisy_answers(self.answers, runs, k, self.cut, rate, self.plan, workers)?
         };
         let ticks: Vec<i128> = selection.noisy_answers.iter().map(|each| each.0).collect();
         let winners = self.written_out(&selection.indices, &run_items);

@@ -154,23 +154,28 @@ impl Kernel {
     }
 
     /// Release the top k of the answers, given in units or in steps: indices, and gaps or noisy answers.
-    #[pyo3(signature = (answers, *, in_steps, threads))]
+    ///
+    /// With a floor, which is for Laplace noise, only winners whose noisy answers reach it.
+    #[pyo3(signature = (answers, *, in_steps, threads, floor=None))]
     fn release<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
         in_steps: bool,
         threads: usize,
+        floor: Option<BigInt>,
     ) -> PyResult<Released<'py>> {
-        let answers = self.more_than_k(&answers, in_steps)?;
+        let answers = self.answers(&answers, in_steps)?;
+        self.check_enough(&BigUint::from(answers.units.len()), floor.is_some())?;
+        let floor = floor.map(|floor| clamped(&floor));
         let count = answers.units.len();
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
-                self.select(answers, &mut Sequential { sampler, parts: 1 })
+                self.select(answers, floor, &mut Sequential { sampler, parts: 1 })
             } else {
-                self.select(answers, &mut in_threads(threads)?)
+                self.select(answers, floor, &mut in_threads(threads)?)
             }
         })?;
         released(py, &selection)
@@ -178,7 +183,7 @@ impl Kernel {
 
     /// The same release where some items are in runs: indices, gaps, and the items of runs, each as
     /// its run and rank, through which indices from the number of answers on count.
-    #[pyo3(signature = (answers, *, runs, are_listed, in_steps, threads))]
+    #[pyo3(signature = (answers, *, runs, are_listed, in_steps, threads, floor=None))]
     fn release_with_runs<'py>(
         &self,
         py: Python<'py>,
@@ -187,13 +192,13 @@ impl Kernel {
         are_listed: Py<PyAny>,
         in_steps: bool,
         threads: usize,
+        floor: Option<BigInt>,
     ) -> PyResult<(Released<'py>, Vec<RunFound>)> {
         let answers = self.answers(&answers, in_steps)?;
         let all = read_runs(runs)?;
         let in_runs: BigUint = all.iter().map(Run::unlisted).sum();
-        if self.k == 0 || in_runs + answers.units.len() <= BigUint::from(self.k) {
-            return Err(PyValueError::new_err(TOO_FEW));
-        }
+        self.check_enough(&(in_runs + answers.units.len()), floor.is_some())?;
+        let floor = floor.map(|floor| clamped(&floor));
         let mut are_listed = ask_python(are_listed);
         let runs = Runs { all: &all, are_listed: &mut are_listed };
         let count = answers.units.len();
@@ -201,9 +206,10 @@ impl Kernel {
         let (selection, run_items) = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
-                self.select_with_runs(answers, runs, &mut Sequential { sampler, parts: 1 })
+                let workers = &mut Sequential { sampler, parts: 1 };
+                self.select_with_runs(answers, runs, floor, workers)
             } else {
-                self.select_with_runs(answers, runs, &mut in_threads(threads)?)
+                self.select_with_runs(answers, runs, floor, &mut in_threads(threads)?)
             }
         })?;
         Ok((released(py, &selection)?, run_items.into_iter().map(run_found).collect()))
@@ -243,7 +249,8 @@ impl Kernel {
         Ok((run_items.into_iter().map(run_found).collect(), ticks))
     }
 
-    /// The same release, with the same work for all answers.
+    /// The same release, with the same work for all answers; with Laplace noise of all of them, if
+    /// there are no more than k.
     #[pyo3(signature = (answers, *, in_steps))]
     fn release_constant_work<'py>(
         &self,
@@ -251,7 +258,8 @@ impl Kernel {
         answers: PyReadonlyArray1<'py, i64>,
         in_steps: bool,
     ) -> PyResult<Released<'py>> {
-        let answers = self.more_than_k(&answers, in_steps)?;
+        let answers = self.answers(&answers, in_steps)?;
+        self.check_enough(&BigUint::from(answers.units.len()), self.is_laplace)?;
         let selection = detached(py, answers.units.len(), || {
             let sampler = &mut fresh(check_signals)?;
             let (k, rate) = (self.k, &self.rate);
@@ -305,10 +313,16 @@ impl Kernel {
         Ok(Answers { units: answers.as_slice()?, steps_per_unit })
     }
 
-    fn select<W: Workers>(&self, answers: Answers, workers: &mut W) -> Result<Outcome, W::Stop> {
+    fn select<W: Workers>(
+        &self,
+        answers: Answers,
+        floor: Option<Ticks>,
+        workers: &mut W,
+    ) -> Result<Outcome, W::Stop> {
         let (k, rate) = (self.k, &self.rate);
         if self.is_laplace {
-            let (selection, _) = select_noisy_answers(answers, None, k, rate, None, workers)?;
+            let (selection, _) =
+                select_noisy_answers(answers, None, k, floor, rate, None, workers)?;
             return Ok(Outcome::Noisy(selection));
         }
         Ok(Outcome::Gaps(select(answers, k, rate, None, workers)?))
@@ -318,12 +332,13 @@ impl Kernel {
         &self,
         answers: Answers,
         runs: Runs<W::Stop>,
+        floor: Option<Ticks>,
         workers: &mut W,
     ) -> Result<(Outcome, Vec<RunItem>), W::Stop> {
         let (k, rate) = (self.k, &self.rate);
         if self.is_laplace {
             let (selection, items) =
-                select_noisy_answers(answers, Some(runs), k, rate, None, workers)?;
+                select_noisy_answers(answers, Some(runs), k, floor, rate, None, workers)?;
             return Ok((Outcome::Noisy(selection), items));
         }
         let (selection, items) = select_with_runs(answers, runs, k, rate, None, workers)?;
@@ -344,17 +359,13 @@ impl Kernel {
         }
     }
 
-    /// Answers of which the top k can be released.
-    fn more_than_k<'a>(
-        &self,
-        answers: &'a PyReadonlyArray1<'_, i64>,
-        in_steps: bool,
-    ) -> PyResult<Answers<'a>> {
-        let answers = self.answers(answers, in_steps)?;
-        if self.k == 0 || answers.units.len() <= self.k {
+    /// See whether the top k of so many items can be released, or those of them that reach a floor.
+    fn check_enough(&self, items: &BigUint, can_be_fewer: bool) -> PyResult<()> {
+        let least = if can_be_fewer { 0 } else { self.k };
+        if self.k == 0 || *items <= BigUint::from(least) {
             return Err(PyValueError::new_err(TOO_FEW));
         }
-        Ok(answers)
+        Ok(())
     }
 }
 
