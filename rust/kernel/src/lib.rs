@@ -7,7 +7,7 @@
 //! - `threshold_plan`: a threshold that a little more than k + 1 items will reach;
 //! - `candidates`: the items that reach it. `leading_zeros` says how unlikely an item is to reach
 //!   it, `shared_coins` skips over the unlikely ones, and `geometric` draws the noise. `runs` finds
-//!   those of items that have equal answers and are not written out;
+//!   those of items that have equal answers and are not written out, by their `ranks`;
 //! - `ranking`: their order, and the gaps.
 //!
 //! Answers that come in parts go as far as `candidates`, and are ranked elsewhere. `constant_work`
@@ -34,6 +34,7 @@ pub mod laplace;
 mod leading_zeros;
 pub mod quantities;
 pub mod ranking;
+pub mod ranks;
 pub mod rate;
 pub mod runs;
 pub mod sampler;
@@ -50,7 +51,7 @@ use candidates::{Reaching, Target, collect};
 use quantities::{Ticks, Units};
 use ranking::{Candidate, Selection, rank};
 use rate::Rate;
-use runs::{Run, RunItem, Runs};
+use runs::{Run, Runs};
 use threshold_plan::Plan;
 use workers::Workers;
 
@@ -74,8 +75,8 @@ pub fn select<W: Workers>(
 
 /// The same where some items are in runs: the law is that of all items written out.
 ///
-/// There must be more than k items, those of runs included. The winners that are in runs are returned
-/// beside the selection, in which their indices go on where those of the answers end.
+/// There must be more than k items, those of runs included. An index from the number of answers on
+/// counts through the items that `find_listed` was asked about.
 ///
 /// # Errors
 /// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
@@ -86,17 +87,10 @@ pub fn select_with_runs<W: Workers>(
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(Selection, Vec<RunItem>), W::Stop> {
-    let Reaching { candidates, run_items, .. } =
+) -> Result<Selection, W::Stop> {
+    let Reaching { candidates, .. } =
         reaching(answers, Some(runs), k + 1, None, rate, plan, workers)?;
-    let mut selection = rank(candidates, k, rate.refinement(), workers.main_sampler())?;
-    let listed = answers.units.len();
-    let mut winners = Vec::new();
-    for index in selection.indices.iter_mut().filter(|index| **index >= listed) {
-        winners.push(run_items[*index - listed].clone());
-        *index = listed + winners.len() - 1;
-    }
-    Ok((selection, winners))
+    rank(candidates, k, rate.refinement(), workers.main_sampler())
 }
 
 /// An item and its noisy answer.
@@ -125,11 +119,11 @@ pub fn noisy_candidates<W: Workers>(
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
     let needed = needed.min(answers.units.len());
-    Ok(reaching_floor(answers, None, needed, floor, rate, plan, workers)?.0)
+    reaching_floor(answers, None, needed, floor, rate, plan, workers)
 }
 
-/// The same where some items are in runs; of these items, an index from the number of answers on
-/// counts through those that are returned beside them.
+/// The same where some items are in runs; an index from the number of answers on counts through the
+/// items that `find_listed` was asked about.
 ///
 /// # Errors
 /// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
@@ -144,7 +138,7 @@ pub fn noisy_candidates_with_runs<W: Workers>(
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
+) -> Result<Vec<NoisyCandidate>, W::Stop> {
     let in_runs: BigUint = runs.all.iter().map(Run::unlisted).sum();
     let all = usize::try_from(in_runs + answers.units.len()).unwrap_or(usize::MAX);
     let needed = needed.min(all);
@@ -161,21 +155,21 @@ fn reaching_floor<W: Workers>(
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
+) -> Result<Vec<NoisyCandidate>, W::Stop> {
     if needed == 0 {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(Vec::new());
     }
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     // A lower floor is right, too.
     let floor = floor.map(|floor| ticks_per_unit.whole_units(floor));
-    let Reaching { threshold, candidates, run_items } =
+    let Reaching { threshold, candidates } =
         reaching(answers, runs, needed, floor, rate, plan, workers)?;
     let threshold = ticks_per_unit.ticks(threshold);
     let noisy = |Candidate { excess, index }| NoisyCandidate {
         noisy_answer: threshold + excess.signed(),
         index,
     };
-    Ok((candidates.into_iter().map(noisy).collect(), run_items))
+    Ok(candidates.into_iter().map(noisy).collect())
 }
 
 /// A threshold, and the items that reach it. The threshold is so low that `needed` items reach it,

@@ -23,7 +23,7 @@ use topgap_kernel::laplace::laplace;
 use topgap_kernel::quantities::{Ticks, Units};
 use topgap_kernel::ranking::Selection;
 use topgap_kernel::rate::{GRID_BITS, Rate};
-use topgap_kernel::runs::{Run, RunItem, Runs};
+use topgap_kernel::runs::{Run, Runs};
 use topgap_kernel::workers::{Sequential, Threads};
 use topgap_kernel::{
     NoisyCandidate, noisy_candidates, noisy_candidates_with_runs, select, select_with_runs,
@@ -61,9 +61,6 @@ type Found<'py> = (Bound<'py, PyBytes>, Vec<i128>);
 
 /// A run: its answer, how many items it has, and how many of them are listed.
 type RunGiven = (i64, BigUint, usize);
-
-/// An item of a run: the run's number, and the rank in it.
-type RunFound = (usize, BigUint);
 
 /// Asks whether to go on.
 type Checkpoint = Box<dyn FnMut() -> PyResult<()> + Send + Sync>;
@@ -169,29 +166,29 @@ impl Kernel {
         released(py, &selection)
     }
 
-    /// The same release where some items are in runs: indices, gaps, and the items of runs, each as
-    /// its run and rank, through which indices from the number of answers on count.
-    #[pyo3(signature = (answers, *, runs, are_listed, in_steps, threads))]
+    /// The same release where some items are in runs: indices from the number of answers on count
+    /// through the items that `find_listed` was asked about.
+    #[pyo3(signature = (answers, *, runs, find_listed, in_steps, threads))]
     fn release_with_runs<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
         runs: Vec<RunGiven>,
-        are_listed: Py<PyAny>,
+        find_listed: Py<PyAny>,
         in_steps: bool,
         threads: usize,
-    ) -> PyResult<(Released<'py>, Vec<RunFound>)> {
+    ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         let all = read_runs(runs)?;
         let in_runs: BigUint = all.iter().map(Run::unlisted).sum();
         if self.k == 0 || in_runs + answers.units.len() <= BigUint::from(self.k) {
             return Err(PyValueError::new_err(TOO_FEW));
         }
-        let mut are_listed = ask_python(are_listed);
-        let runs = Runs { all: &all, are_listed: &mut are_listed };
+        let mut find_listed = ask_python(find_listed);
+        let runs = Runs { all: &all, find_listed: &mut find_listed };
         let count = answers.units.len();
         let threads = threads_for(count, threads);
-        let (selection, run_items) = detached(py, count, || {
+        let selection = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
                 let mut workers = Sequential { sampler, parts: 1 };
@@ -201,34 +198,34 @@ impl Kernel {
                 select_with_runs(answers, runs, self.k, &self.rate, None, workers)
             }
         })?;
-        Ok((released(py, &selection)?, run_items.into_iter().map(run_found).collect()))
+        released(py, &selection)
     }
 
-    /// Add noise to the items of runs: the items and noisy answers, in ticks, of all but those that
-    /// lie below k + 1 others of them, or below the floor.
-    #[pyo3(signature = (runs, *, are_listed, in_steps, floor))]
-    fn run_candidates(
+    /// Add noise to the items of runs: the indices among the items that `find_listed` was asked about
+    /// and noisy answers, in ticks, of all but those that lie below k + 1 others of them, or below
+    /// the floor.
+    #[pyo3(signature = (runs, *, find_listed, in_steps, floor))]
+    fn run_candidates<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         runs: Vec<RunGiven>,
-        are_listed: Py<PyAny>,
+        find_listed: Py<PyAny>,
         in_steps: bool,
         floor: Option<BigInt>,
-    ) -> PyResult<(Vec<RunFound>, Vec<i128>)> {
+    ) -> PyResult<Found<'py>> {
         let all = read_runs(runs)?;
-        let mut are_listed = ask_python(are_listed);
-        let runs = Runs { all: &all, are_listed: &mut are_listed };
+        let mut find_listed = ask_python(find_listed);
+        let runs = Runs { all: &all, find_listed: &mut find_listed };
         let steps_per_unit = if in_steps { 1 } else { self.steps_per_unit };
         let answers = Answers { units: &[], steps_per_unit };
         let floor = floor.map(|floor| clamped(&floor));
         let needed = self.k.saturating_add(1);
-        let (found, run_items) = detached(py, 0, || {
+        let found = detached(py, 0, || {
             let sampler = &mut fresh(check_signals)?;
             let mut workers = Sequential { sampler, parts: 1 };
             noisy_candidates_with_runs(answers, runs, needed, floor, &self.rate, None, &mut workers)
         })?;
-        let ticks = found.iter().map(|found| found.noisy_answer.0).collect();
-        Ok((run_items.into_iter().map(run_found).collect(), ticks))
+        in_python(py, &found)
     }
 
     /// The same release, with the same work for all answers.
@@ -287,8 +284,7 @@ impl Kernel {
                 noisy_candidates(answers, needed, floor, rate, None, &mut in_threads(threads)?)
             }
         })?;
-        let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
-        Ok((in_bytes(py, indices)?, found.iter().map(|found| found.noisy_answer.0).collect()))
+        in_python(py, &found)
     }
 }
 
@@ -327,18 +323,23 @@ fn read_runs(runs: Vec<RunGiven>) -> PyResult<Vec<Run>> {
     runs.into_iter().map(read).collect()
 }
 
-/// Ask a function of Python which of some items of runs are listed.
-fn ask_python(are_listed: Py<PyAny>) -> impl FnMut(&[RunItem]) -> PyResult<Vec<bool>> + Send {
-    move |items| {
+/// Ask a function of Python which items of a run are listed.
+fn ask_python(
+    find_listed: Py<PyAny>,
+) -> impl FnMut(usize, &[&[u64]]) -> PyResult<Vec<usize>> + Send {
+    move |run, ranks| {
         Python::attach(|py| {
-            let items: Vec<_> = items.iter().map(|item| (item.run, &item.rank)).collect();
-            are_listed.call1(py, (items,))?.extract(py)
+            let bytes = |rank: &&[u64]| in_bytes(py, rank.iter().map(|word| word.to_be_bytes()));
+            let ranks: Vec<_> = ranks.iter().map(bytes).collect::<PyResult<_>>()?;
+            find_listed.call1(py, (run, ranks))?.extract(py)
         })
     }
 }
 
-fn run_found(item: RunItem) -> RunFound {
-    (item.run, item.rank)
+/// Candidates, as Python takes them.
+fn in_python<'py>(py: Python<'py>, found: &[NoisyCandidate]) -> PyResult<Found<'py>> {
+    let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
+    Ok((in_bytes(py, indices)?, found.iter().map(|found| found.noisy_answer.0).collect()))
 }
 
 /// What may be published, as Python takes it.

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -373,7 +373,7 @@ def select_with_answers(parameters: TopK, data: Prepared) -> tuple[Release, Any]
 
 Drawn: TypeAlias = "tuple[bytes, bytes | list[int], list[Any]]"
 """What was drawn: the winners' positions among the answers, as int64 in bytes; the gaps in steps,
-as int64 in bytes or a list where one is larger; and the names of the winners that have no answer,
+as int64 in bytes or a list where one is larger; and the names of members that may have no answer,
 whose positions go on from those of the answers.
 """
 
@@ -425,14 +425,15 @@ def _draw_with_unlisted(
     kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
 ) -> Drawn:
     """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
-    (places, gap_units), items = kernel.release_with_runs(
+    asked: list[Any] = []
+    places, gap_units = kernel.release_with_runs(
         array.numbers,
         runs=[unlisted.as_run(-array.shift)],
-        are_listed=unlisted.are_listed,
+        find_listed=partial(unlisted.find_places, asked),
         in_steps=array.in_steps,
         threads=threads,
     )
-    return places, gap_units, unlisted.names(items)
+    return places, gap_units, asked
 
 
 def _draw_by_pool(parameters: TopK, data: Prepared) -> Drawn:
