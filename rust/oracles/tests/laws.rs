@@ -134,7 +134,7 @@ fn laplace_noise() {
 #[test]
 fn shared_coins() {
     for (items, zeros) in [(1, 1), (2, 1), (3, 2), (5, 1), (5, 2), (8, 2), (8, 3)] {
-        let walk = Walk::of_tapes(1, 16, |tape| {
+        let walk = Walk::of_tapes(1, 20, |tape| {
             let (mut heads, mut from) = (Vec::new(), 0);
             while let Some(head) = first_head(from, &items, zeros, tape)? {
                 heads.push(head.to_string());
