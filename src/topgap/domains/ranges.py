@@ -1,6 +1,6 @@
 """Domains of whole numbers, from any to any."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -64,6 +64,11 @@ class WholeNumbers(Kind):
     def unrank(self, rank: int) -> int:
         """The number at a place."""
         return self.numbers.start + rank
+
+    def unrank_all(self, ranks: Iterable[int]) -> list[int]:
+        """The numbers at these places."""
+        start = self.numbers.start
+        return [start + rank for rank in ranks]
 
     def sort_key(self, member: Any) -> Any:
         """The number itself."""
