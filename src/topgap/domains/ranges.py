@@ -42,7 +42,9 @@ class WholeNumbers(Kind):
     def find(self, names: Sequence[Any]) -> list[Any]:
         """For each name the number that equals it, or ABSENT."""
         start, stop = self.numbers.start, self.numbers.stop
-        if {*map(type, names)} <= {int}:  # as they mostly are
+        if {*map(type, names)} == {int}:  # as they mostly are
+            if min(names) >= start and max(names) < stop:
+                return [*names]
             return [name if start <= name < stop else ABSENT for name in names]
         wholes = (name if type(name) is int else _to_equal_whole(name) for name in names)
         return [
