@@ -1,0 +1,53 @@
+"""The law of Top-k with Laplace noise by enumeration: every noise, and every order of ties.
+
+Noise beyond `REACH` steps is put together into one atom for each side. So it is exact for outcomes
+whose values cannot come of such noise, and whose runner-up cannot, either; of noise far below it is
+only known that the item lies below everything else. Of the law nothing is used but that it is
+symmetric and that P(x) falls by the factor x from step to step.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import permutations, product
+from math import factorial, inf, prod
+from typing import Any
+
+REACH = 3
+Enumerated = dict[Any, Fraction]
+"""The probability of each outcome: pairs of index and value, and the last gap; None if far."""
+
+
+def masses(x: Fraction) -> dict[float, Fraction]:
+    """The probability of each noise in steps, −∞ and ∞ standing for whatever is beyond reach."""
+    found: dict[float, Fraction] = {
+        d: x ** abs(d) * (1 - x) / (1 + x) for d in range(-REACH, REACH + 1)
+    }
+    beyond = (1 - sum(found.values(), Fraction(0))) / 2
+    return found | {-inf: beyond, inf: beyond}
+
+
+@cache
+def enumerate_outcomes(answers: tuple[int, ...], k: int, x: Fraction) -> Enumerated:
+    """Add up the probabilities of all noise by what comes of it."""
+    found: Enumerated = defaultdict(Fraction)
+    noise = masses(x)
+    for drawn in product(noise, repeat=len(answers)):
+        values = [answer + each for answer, each in zip(answers, drawn, strict=True)]
+        probability = prod((noise[each] for each in drawn), start=Fraction(1))
+        for order, share in _orders(values):
+            top = order[: k + 1]
+            gap = values[top[-2]] - values[top[-1]]
+            outcome = tuple((i, values[i]) for i in top[:k])
+            found[outcome, None if gap == inf else gap] += probability * share
+    return found
+
+
+def _orders(values: Sequence[float]) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+    """All orders from the largest down in which ties can be broken, each with its probability."""
+    levels = sorted({*values}, reverse=True)
+    groups = [[i for i, value in enumerate(values) if value == level] for level in levels]
+    share = Fraction(1, prod(factorial(len(group)) for group in groups))
+    for chosen in product(*(permutations(group) for group in groups)):
+        yield tuple(i for group in chosen for i in group), share
