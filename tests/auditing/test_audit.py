@@ -313,6 +313,7 @@ def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", tuple(two)
     )
+    monkeypatch.setattr("topgap.auditing.mechanisms.broken_laplace.BROKEN_LAPLACE", ())
     monkeypatch.setattr(suite, "_FEWEST", 500)
     monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:5])
     reported: list[tuple[str, float | None]] = []

@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap import reference
-from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
+from topgap.auditing.cases.default_cases import (
+    FEW_ITEMS_CASES,
+    FULL_CASES,
+    QUICK_CASES,
+    QUICK_FEW_ITEMS_CASES,
+)
 from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
 from topgap.auditing.results.findings import ShouldBe
 from topgap.parameters import TopK
@@ -47,7 +52,8 @@ class OwnMechanism(NamedTuple):
     """A mechanism of topgap, its share of all releases, and the step from case to case.
 
     Nearly all releases go to the functions that users call; slow mechanisms get few. The steps have
-    no factor in common with 6, so that every ε occurs, with and without monotonic answers.
+    no factor in common with 6, so that every ε occurs, with and without monotonic answers. Those of
+    `few_items` are audited on cases with a bound on the items of one person.
     """
 
     name: str
@@ -57,6 +63,7 @@ class OwnMechanism(NamedTuple):
     every: int = 1
     gaps: bool = True
     k: int | None = None
+    few_items: bool = False
 
 
 def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
@@ -64,9 +71,12 @@ def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
 
     The reference implementations get a few releases on top of it.
     """
-    cases = QUICK_CASES if quick else FULL_CASES
     made = []
     for own in OWN_MECHANISMS:
+        if own.few_items:
+            cases = QUICK_FEW_ITEMS_CASES if quick else FEW_ITEMS_CASES
+        else:
+            cases = QUICK_CASES if quick else FULL_CASES
         fitting = [each for each in cases if own.k in (None, each.parameters.k)]
         step = 1 if quick and own.share != _SLOW else own.every
         chosen = tuple(fitting[min(step // 2, len(fitting) - 1) :: step])
@@ -77,9 +87,9 @@ def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
 
 def make_broken(releases: int) -> tuple[Mechanism, ...]:
     """Make the list of broken mechanisms, each with this number of releases on its own cases."""
-    from topgap.auditing.mechanisms.broken_mechanisms import (
-        BROKEN_MECHANISMS,  # not needed for a user's function
-    )
+    # Neither is needed for a user's function.
+    from topgap.auditing.mechanisms.broken_laplace import BROKEN_LAPLACE
+    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
 
     return tuple(
         Mechanism(
@@ -91,7 +101,7 @@ def make_broken(releases: int) -> tuple[Mechanism, ...]:
             releases,
             "not private" if each.breaks == "privacy" else "of another law",
         )
-        for each in BROKEN_MECHANISMS
+        for each in (*BROKEN_MECHANISMS, *BROKEN_LAPLACE)
     )
 
 
