@@ -81,7 +81,7 @@ NUMPY = {
 }
 QUOTIENTS_OF_FRACTIONS = {
     "self.resolution / self.scale",
-    "sides * self.k * self.sensitivity / self.epsilon",
+    "sides * moved * self.sensitivity / self.epsilon",
     "rate / m",
     "gap / parameters.resolution",
     "parameters.rate / 2 ** refinement",
@@ -314,7 +314,7 @@ def test_the_kernels_laplace_noise_has_a_fresh_key_for_every_call() -> None:
     shim = (KERNEL.parent / "python" / "src" / "lib.rs").read_text()
     (draw,) = re.findall(r"fn draw\(&self.*?\n    }\n", shim, re.DOTALL)
     assert re.findall(r"let source = (.*);", draw) == ["&mut fresh(check_signals)?"]
-    assert re.findall(r"\w+\(&self\.rate, .*?\)", draw) == ["laplace(&self.rate, source)"]
+    assert re.findall(r"\w+\(&self\.rate, .*?\)", draw) == ["laplace(&self.rate, 0, source)"]
 
 
 def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:

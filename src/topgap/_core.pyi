@@ -13,20 +13,32 @@ __version__: Final[str]
 class Kernel:
     """What of the parameters the kernel works with, prepared once."""
 
-    def __new__(cls, k: int, numerator: int, denominator: int, steps_per_unit: int) -> Kernel:
-        """The kernel for k winners and noise of rate numerator/denominator per step."""
+    def __new__(
+        cls, k: int, numerator: int, denominator: int, steps_per_unit: int, *, is_laplace: bool
+    ) -> Kernel:
+        """The kernel for k winners and noise of rate numerator/denominator per step.
+
+        It is exponential, or Laplace noise, which is drawn in steps.
+        """
 
     @property
     def refinement(self) -> int:
         """Noise is drawn in ticks, of which 2^refinement make a step of the resolution."""
 
     def release(
-        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], *, in_steps: bool, threads: int
+        self,
+        answers: np.ndarray[tuple[int], np.dtype[np.int64]],
+        *,
+        in_steps: bool,
+        threads: int,
+        floor: int | None = None,
     ) -> tuple[bytes, bytes | list[int]]:
         """Release the top k of the answers, given in units or in steps: indices and gaps.
 
-        Both are bytes of int64; the gaps are a list of int where one is larger. With threads=0 the
-        kernel chooses the number of threads.
+        With Laplace noise, the noisy answers of the winners and of the next item take the place of
+        the gaps. Both are bytes of int64; gaps or noisy answers are a list of int where one does not
+        fit. With threads=0 the kernel chooses the number of threads. With a floor in steps, which
+        is for Laplace noise, only those are there that reach it.
         """
 
     def release_with_runs(
@@ -37,6 +49,7 @@ class Kernel:
         are_listed: Callable[[list[tuple[int, int]]], Sequence[bool]],
         in_steps: bool,
         threads: int,
+        floor: int | None = None,
     ) -> tuple[tuple[bytes, bytes | list[int]], list[tuple[int, int]]]:
         """The same release where some items are in runs, none of which is written out.
 

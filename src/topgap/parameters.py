@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from topgap._core import Kernel
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
+from topgap.numbers.parse import Number, read_flag, read_number, read_parameter, read_whole
 
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
 """How two neighbouring data sets differ: a person added or removed, or a person replaced."""
+
+MOST_WINNERS = 10_000_000
+"""So many winners are named at most where a threshold alone says how many."""
 
 NoiseKind: TypeAlias = Literal["exponential", "laplace"]
 """The noise of the answers: exponential, whose scale grows with k, or discrete Laplace, whose scale
@@ -25,13 +28,16 @@ class TopK:
     float, which means its shortest decimal: `0.1` is 1/10. They are kept as exact fractions.
 
     Attributes:
-        k: How many winners are named; at least one more answer than this is needed.
+        k: How many winners are named; at least one more answer than this is needed. With a
+            threshold it is the most that are named; None stands for 10,000,000 then.
         epsilon: The privacy loss ε of one release, greater than 0.
         resolution: Gaps are multiples of this; one divided by an integer.
         sensitivity: How far one person can move any one answer; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all answers the same way, as it does for
             counts when data sets differ by adding or removing a person. Half the noise suffices.
         items_per_person: L, the most answers that one person can move; None if there is no bound.
+        threshold: With Laplace noise: only items whose noisy answers reach this are named, at most
+            k of them; rounded down to a multiple of the resolution. None if there is none.
         noise: "exponential", with a scale that grows with k; or "laplace", on every answer, with a
             scale that grows with L and not with k, and whose noisy answers are released, too.
             Unless given, it is that of the smaller scale: "laplace" if L is less than k.
@@ -57,6 +63,7 @@ class TopK:
         "noise",
         "resolution",
         "sensitivity",
+        "threshold",
     )
 
     k: int
@@ -65,25 +72,29 @@ class TopK:
     sensitivity: Fraction
     monotonic: bool
     items_per_person: int | None
+    threshold: Fraction | None
     noise: NoiseKind
     if TYPE_CHECKING:
         _kernel: Kernel | None
 
     def __init__(
         self,
-        k: int,
+        k: int | None,
         epsilon: "Number",
         *,
         resolution: "Number | None" = None,
         sensitivity: "Number" = 1,
         monotonic: bool = False,
         items_per_person: int | None = None,
+        threshold: "Number | None" = None,
         noise: NoiseKind | None = None,
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        put("k", read_whole(k, "k", least=1))
+        if k is None and threshold is not None:
+            k = MOST_WINNERS
+        put("k", read_whole(k, "k", least=1))  # type: ignore[arg-type]  # which it refuses
         put("epsilon", read_parameter(epsilon, "epsilon"))
         put("sensitivity", read_parameter(sensitivity, "sensitivity"))
         put("monotonic", read_flag(monotonic, "monotonic"))
@@ -94,6 +105,14 @@ class TopK:
         if resolution is None:
             resolution = _default_resolution(self.noise, self.sensitivity)
         put("resolution", read_parameter(resolution, "resolution"))
+        if threshold is not None:
+            threshold = read_number(threshold, "threshold") // self.resolution * self.resolution
+            if self.noise != "laplace":
+                raise ParameterError(
+                    "threshold needs Laplace noise: give items_per_person, less than k, the most "
+                    "answers that one person can move."
+                )
+        put("threshold", threshold)
         if self.k >= 2**63:
             raise ParameterError("k must be below 2**63.")
         if self.resolution.numerator != 1:
@@ -102,6 +121,16 @@ class TopK:
             finer = lcm(self.resolution.denominator, self.sensitivity.denominator)
             fitting = f"resolution '1/{finer}' fits" if finer < 10**9 else "write thirds as '1/3'"
             raise ParameterError(f"sensitivity must be a multiple of the resolution; {fitting}.")
+
+    @property
+    def fewest_winners(self) -> int:
+        """How many winners there are at least: k, or with a threshold none."""
+        return self.k if self.threshold is None else 0
+
+    @property
+    def threshold_units(self) -> int | None:
+        """The threshold as a multiple of the resolution."""
+        return None if self.threshold is None else int(self.threshold * self.resolution.denominator)
 
     @property
     def scale(self) -> Fraction:
@@ -138,7 +167,7 @@ class TopK:
                 rate.numerator,
                 rate.denominator,
                 steps_per_unit,
-                **({"is_laplace": True} if self.noise == "laplace" else {}),
+                is_laplace=self.noise == "laplace",
             )
         except OverflowError:
             kernel = None
@@ -162,12 +191,16 @@ class TopK:
         }
         if self.items_per_person is not None:
             parameters |= {"items_per_person": self.items_per_person, "noise": self.noise}
+        if self.threshold is not None:
+            parameters["threshold"] = str(self.threshold)
         return parameters
 
     def __repr__(self) -> str:
         bound = ""
         if self.items_per_person is not None:
             bound = f", items_per_person={self.items_per_person}, noise='{self.noise}'"
+        if self.threshold is not None:
+            bound += f", threshold='{self.threshold}'"
         return (
             f"TopK(k={self.k}, epsilon='{self.epsilon}', resolution='{self.resolution}', "
             f"sensitivity='{self.sensitivity}', monotonic={self.monotonic}{bound})"

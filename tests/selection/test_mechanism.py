@@ -307,7 +307,7 @@ def test_a_defect_in_the_kernel_is_an_error_that_tells_nothing(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(KernelError, match="nothing was released"):
-        Kernel(1, 0, 1, 1)  # no rate at all, which no TopK has
+        Kernel(1, 0, 1, 1, is_laplace=False)  # no rate at all, which no TopK has
     with pytest.raises(ValueError, match="more answers than winners"):
-        Kernel(2, 1, 2, 1).release(np.array([1, 2]), in_steps=False, threads=0)
+        Kernel(2, 1, 2, 1, is_laplace=False).release(np.array([1, 2]), in_steps=False, threads=0)
     assert capfd.readouterr().err == ""

@@ -6,8 +6,8 @@ use std::process::exit;
 
 use topgap_kernel::bit_source::BitSource;
 use topgap_oracles::{
-    Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_candidates, ranking,
-    select, tape::Tape,
+    Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_answers, noisy_candidates,
+    ranking, select, tape::Tape,
 };
 
 /// Inputs have at most so many bytes.
@@ -18,6 +18,7 @@ fn main() {
     let check: fn(&[u8]) -> Checked = match given.get(1).map(String::as_str) {
         Some("select") => select::check,
         Some("constant_work") => constant_work::check,
+        Some("noisy_answers") => noisy_answers::check,
         Some("noisy_candidates") => noisy_candidates::check,
         Some("ranking") => ranking::check,
         Some("geometric") => geometric::check,

@@ -7,6 +7,7 @@ use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
 use topgap_kernel::bit_source::{Cipher, Key};
 use topgap_kernel::enclosures::Ratio;
+use topgap_kernel::noise::Laplace;
 use topgap_kernel::quantities::Ticks;
 use topgap_kernel::rate::{GRID_BITS, Rate};
 use topgap_kernel::workers::{Threads, Workers};
@@ -40,7 +41,7 @@ fn work(round: u32, counts: &mut [u32; 3]) {
     let rate = Rate::new(exact, GRID_BITS, 50).expect("an everyday rate");
     let threads = 2 + round as usize % 6;
     let done = match round % 4 {
-        0 => noisy_candidates(answers, k + 1, Some(Ticks(5)), &rate, None, &mut workers(threads))
+        0 => noisy_candidates(answers, k + 1, Some(Ticks(5)), Laplace(&rate), None, &mut workers(threads))
             .is_ok(),
         _ => select(answers, k, &rate, None, &mut workers(threads)).is_ok(),
     };

@@ -1,13 +1,14 @@
 //! The items that can be among the winners, by a lazy threshold.
 //!
-//! Noise is memoryless and never negative. Set a threshold. As long as enough items reach it, the
-//! winners are among these. Of each item it then matters only whether it reaches the threshold, and
-//! by how much it exceeds it. The other items never get any noise.
+//! Noise is memoryless. Set a threshold. As long as enough items reach it, the winners are among
+//! these. Of each item it then matters only whether it reaches the threshold, and by how much it
+//! exceeds it. Most of the other items never get any noise.
 
 use std::ops::Range;
 
 use crate::answers::{Answers, Blocks, ITEMS_PER_PIECE};
 use crate::leading_zeros::LeadingZeros;
+use crate::noise::Noise;
 use crate::quantities::{TickCount, Ticks, TicksPerUnit, Units};
 use crate::ranking::Candidate;
 use crate::rate::Rate;
@@ -25,22 +26,35 @@ const HEADS_PER_CHECKPOINT: usize = 1 << 12;
 pub(crate) struct Target {
     /// At least this many of the largest noisy answers; there are so many items.
     pub(crate) needed: usize,
-    /// An answer that so many items have or exceed: they all reach a threshold there.
+    /// An answer that so many items have or exceed: with noise that is never negative, they all reach
+    /// a threshold there.
     pub(crate) anchor: Units,
     /// Items that do not reach this need not be found, even if fewer than `needed` reach it.
-    pub(crate) floor: Option<Units>,
+    pub(crate) floor: Option<Ticks>,
 }
 
 impl Target {
+    /// Noise that is never negative needs no threshold below this.
+    pub(crate) fn base(&self, ticks_per_unit: TicksPerUnit) -> Ticks {
+        let anchor = ticks_per_unit.ticks(self.anchor);
+        self.floor.map_or(anchor, |floor| floor.max(anchor))
+    }
+
     /// No threshold needs to be lower than this.
-    pub(crate) fn lowest(&self) -> Units {
-        self.floor.map_or(self.anchor, |floor| floor.max(self.anchor))
+    fn lowest<N: Noise>(&self, ticks_per_unit: TicksPerUnit) -> Ticks {
+        if N::IS_NEVER_NEGATIVE { self.base(ticks_per_unit) } else { self.floor.unwrap_or(LOWEST) }
     }
 }
 
+/// Below all noisy answers but those whose noise does not fit the kernel's integers.
+const LOWEST: Ticks = Ticks(-(1 << 125));
+
+/// Room for so many candidates is made beforehand, at most.
+const MOST_ROOM: usize = 1 << 20;
+
 /// The items that reach a threshold.
 pub(crate) struct Reaching {
-    pub(crate) threshold: Units,
+    pub(crate) threshold: Ticks,
     /// Those of runs come last: the index of the first is the number of answers.
     pub(crate) candidates: Vec<Candidate>,
     /// Which items of runs these are.
@@ -48,61 +62,64 @@ pub(crate) struct Reaching {
 }
 
 /// Find all items that reach the plan's threshold, or a lower one if fewer items do than needed.
-pub(crate) fn collect<W: Workers>(
+pub(crate) fn collect<N: Noise, W: Workers>(
     answers: Answers,
     mut runs: Option<Runs<W::Stop>>,
     blocks: &Blocks,
-    rate: &Rate,
+    noise: N,
     mut plan: Plan,
     target: Target,
     workers: &mut W,
 ) -> Result<Reaching, W::Stop> {
+    let rate = noise.rate();
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     let leading_zeros = LeadingZeros::new(ticks_per_unit, rate);
     let all_runs = runs.as_ref().map_or(&[][..], |runs| runs.all);
     let base = runs_base(all_runs, target.needed, ticks_per_unit, rate);
-    let mut fall = Fall::new(ticks_per_unit.ticks(target.lowest()), base, rate);
+    let mut fall = Fall::new(target.lowest::<N>(ticks_per_unit), base, rate);
     // The leading zeros of the shared coins fall by one, then by two, and so on.
     let mut fall_in_zeros = 1_u32;
     let mut before: Option<Ticks> = None;
     let ranges = blocks.divided(workers.size());
-    let room = target.needed.min(answers.units.len()).div_ceil(ranges.len().max(1)) * 3 / 2;
+    let most = target.needed.min(answers.units.len()).min(MOST_ROOM);
+    let room = most.div_ceil(ranges.len().max(1)) * 3 / 2;
     let part = |blocks| Part { blocks, found: Found::with_room_for(room) };
     let mut parts: Vec<Part> = ranges.into_iter().map(part).collect();
     let mut found_in_runs = FoundInRuns::default();
     loop {
         // Answers are looked at in whole units, which may find items below the threshold, too.
-        let threshold = ticks_per_unit.whole_units(plan.threshold);
+        let threshold = ticks_per_unit.round_down(plan.threshold);
         if runs.is_none() {
-            plan.threshold = ticks_per_unit.ticks(threshold);
+            plan.threshold = threshold;
         }
-        let above = plan.threshold - ticks_per_unit.ticks(threshold);
-        let threshold_before = before.map(|before| ticks_per_unit.whole_units(before));
+        let above = plan.threshold - threshold;
+        let threshold_before = before.map(|before| ticks_per_unit.round_down(before));
         if threshold_before != Some(threshold) {
             workers.each(&mut parts, |part, sampler| {
+                let in_units = ticks_per_unit.whole_units(threshold);
                 let mut round = Round {
                     answers,
                     blocks,
-                    rate,
+                    noise,
                     leading_zeros: &leading_zeros,
                     threshold,
+                    in_units,
                     before: threshold_before,
                     ticks_per_unit,
-                    far: leading_zeros.lowest_without(2, threshold),
+                    far: leading_zeros.lowest_without(2, in_units),
                     sampler,
                 };
                 round.run(plan.leading_zeros, part)
             })?;
         }
         if let Some(runs) = &mut runs {
-            let level = Level { rate, ticks_per_unit, threshold: plan.threshold, before };
+            let level = Level { noise, ticks_per_unit, threshold: plan.threshold, before };
             found_in_runs.draw(runs, level, workers.main_sampler())?;
         }
         let listed: usize = parts.iter_mut().map(|part| part.found.count_from(above)).sum();
         let count = listed + found_in_runs.items.len();
         let is_enough = count >= target.needed;
-        let is_low = |floor| plan.threshold <= ticks_per_unit.ticks(floor);
-        if is_enough || target.floor.is_some_and(is_low) {
+        if is_enough || target.floor.is_some_and(|floor| plan.threshold <= floor) {
             let mut candidates = all_of(parts);
             let in_runs = (answers.units.len()..).zip(&found_in_runs.excess);
             candidates.extend(in_runs.map(|(index, &excess)| {
@@ -112,7 +129,7 @@ pub(crate) fn collect<W: Workers>(
             return Ok(Reaching { threshold, candidates, run_items: found_in_runs.items });
         }
         assert!(
-            plan.threshold > ticks_per_unit.ticks(target.anchor),
+            plan.threshold > fall.lowest,
             "the answers have changed since they were first looked at"
         );
         before = Some(plan.threshold);
@@ -175,21 +192,23 @@ fn all_of(parts: Vec<Part>) -> Vec<Candidate> {
 }
 
 /// One pass over a part, for the items that reach the threshold.
-struct Round<'a, S> {
+struct Round<'a, N, S> {
     answers: Answers<'a>,
     blocks: &'a Blocks<'a>,
-    rate: &'a Rate,
+    noise: N,
     leading_zeros: &'a LeadingZeros,
-    threshold: Units,
+    threshold: Ticks,
+    /// The threshold, or the number of units nearest to it.
+    in_units: Units,
     /// The threshold of the round before. Items that were not found are known to lie below it.
-    before: Option<Units>,
+    before: Option<Ticks>,
     ticks_per_unit: TicksPerUnit,
     /// Items below this need two leading zeros or more to reach the threshold.
     far: Units,
     sampler: &'a mut S,
 }
 
-impl<S: Sampler> Round<'_, S> {
+impl<N: Noise, S: Sampler> Round<'_, N, S> {
     /// Add the items that reach the threshold to those found before, at a higher one.
     ///
     /// Items that need `shared_zeros` leading zeros to reach the threshold share their coins.
@@ -198,7 +217,7 @@ impl<S: Sampler> Round<'_, S> {
         let known = Known::of(&mut part.found);
         let low = match shared_zeros {
             0 => Units::MIN,
-            _ => self.leading_zeros.lowest_without(shared_zeros, self.threshold),
+            _ => self.leading_zeros.lowest_without(shared_zeros, self.in_units),
         };
         self.draw_each(low, &known, part)?;
         if shared_zeros > 0 {
@@ -210,8 +229,7 @@ impl<S: Sampler> Round<'_, S> {
     /// Count the excess of the items found before from the threshold, which has fallen.
     fn count_from_threshold(&self, found: &mut Found) {
         if let Some(before) = self.before {
-            let rise = self.ticks_per_unit.difference(before, self.threshold);
-            let rise = TickCount(rise.0.cast_unsigned());
+            let rise = TickCount((before - self.threshold).0.cast_unsigned());
             found.all().iter_mut().for_each(|candidate| candidate.excess += rise);
         }
     }
@@ -277,16 +295,14 @@ impl<S: Sampler> Round<'_, S> {
     /// Draw an item's noise, given that the first `zeros` bits of its uniform number are 0. Add the
     /// item if it reaches the threshold.
     ///
-    /// If the item is known to lie below an earlier threshold, its noise is a geometric number given
-    /// that it is less than `span`, which has the law of a geometric number modulo `span`. That
-    /// reaches the new threshold only if the number itself does, so leading zeros are needed as
-    /// before.
+    /// If the item is known to lie below an earlier threshold, its noise is less than `span`; leading
+    /// zeros are needed as before.
     #[inline(always)]
     fn draw(&mut self, index: usize, mut zeros: u32, found: &mut Found) -> Result<(), S::Stop> {
         let answer = self.answers.at(index);
         // One bit more is not worth a look of its own.
         if answer < self.far {
-            let needed = self.leading_zeros.needed(self.threshold, answer);
+            let needed = self.leading_zeros.needed(self.in_units, answer);
             if needed > zeros + 1 {
                 if !self.sampler.all_zero(needed - zeros)? {
                     return Ok(());
@@ -294,13 +310,12 @@ impl<S: Sampler> Round<'_, S> {
                 zeros = needed;
             }
         }
-        let mut noise = self.sampler.geometric(self.rate, zeros)?;
-        if let Some(before) = self.before {
-            let span = self.ticks_per_unit.difference(before, answer);
-            noise = noise % TickCount(span.0.cast_unsigned());
-        }
-        let needed = self.ticks_per_unit.difference(self.threshold, answer);
-        found.offer(noise.signed() - needed, index);
+        let answer = self.ticks_per_unit.ticks(answer);
+        let noise = match self.before {
+            None => self.noise.draw(zeros, self.sampler)?,
+            Some(before) => self.noise.draw_below(before - answer, zeros, self.sampler)?,
+        };
+        found.offer(noise - (self.threshold - answer), index);
         Ok(())
     }
 }

@@ -8,8 +8,9 @@
 use subtle::{Choice, ConditionallySelectable};
 
 use crate::answers::Answers;
+use crate::noise::{Exponential, Laplace, Noise};
 use crate::quantities::{TickCount, Ticks};
-use crate::ranking::{Ranked, Selection, published, shuffle};
+use crate::ranking::{NoisySelection, Ranked, Selection, published, shuffle};
 use crate::rate::Rate;
 use crate::sampler::Sampler;
 
@@ -29,22 +30,59 @@ pub fn select_constant_work<S: Sampler>(
     rate: &Rate,
     sampler: &mut S,
 ) -> Result<Selection, S::Stop> {
-    let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
     // The order in which items come stands for that of their remainders, the largest first.
+    let (order, ranked) = rank_all(answers, k + 1, Exponential(rate), sampler)?;
+    Ok(published(&ranked, rate.refinement(), |place| order[place]))
+}
+
+/// What `select_noisy_answers` does without a floor, by the same work for any answers. If there are no
+/// more than k, all of them are ranked. There must be one, and k ≥ 1.
+///
+/// # Errors
+/// When there are no more draws or a checkpoint asks to stop.
+///
+/// # Panics
+/// When a noisy answer has more than 127 bits.
+pub fn select_noisy_answers_constant_work<S: Sampler>(
+    answers: Answers,
+    k: usize,
+    rate: &Rate,
+    sampler: &mut S,
+) -> Result<NoisySelection, S::Stop> {
+    let (order, ranked) =
+        rank_all(answers, answers.units.len().min(k + 1), Laplace(rate), sampler)?;
+    Ok(NoisySelection {
+        indices: ranked.iter().take(k).map(|winner| order[winner.place]).collect(),
+        noisy_answers: ranked.iter().map(|ranked| noisy_answer_of(ranked.height)).collect(),
+    })
+}
+
+/// Draw the noise of all answers, and rank the largest `count` in a uniform order of the items.
+fn rank_all<N: Noise, S: Sampler>(
+    answers: Answers,
+    count: usize,
+    noise: N,
+    sampler: &mut S,
+) -> Result<(Vec<usize>, Vec<Ranked>), S::Stop> {
+    let ticks_per_unit = noise.rate().ticks_per_unit(answers.steps_per_unit);
     let mut order: Vec<usize> = (0..answers.units.len()).collect();
     shuffle(&mut order, sampler)?;
-    let mut largest = Largest::new(k + 1);
+    let mut largest = Largest::new(count);
     let stretch = ITEMS_PER_CHECKPOINT.next_multiple_of(largest.size());
     for (items, first) in order.chunks(stretch).zip((0..).step_by(stretch)) {
         for (&index, place) in items.iter().zip(first..) {
-            let noise = sampler.geometric(rate, 0)?.signed();
-            let noisy_answer = ticks_per_unit.ticks(answers.at(index)) + noise;
+            let noisy_answer = ticks_per_unit.ticks(answers.at(index)) + noise.draw(0, sampler)?;
             largest.offer(Entry::new(noisy_answer, place));
         }
         sampler.checkpoint()?;
     }
-    let ranked: Vec<Ranked> = largest.finish().iter().take(k + 1).map(Entry::ranked).collect();
-    Ok(published(&ranked, rate.refinement(), |place| order[place]))
+    let ranked = largest.finish().iter().take(count).map(Entry::ranked).collect();
+    Ok((order, ranked))
+}
+
+/// The noisy answer that has this height, counted from −2^127.
+fn noisy_answer_of(height: TickCount) -> Ticks {
+    Ticks((height.0 ^ (1 << 127)).cast_signed())
 }
 
 /// An item's noisy answer and its place in the order: the first of equals is the larger.

@@ -17,8 +17,8 @@
 //! which draws it from the bits of a `bit_source`. `geometric` decides by `rate` and `fast_log2` in
 //! 64 bits, or else by `enclosures` in as many bits as it takes.
 //!
-//! Noise that is added to a single released number is symmetric: `laplace`, from the same
-//! `geometric`.
+//! `noise` is exponential, and gaps are released; or it is Laplace noise, and so are the noisy
+//! answers. `laplace` is also the noise that is added to a single released number.
 
 #![forbid(unsafe_code)]
 
@@ -32,6 +32,7 @@ pub mod floats;
 pub mod geometric;
 pub mod laplace;
 mod leading_zeros;
+pub mod noise;
 pub mod quantities;
 pub mod ranking;
 pub mod rate;
@@ -47,8 +48,9 @@ use num_bigint::BigUint;
 
 use answers::{Answers, Blocks};
 use candidates::{Reaching, Target, collect};
+use noise::{Exponential, Laplace, Noise};
 use quantities::{Ticks, Units};
-use ranking::{Candidate, Selection, rank};
+use ranking::{Candidate, NoisySelection, Selection, rank, rank_noisy_answers};
 use rate::Rate;
 use runs::{Run, RunItem, Runs};
 use threshold_plan::Plan;
@@ -68,7 +70,8 @@ pub fn select<W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Selection, W::Stop> {
-    let Reaching { candidates, .. } = reaching(answers, None, k + 1, None, rate, plan, workers)?;
+    let Reaching { candidates, .. } =
+        reaching(answers, None, k + 1, None, Exponential(rate), plan, workers)?;
     rank(candidates, k, rate.refinement(), workers.main_sampler())
 }
 
@@ -88,15 +91,47 @@ pub fn select_with_runs<W: Workers>(
     workers: &mut W,
 ) -> Result<(Selection, Vec<RunItem>), W::Stop> {
     let Reaching { candidates, run_items, .. } =
-        reaching(answers, Some(runs), k + 1, None, rate, plan, workers)?;
+        reaching(answers, Some(runs), k + 1, None, Exponential(rate), plan, workers)?;
     let mut selection = rank(candidates, k, rate.refinement(), workers.main_sampler())?;
-    let listed = answers.units.len();
+    let winners = only_winners(&mut selection.indices, answers.units.len(), &run_items);
+    Ok((selection, winners))
+}
+
+/// Select the k items with the largest noisy answers, with Laplace noise, and release these, too, and
+/// the noisy answer that comes next. If there is a floor, items that do not reach it are left out, and
+/// there can be fewer winners, or none. There must be an item, those of runs included, and k ≥ 1; and
+/// more than k without a floor. Winners in runs are returned as by `select_with_runs`.
+///
+/// # Errors
+/// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
+pub fn select_noisy_answers<W: Workers>(
+    answers: Answers,
+    runs: Option<Runs<W::Stop>>,
+    k: usize,
+    floor: Option<Ticks>,
+    rate: &Rate,
+    plan: Option<Plan>,
+    workers: &mut W,
+) -> Result<(NoisySelection, Vec<RunItem>), W::Stop> {
+    let in_runs = runs.as_ref().map_or(BigUint::ZERO, |runs| count_unlisted(runs.all));
+    let needed = at_most(k + 1, in_runs + answers.units.len());
+    let Reaching { threshold, candidates, run_items } =
+        reaching(answers, runs, needed, floor, Laplace(rate), plan, workers)?;
+    let sampler = workers.main_sampler();
+    let mut selection = rank_noisy_answers(candidates, k, threshold, floor, sampler)?;
+    let winners = only_winners(&mut selection.indices, answers.units.len(), &run_items);
+    Ok((selection, winners))
+}
+
+/// Those items of runs that are winners. Their indices go on from then on where those of the answers
+/// end.
+fn only_winners(indices: &mut [usize], listed: usize, run_items: &[RunItem]) -> Vec<RunItem> {
     let mut winners = Vec::new();
-    for index in selection.indices.iter_mut().filter(|index| **index >= listed) {
+    for index in indices.iter_mut().filter(|index| **index >= listed) {
         winners.push(run_items[*index - listed].clone());
         *index = listed + winners.len() - 1;
     }
-    Ok((selection, winners))
+    winners
 }
 
 /// An item and its noisy answer.
@@ -116,16 +151,16 @@ pub struct NoisyCandidate {
 ///
 /// # Panics
 /// When a noisy answer has more than 127 bits.
-pub fn noisy_candidates<W: Workers>(
+pub fn noisy_candidates<N: Noise, W: Workers>(
     answers: Answers,
     needed: usize,
     floor: Option<Ticks>,
-    rate: &Rate,
+    noise: N,
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
     let needed = needed.min(answers.units.len());
-    Ok(reaching_floor(answers, None, needed, floor, rate, plan, workers)?.0)
+    Ok(reaching_floor(answers, None, needed, floor, noise, plan, workers)?.0)
 }
 
 /// The same where some items are in runs; of these items, an index from the number of answers on
@@ -136,56 +171,60 @@ pub fn noisy_candidates<W: Workers>(
 ///
 /// # Panics
 /// When a noisy answer has more than 127 bits.
-pub fn noisy_candidates_with_runs<W: Workers>(
+pub fn noisy_candidates_with_runs<N: Noise, W: Workers>(
     answers: Answers,
     runs: Runs<W::Stop>,
     needed: usize,
     floor: Option<Ticks>,
-    rate: &Rate,
+    noise: N,
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
-    let in_runs: BigUint = runs.all.iter().map(Run::unlisted).sum();
-    let all = usize::try_from(in_runs + answers.units.len()).unwrap_or(usize::MAX);
-    let needed = needed.min(all);
-    reaching_floor(answers, Some(runs), needed, floor, rate, plan, workers)
+    let needed = at_most(needed, count_unlisted(runs.all) + answers.units.len());
+    reaching_floor(answers, Some(runs), needed, floor, noise, plan, workers)
+}
+
+/// How many items are in runs alone.
+fn count_unlisted(runs: &[Run]) -> BigUint {
+    runs.iter().map(Run::unlisted).sum()
+}
+
+/// The smaller of the two.
+fn at_most(needed: usize, items: BigUint) -> usize {
+    usize::try_from(items).map_or(needed, |items| needed.min(items))
 }
 
 /// The noisy answers of the `needed` largest items, of which there are so many, and of others that
 /// may be; but for those below the floor.
-fn reaching_floor<W: Workers>(
+fn reaching_floor<N: Noise, W: Workers>(
     answers: Answers,
     runs: Option<Runs<W::Stop>>,
     needed: usize,
     floor: Option<Ticks>,
-    rate: &Rate,
+    noise: N,
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
     if needed == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
-    let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
-    // A lower floor is right, too.
-    let floor = floor.map(|floor| ticks_per_unit.whole_units(floor));
     let Reaching { threshold, candidates, run_items } =
-        reaching(answers, runs, needed, floor, rate, plan, workers)?;
-    let threshold = ticks_per_unit.ticks(threshold);
-    let noisy = |Candidate { excess, index }| NoisyCandidate {
+        reaching(answers, runs, needed, floor, noise, plan, workers)?;
+    let to_noisy = |Candidate { excess, index }| NoisyCandidate {
         noisy_answer: threshold + excess.signed(),
         index,
     };
-    Ok((candidates.into_iter().map(noisy).collect(), run_items))
+    Ok((candidates.into_iter().map(to_noisy).collect(), run_items))
 }
 
 /// A threshold, and the items that reach it. The threshold is so low that `needed` items reach it,
 /// or not above the floor. There are at least so many items, and at least one.
-fn reaching<W: Workers>(
+fn reaching<N: Noise, W: Workers>(
     answers: Answers,
     runs: Option<Runs<W::Stop>>,
     needed: usize,
-    floor: Option<Units>,
-    rate: &Rate,
+    floor: Option<Ticks>,
+    noise: N,
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Reaching, W::Stop> {
@@ -195,8 +234,8 @@ fn reaching<W: Workers>(
     let all_runs = runs.as_ref().map_or(&[][..], |runs| runs.all);
     let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };
     let plan =
-        plan.unwrap_or_else(|| threshold_plan::plan(answers, &blocks, all_runs, target, rate));
-    collect(answers, runs, &blocks, rate, plan, target, workers)
+        plan.unwrap_or_else(|| threshold_plan::plan(answers, &blocks, all_runs, target, noise));
+    collect(answers, runs, &blocks, noise, plan, target, workers)
 }
 
 /// An answer that at least `needed` items have or exceed, and not many more.

@@ -170,6 +170,11 @@ impl TicksPerUnit {
         Units::nearest(ticks.0.div_euclid(i128::from(self.0)))
     }
 
+    /// The largest whole number of units that is not above it, in ticks.
+    pub(crate) fn round_down(self, ticks: Ticks) -> Ticks {
+        Ticks(ticks.0 - ticks.0.rem_euclid(i128::from(self.0)))
+    }
+
     /// The least number of units that has at least so many ticks, of which there is at least one.
     pub(crate) fn units_for(self, ticks: Ticks) -> i128 {
         (ticks.0 - 1) / i128::from(self.0) + 1

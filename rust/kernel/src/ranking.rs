@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::quantities::{Steps, TickCount};
+use crate::quantities::{Steps, TickCount, Ticks};
 use crate::sampler::Sampler;
 
 /// Candidates sorted, or moved, between two checkpoints.
@@ -24,6 +24,45 @@ pub struct Selection {
     pub indices: Vec<usize>,
     /// The gap from each to the next, rounded down.
     pub gaps: Vec<Steps>,
+}
+
+/// What may be published where the noisy answers are released, too.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NoisySelection {
+    /// The winners' positions among the answers, from the largest down.
+    pub indices: Vec<usize>,
+    /// The noisy answer of each winner, and that of the item after the last, if there is one.
+    pub noisy_answers: Vec<Ticks>,
+}
+
+/// Rank the candidates by their noisy answers, among which is every item that ties with the (k+1)-th
+/// or exceeds it; if there is a floor, of those items that reach it. Noise is whole ticks; items that
+/// tie come in a uniform order.
+///
+/// # Errors
+/// When there are no more draws.
+pub(crate) fn rank_noisy_answers<S: Sampler>(
+    mut candidates: Vec<Candidate>,
+    k: usize,
+    threshold: Ticks,
+    floor: Option<Ticks>,
+    sampler: &mut S,
+) -> Result<NoisySelection, S::Stop> {
+    if let Some(floor) = floor {
+        candidates.retain(|candidate| threshold + candidate.excess.signed() >= floor);
+    }
+    if candidates.is_empty() {
+        return Ok(NoisySelection { indices: Vec::new(), noisy_answers: Vec::new() });
+    }
+    let mut ranked = downwards(&candidates, k + 1, sampler)?;
+    if ranked.windows(2).any(|pair| pair[0].height == pair[1].height) {
+        shuffle(&mut candidates, sampler)?;
+        ranked = downwards(&candidates, k + 1, sampler)?;
+    }
+    let winners = ranked.iter().take(k);
+    let indices = winners.map(|winner| candidates[winner.place].index).collect();
+    let noisy_answers = ranked.iter().map(|ranked| threshold + ranked.height.signed()).collect();
+    Ok(NoisySelection { indices, noisy_answers })
 }
 
 /// Rank the candidates, among which is every item that ties with the (k+1)-th or exceeds it.

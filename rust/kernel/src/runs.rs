@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use num_bigint::BigUint;
 
+use crate::noise::Noise;
 use crate::quantities::{TickCount, Ticks, TicksPerUnit, Units};
 use crate::rate::Rate;
 use crate::sampler::Sampler;
@@ -62,8 +63,8 @@ pub struct Runs<'a, E> {
 
 /// The threshold that items must reach, and what is known from higher ones.
 #[derive(Clone, Copy)]
-pub(crate) struct Level<'a> {
-    pub(crate) rate: &'a Rate,
+pub(crate) struct Level<N> {
+    pub(crate) noise: N,
     pub(crate) ticks_per_unit: TicksPerUnit,
     pub(crate) threshold: Ticks,
     /// The threshold of the round before. Items that were not found are known to lie below it.
@@ -81,10 +82,10 @@ pub(crate) struct FoundInRuns {
 impl FoundInRuns {
     /// Add the items that reach the threshold to those found before, at a higher one.
     #[inline(never)] // or the loops over listed items become slower where there is no run
-    pub(crate) fn draw<S: Sampler>(
+    pub(crate) fn draw<N: Noise, S: Sampler>(
         &mut self,
         runs: &mut Runs<S::Stop>,
-        level: Level,
+        level: Level<N>,
         sampler: &mut S,
     ) -> Result<(), S::Stop> {
         if let Some(before) = level.before {
@@ -111,24 +112,23 @@ impl FoundInRuns {
 
     /// Draw the items of one run whose coins show heads, and keep those that reach the threshold.
     ///
-    /// The noise of an item that is known to lie below an earlier threshold is a geometric number
-    /// given that it is less than `span`: see `candidates`.
-    fn draw_run<S: Sampler>(
+    /// The noise of an item that is known to lie below an earlier threshold is less than `span`.
+    fn draw_run<N: Noise, S: Sampler>(
         &mut self,
         index: usize,
         run: &Run,
-        level: Level,
+        level: Level<N>,
         known: &HashSet<RunItem>,
         sampler: &mut S,
     ) -> Result<(), S::Stop> {
         let answer = level.ticks_per_unit.ticks(run.answer);
         let needed = level.threshold - answer;
         let span = level.before.map(|before| before - answer);
-        // No noise is negative: if the answer itself reached an earlier threshold, all items are known.
-        if span.is_some_and(|span| span <= Ticks(0)) {
+        // If the answer itself reached an earlier threshold, all items are known.
+        if N::IS_NEVER_NEGATIVE && span.is_some_and(|span| span <= Ticks(0)) {
             return Ok(());
         }
-        let zeros = shared_zeros(run, needed, level.rate);
+        let zeros = shared_zeros(run, needed, level.noise.rate());
         let mut heads = 0_usize;
         let mut from = BigUint::ZERO;
         while let Some(rank) = sampler.first_head_of_run(from, &run.size, zeros)? {
@@ -141,11 +141,11 @@ impl FoundInRuns {
             if known.contains(&item) {
                 continue;
             }
-            let mut noise = sampler.geometric(level.rate, zeros)?;
-            if let Some(span) = span {
-                noise = noise % TickCount(span.0.cast_unsigned());
-            }
-            let excess = noise.signed() - needed;
+            let noise = match span {
+                None => level.noise.draw(zeros, sampler)?,
+                Some(span) => level.noise.draw_below(span, zeros, sampler)?,
+            };
+            let excess = noise - needed;
             if excess >= Ticks(0) {
                 self.items.push(item);
                 self.excess.push(TickCount(excess.0.cast_unsigned()));

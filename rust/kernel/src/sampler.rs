@@ -4,7 +4,8 @@ use num_bigint::BigUint;
 
 use crate::bit_source::BitSource;
 use crate::geometric::geometric;
-use crate::quantities::TickCount;
+use crate::laplace::laplace;
+use crate::quantities::{TickCount, Ticks};
 use crate::rate::Rate;
 use crate::shared_coins::first_head;
 
@@ -18,6 +19,12 @@ pub trait Sampler {
     /// # Errors
     /// When there are no more draws.
     fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, Self::Stop>;
+
+    /// Laplace noise of this rate, given that the first `zeros` bits of its uniform number are 0.
+    ///
+    /// # Errors
+    /// When there are no more draws.
+    fn laplace(&mut self, rate: &Rate, zeros: u32) -> Result<Ticks, Self::Stop>;
 
     /// The first of the items `from..end` whose coin of probability 2^−`leading_zeros` shows heads.
     ///
@@ -67,6 +74,11 @@ impl<S: BitSource> Sampler for S {
     #[inline(always)]
     fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, S::Stop> {
         geometric(rate, zeros, self)
+    }
+
+    #[inline(always)]
+    fn laplace(&mut self, rate: &Rate, zeros: u32) -> Result<Ticks, S::Stop> {
+        laplace(rate, zeros, self)
     }
 
     #[inline(always)]

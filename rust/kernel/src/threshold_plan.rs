@@ -4,6 +4,7 @@
 
 use crate::answers::{Answers, Blocks};
 use crate::candidates::Target;
+use crate::noise::Noise;
 use crate::quantities::{Ticks, TicksPerUnit, Units};
 use crate::rate::Rate;
 use crate::runs::Run;
@@ -43,16 +44,16 @@ const FALL_PER_BIN: u64 = 215;
 const FALL_PER_HALF_BIN: u64 = 235;
 
 /// A plan by which enough items are likely to reach the threshold, and hardly more than needed.
-pub(crate) fn plan(
+pub(crate) fn plan<N: Noise>(
     answers: Answers,
     blocks: &Blocks,
     runs: &[Run],
     target: Target,
-    rate: &Rate,
+    noise: N,
 ) -> Plan {
-    let needed = target.needed;
+    let (needed, rate) = (target.needed, noise.rate());
     let ticks_per_unit = rate.ticks_per_unit(answers.steps_per_unit);
-    let mut base = ticks_per_unit.ticks(target.lowest());
+    let mut base = target.base(ticks_per_unit);
     base = runs_base(runs, needed, ticks_per_unit, rate).map_or(base, |runs| base.max(runs));
     let anchor = ticks_per_unit.whole_units(base);
     let mut counts = histogram(answers, blocks, anchor, rate);
@@ -68,10 +69,16 @@ pub(crate) fn plan(
         counts = histogram(answers, blocks, anchor.max(highest), rate);
     }
     let in_runs = runs.iter().map(|run| reaching(run, base, ticks_per_unit, rate)).sum();
-    let bin = threshold_bin(&counts, in_runs, needed as u64);
-    let quarters = u32::try_from(bin - MIDDLE_BIN).expect("a bin");
+    let bin = if N::IS_NEVER_NEGATIVE {
+        threshold_bin(&counts, in_runs, needed as u64)
+    } else {
+        laplace_threshold_bin(&counts, in_runs, needed as u64)
+    };
+    let quarters = u32::try_from(bin.abs_diff(MIDDLE_BIN)).expect("a bin");
+    let distance = quarter_zeros(quarters, rate);
+    let threshold = if bin < MIDDLE_BIN { base - distance } else { base + distance };
     Plan {
-        threshold: base + quarter_zeros(quarters, rate),
+        threshold: target.floor.map_or(threshold, |floor| floor.max(threshold)),
         leading_zeros: choose_leading_zeros(&counts, bin, answers.units.len() as u64),
         log_block: blocks.log_size,
     }
@@ -209,16 +216,8 @@ impl Bins {
 ///
 /// Of the items in runs, `in_runs` can be expected to reach the anchor, in multiples as the counts.
 fn threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
-    let target = ITEM * (needed + 3 * needed.isqrt() / 2 + 4);
-    // From below: how many of the items in lower bins reach each.
-    let mut from_below = [0; BINS];
-    for bin in 1..BINS {
-        from_below[bin] =
-            (from_below[bin - 1] * FALL_PER_BIN + counts[bin - 1] * FALL_PER_HALF_BIN) / ITEM;
-        if bin == MIDDLE_BIN {
-            from_below[bin] += in_runs;
-        }
-    }
+    let target = with_spare(needed);
+    let from_below = reaching_from_below(counts, in_runs);
     let mut above = 0;
     for bin in (MIDDLE_BIN..BINS).rev() {
         above += counts[bin];
@@ -229,14 +228,54 @@ fn threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
     MIDDLE_BIN
 }
 
+/// The highest of all bins that enough items can be expected to reach with Laplace noise.
+///
+/// It is negative half of the time: of the items in lower bins about half as many reach a bin, and
+/// some of those in higher bins fall below it. A bin with enough items above it will do as well if
+/// hardly any of them falls.
+fn laplace_threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
+    let target = with_spare(needed);
+    let from_below = reaching_from_below(counts, in_runs);
+    let (mut above, mut fallen) = (0, 0);
+    for bin in (0..BINS).rev() {
+        above += counts[bin];
+        fallen = (fallen * FALL_PER_BIN + counts[bin] * FALL_PER_HALF_BIN) / ITEM;
+        let are_safe = above >= ITEM * needed && fallen / 2 <= ITEM / 16;
+        if are_safe || above + from_below[bin] / 2 >= target + fallen / 2 {
+            return bin;
+        }
+    }
+    0
+}
+
+/// A few more items than needed, in multiples as the counts, so that chance seldom leaves too few.
+fn with_spare(needed: u64) -> u64 {
+    ITEM * (needed + 3 * needed.isqrt() / 2 + 4)
+}
+
+/// How many of the items in lower bins, and of `in_runs` in the middle one, reach each bin.
+fn reaching_from_below(counts: &[u64; BINS], in_runs: u64) -> [u64; BINS] {
+    let mut from_below = [0; BINS];
+    for bin in 1..BINS {
+        from_below[bin] =
+            (from_below[bin - 1] * FALL_PER_BIN + counts[bin - 1] * FALL_PER_HALF_BIN) / ITEM;
+        if bin == MIDDLE_BIN {
+            from_below[bin] += in_runs;
+        }
+    }
+    from_below
+}
+
 /// The number of leading zeros that makes the fewest items to look at: those that need fewer to reach
 /// the threshold, and the heads of the coins that all others share.
 fn choose_leading_zeros(counts: &[u64; BINS], bin: usize, items: u64) -> u32 {
     let mut best = (0, items * ITEM);
     let mut above = counts[bin..].iter().sum::<u64>();
+    let mut edge = bin;
     for leading_zeros in 1..=MAX_LEADING_ZEROS {
-        let edge = bin - 4 * leading_zeros as usize;
-        above += counts[edge..edge + 4].iter().sum::<u64>();
+        let next = edge.saturating_sub(4);
+        above += counts[next..edge].iter().sum::<u64>();
+        edge = next;
         let cost = above + 2 * ((items * ITEM) >> leading_zeros);
         if cost < best.1 {
             best = (leading_zeros, cost);

@@ -55,7 +55,7 @@ pub fn check(data: &[u8]) -> Checked {
     let mut one_by_one = Tape::new(tape, width);
     let Ok(up) = geometric(&rate, 0, &mut one_by_one);
     let Ok(down) = geometric(&rate, 0, &mut one_by_one);
-    let Ok(both) = laplace(&rate, &mut Tape::new(tape, width));
+    let Ok(both) = laplace(&rate, 0, &mut Tape::new(tape, width));
     assert_eq!(both, up.signed() - down.signed(), "the difference of two");
     Ok(())
 }

@@ -17,6 +17,7 @@ pub mod fast_log2;
 pub mod floats;
 pub mod geometric;
 pub mod inputs;
+pub mod noisy_answers;
 pub mod noisy_candidates;
 pub mod plain_ranking;
 pub mod ranking;

@@ -1,6 +1,7 @@
 //! The kernel on a part of the answers: who can still win.
 
 use topgap_kernel::answers::Answers;
+use topgap_kernel::noise::Exponential;
 use topgap_kernel::noisy_candidates;
 use topgap_kernel::quantities::{Ticks, Units};
 use topgap_kernel::workers::Sequential;
@@ -40,7 +41,8 @@ pub fn check(data: &[u8]) -> Checked {
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
     let answers = Answers { units: &units, steps_per_unit };
     let mut workers = Sequential { sampler: &mut draws, parts };
-    let Ok(found) = noisy_candidates(answers, needed, floor, &rate, None, &mut workers);
+    let Ok(found) =
+        noisy_candidates(answers, needed, floor, Exponential(&rate), None, &mut workers);
 
     let most_noise = draws.most_noise();
     let mut is_found = vec![false; units.len()];

@@ -14,6 +14,8 @@ pub struct Recorded<'a> {
     tape: Tape<'a>,
     /// The noise, in the order in which it was drawn.
     pub noise: Vec<TickCount>,
+    /// The same of Laplace noise.
+    pub laplace: Vec<Ticks>,
     /// The uniform numbers of the shuffle.
     pub shuffled: Vec<u64>,
     /// How often anything else was drawn.
@@ -24,7 +26,7 @@ impl<'a> Recorded<'a> {
     /// Sampler from this tape.
     #[must_use]
     pub fn new(tape: Tape<'a>) -> Self {
-        Self { tape, noise: Vec::new(), shuffled: Vec::new(), others: 0 }
+        Self { tape, noise: Vec::new(), laplace: Vec::new(), shuffled: Vec::new(), others: 0 }
     }
 
     /// The largest noise that was drawn.
@@ -43,6 +45,12 @@ impl Sampler for Recorded<'_> {
     fn geometric(&mut self, rate: &Rate, zeros: u32) -> Result<TickCount, Infallible> {
         let noise = self.tape.geometric(rate, zeros)?;
         self.noise.push(noise);
+        Ok(noise)
+    }
+
+    fn laplace(&mut self, rate: &Rate, zeros: u32) -> Result<Ticks, Infallible> {
+        let noise = self.tape.laplace(rate, zeros)?;
+        self.laplace.push(noise);
         Ok(noise)
     }
 

@@ -3,8 +3,8 @@
 use topgap_kernel::bit_source::BitSource;
 use topgap_oracles::tape::Tape;
 use topgap_oracles::{
-    Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_candidates, ranking,
-    select,
+    Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_answers,
+    noisy_candidates, ranking, select,
 };
 
 /// Inputs have fewer bytes than this.
@@ -31,6 +31,11 @@ fn select_returns_the_winners_and_gaps_of_its_noise() {
 #[test]
 fn constant_work_returns_the_winners_and_gaps_of_its_noise() {
     check_all(constant_work::check, 2_000);
+}
+
+#[test]
+fn noisy_answers_are_those_of_their_noise() {
+    check_all(noisy_answers::check, 4_000);
 }
 
 #[test]

@@ -7,18 +7,18 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
-use topgap_kernel::constant_work::select_constant_work;
+use topgap_kernel::constant_work::{select_constant_work, select_noisy_answers_constant_work};
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::geometric::geometric;
 use topgap_kernel::laplace::laplace;
 use topgap_kernel::quantities::Units;
-use topgap_kernel::ranking::Selection;
+use topgap_kernel::ranking::{NoisySelection, Selection};
 use topgap_kernel::rate::Rate;
 use topgap_kernel::sampler::Sampler;
-use topgap_kernel::select;
 use topgap_kernel::shared_coins::first_head;
 use topgap_kernel::threshold_plan::Plan;
 use topgap_kernel::workers::Sequential;
+use topgap_kernel::{select, select_noisy_answers};
 use topgap_probe::script::{self, Noise};
 use topgap_probe::tape::{Missing, Tape, walk};
 
@@ -122,7 +122,8 @@ fn laplace_noise() {
         let noise = rate(numerator, denominator, 30, 0);
         let t = (-f64::from(numerator) / f64::from(denominator)).exp();
         for width in [1, 2, 4] {
-            let walk = Walk::of_tapes(width, 18, |tape| Ok(laplace(&noise, tape)?.0.to_string()));
+            let walk =
+                Walk::of_tapes(width, 18, |tape| Ok(laplace(&noise, 0, tape)?.0.to_string()));
             walk.follows(0.95, |x| {
                 let x: f64 = x.parse().expect("ticks");
                 (1.0 - t) / (1.0 + t) * t.powf(x.abs())
@@ -214,21 +215,15 @@ fn selection_of_two_bit_by_bit() {
 fn noise(per_tick: f64) -> Noise {
     let mass = |tick: u32| (-per_tick * f64::from(tick)).exp();
     let reached = (0..).map(mass).take_while(|&mass| mass > 1e-9);
-    Noise {
-        reached: reached.map(|mass| (mass * 2_f64.powi(60)) as u64).collect(),
-        digits: vec![1 << 60],
-    }
+    let reached = reached.map(|mass| (mass * 2_f64.powi(60)) as u64).collect();
+    Noise::new(reached, vec![1 << 60])
 }
 
 fn walk_draws(
     noise: &Noise,
-    program: impl Fn(&mut script::Script) -> Result<Selection, script::Draw>,
+    program: impl Fn(&mut script::Script) -> Result<String, script::Draw>,
 ) -> Walk {
-    let smallest = 1 << 40;
-    Walk::new(
-        script::walk(noise, smallest, |script| program(script).map(|made| written(&made))),
-        1 << 60,
-    )
+    Walk::new(script::walk(noise, 1 << 40, program), 1 << 60)
 }
 
 /// Two have the law; and of more items all plans, divisions and the constant work have one law.
@@ -240,8 +235,9 @@ fn selection_draw_by_draw() {
                 let rate = rate(4, 1, 30, refinement);
                 let noise = noise(4.0 / 2_f64.powi(refinement.cast_signed()));
                 let answers = Answers { units: &units, steps_per_unit: 1 };
-                let plainly =
-                    walk_draws(&noise, |script| select_constant_work(answers, k, &rate, script));
+                let plainly = walk_draws(&noise, |script| {
+                    select_constant_work(answers, k, &rate, script).map(|made| written(&made))
+                });
                 if let [one, other] = units[..] {
                     plainly.follows(0.999, |outcome| law_of_two([one, other], 4.0, outcome));
                 }
@@ -249,11 +245,63 @@ fn selection_draw_by_draw() {
                     for parts in 1..units.len() {
                         let walk = walk_draws(&noise, |script| {
                             let mut workers = Sequential { sampler: script, parts };
-                            select(answers, k, &rate, plan, &mut workers)
+                            select(answers, k, &rate, plan, &mut workers).map(|made| written(&made))
                         });
                         assert!(walk.rest < 1e-2, "not walked: {}", walk.rest);
                         walk.agrees_with(&plainly);
                     }
+                }
+            }
+        }
+    }
+}
+
+fn noisy_written(selection: &NoisySelection) -> String {
+    let NoisySelection { indices, noisy_answers } = selection;
+    let noisy: Vec<i128> = noisy_answers.iter().map(|noisy| noisy.0).collect();
+    format!("{indices:?} {noisy:?}")
+}
+
+/// The probability of a winner and both noisy answers, of two items.
+fn laplace_law_of_two(units: [i64; 2], rate: f64, outcome: &str) -> f64 {
+    let numbers: Vec<i64> =
+        outcome.split(['[', ',', ']', ' ']).filter_map(|part| part.parse().ok()).collect();
+    let [winner, high, low] = numbers[..] else { panic!("a winner and two noisy answers") };
+    let other = 1 - winner;
+    let t = (-rate).exp();
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let mass = |noisy: i64, item: i64| {
+        let unit = units[usize::try_from(item).expect("of two")];
+        (1.0 - t) / (1.0 + t) * t.powf((noisy - unit).abs() as f64)
+    };
+    mass(high, winner) * mass(low, other) * if high == low { 0.5 } else { 1.0 }
+}
+
+/// Two have the law of Laplace noise; and of more items all plans, divisions and the constant work have
+/// one law.
+#[test]
+fn noisy_answers_draw_by_draw() {
+    for units in [vec![2, 1], vec![1, 1], vec![2, 0, 1], vec![1, 1, 1]] {
+        for k in 1..units.len() {
+            let rate = rate(4, 1, 30, 0);
+            let noise = noise(4.0);
+            let answers = Answers { units: &units, steps_per_unit: 1 };
+            let plainly = walk_draws(&noise, |script| {
+                select_noisy_answers_constant_work(answers, k, &rate, script)
+                    .map(|made| noisy_written(&made))
+            });
+            if let [one, other] = units[..] {
+                plainly.follows(0.999, |outcome| laplace_law_of_two([one, other], 4.0, outcome));
+            }
+            for plan in plans(&rate) {
+                for parts in 1..units.len() {
+                    let walk = walk_draws(&noise, |script| {
+                        let mut workers = Sequential { sampler: script, parts };
+                        select_noisy_answers(answers, None, k, None, &rate, plan, &mut workers)
+                            .map(|(made, _)| noisy_written(&made))
+                    });
+                    assert!(walk.rest < 1e-2, "not walked: {}", walk.rest);
+                    walk.agrees_with(&plainly);
                 }
             }
         }

@@ -8,12 +8,13 @@ use std::str::FromStr;
 
 use num_bigint::BigUint;
 use topgap_kernel::answers::Answers;
-use topgap_kernel::constant_work::select_constant_work;
+use topgap_kernel::constant_work::{select_constant_work, select_noisy_answers_constant_work};
 use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
 use topgap_kernel::fast_log2::FastLog2;
 use topgap_kernel::floats::floor_to_steps;
 use topgap_kernel::geometric::geometric;
 use topgap_kernel::laplace::laplace;
+use topgap_kernel::noise::{self, Exponential, Laplace};
 use topgap_kernel::quantities::{Ticks, Units};
 use topgap_kernel::rate::{GRID_BITS, Rate};
 use topgap_kernel::runs::{Run, RunItem, Runs};
@@ -21,7 +22,9 @@ use topgap_kernel::sampler::Sampler;
 use topgap_kernel::shared_coins::first_head;
 use topgap_kernel::threshold_plan::Plan;
 use topgap_kernel::workers::{Sequential, Workers};
-use topgap_kernel::{noisy_candidates, noisy_candidates_with_runs, select, select_with_runs};
+use topgap_kernel::{
+    noisy_candidates, noisy_candidates_with_runs, select, select_noisy_answers, select_with_runs,
+};
 use topgap_probe::script::{self, Noise, Record};
 use topgap_probe::tape::{Counted, Missing, Tape, Words, walk};
 
@@ -148,7 +151,8 @@ fn walk_geometric(given: &Given) -> String {
 
 fn walk_laplace(given: &Given) -> String {
     let rate = given.rate();
-    given.walk(|tape| Ok(laplace(&rate, tape)?.0.to_string()))
+    let zeros = given.0.get("zeros").map_or(0, |_| given.number("zeros"));
+    given.walk(|tape| Ok(laplace(&rate, zeros, tape)?.0.to_string()))
 }
 
 /// One draw of noise from given words: its ticks, and how many words it took.
@@ -167,7 +171,7 @@ fn walk_select(given: &Given) -> String {
 fn walk_scripts(given: &Given) -> String {
     let units = given.numbers("units");
     let release = Release::new(given, &units);
-    let noise = Noise { reached: given.numbers("reached"), digits: given.numbers("digits") };
+    let noise = Noise::new(given.numbers("reached"), given.numbers("digits"));
     written(&script::walk(&noise, given.number("smallest"), |script| release.run(script)))
 }
 
@@ -202,6 +206,10 @@ struct Release<'a> {
     parts: usize,
     /// Whether the work is to be the same for all answers.
     constant_work: bool,
+    /// Whether noise is Laplace noise, and noisy answers are released.
+    is_laplace: bool,
+    /// What the winners must reach, if anything.
+    cut: Option<Ticks>,
     /// Whether only candidates are asked for.
     candidates: bool,
     /// What they must reach, if anything.
@@ -226,6 +234,8 @@ impl<'a> Release<'a> {
             plan,
             parts: given.number("parts"),
             constant_work: given.0.contains_key("constant_work"),
+            is_laplace: given.0.contains_key("laplace"),
+            cut: given.0.get("cut").map(|_| Ticks(given.number("cut"))),
             candidates: given.0.contains_key("floor"),
             floor: given.0.get("floor").and_then(|floor| floor.parse().ok().map(Ticks)),
         }
@@ -233,8 +243,11 @@ impl<'a> Release<'a> {
 
     fn run<S: Sampler<Stop: Send>>(&self, draws: &mut S) -> Result<String, S::Stop> {
         let mut workers = Sequential { sampler: draws, parts: self.parts };
-        if self.candidates {
-            return self.candidates(&mut workers);
+        match (self.candidates, self.is_laplace) {
+            (true, true) => return self.candidates(Laplace(&self.rate), &mut workers),
+            (true, false) => return self.candidates(Exponential(&self.rate), &mut workers),
+            (false, true) => return self.noisy_answers(&mut workers),
+            (false, false) => {}
         }
         let (selection, run_items) = if self.constant_work {
             (select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?, Vec::new())
@@ -251,6 +264,25 @@ impl<'a> Release<'a> {
             joined(&self.written_out(&selection.indices, &run_items)),
             joined(&gaps)
         ))
+    }
+
+    /// The winners; and their noisy answers, and that of the next item.
+    fn noisy_answers<W: Workers>(&self, workers: &mut W) -> Result<String, W::Stop> {
+        let (k, rate) = (self.k, &self.rate);
+        let (selection, run_items) = if self.constant_work {
+            let sampler = workers.main_sampler();
+            let selection = select_noisy_answers_constant_work(self.answers, k, rate, sampler)?;
+            (selection, Vec::new())
+        } else {
+            let all = self.all_runs();
+            let mut are_listed = |items: &[RunItem]| Ok(self.are_listed(items));
+            let runs = Runs { all: &all, are_listed: &mut are_listed };
+            let runs = (!all.is_empty()).then_some(runs);
+            select_noisy_answers(self.answers, runs, k, self.cut, rate, self.plan, workers)?
+        };
+        let ticks: Vec<i128> = selection.noisy_answers.iter().map(|each| each.0).collect();
+        let winners = self.written_out(&selection.indices, &run_items);
+        Ok(format!("{};{}", joined(&winners), joined(&ticks)))
     }
 
     fn all_runs(&self) -> Vec<Run> {
@@ -275,14 +307,18 @@ impl<'a> Release<'a> {
     }
 
     /// The candidates that no other k + 1 exceed, and that reach the floor: index and noisy answer.
-    fn candidates<W: Workers>(&self, workers: &mut W) -> Result<String, W::Stop> {
-        let (needed, floor, rate, plan) = (self.k + 1, self.floor, &self.rate, self.plan);
+    fn candidates<N: noise::Noise, W: Workers>(
+        &self,
+        noise: N,
+        workers: &mut W,
+    ) -> Result<String, W::Stop> {
+        let (needed, floor, plan) = (self.k + 1, self.floor, self.plan);
         let (mut found, run_items) = if self.runs.is_empty() {
-            (noisy_candidates(self.answers, needed, floor, rate, plan, workers)?, Vec::new())
+            (noisy_candidates(self.answers, needed, floor, noise, plan, workers)?, Vec::new())
         } else {
             let all = self.all_runs();
             let runs = Runs { all: &all, are_listed: &mut |items| Ok(self.are_listed(items)) };
-            noisy_candidates_with_runs(self.answers, runs, needed, floor, rate, plan, workers)?
+            noisy_candidates_with_runs(self.answers, runs, needed, floor, noise, plan, workers)?
         };
         found.sort_by_key(|each| Reverse(each.noisy_answer));
         let last = found.get(self.k).map(|each| each.noisy_answer);

@@ -3,10 +3,11 @@
 //! `tape` walks what each kind of draw does with its bits. Here each has the law that it must have.
 //! Masses are rounded down, so that 1 minus their sum is the mass that was not walked.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 use num_bigint::BigUint;
-use topgap_kernel::quantities::TickCount;
+use topgap_kernel::quantities::{TickCount, Ticks};
 use topgap_kernel::rate::Rate;
 use topgap_kernel::sampler::Sampler;
 
@@ -26,6 +27,11 @@ pub struct Script<'a> {
 pub enum Draw {
     /// Noise, given so many leading zeros.
     Geometric {
+        /// How many.
+        zeros: u32,
+    },
+    /// Laplace noise, given so many leading zeros.
+    Laplace {
         /// How many.
         zeros: u32,
     },
@@ -63,6 +69,10 @@ impl Sampler for Script<'_> {
 
     fn geometric(&mut self, _rate: &Rate, zeros: u32) -> Result<TickCount, Draw> {
         self.next(Draw::Geometric { zeros }).map(|ticks| TickCount(u128::from(ticks)))
+    }
+
+    fn laplace(&mut self, _rate: &Rate, zeros: u32) -> Result<Ticks, Draw> {
+        self.next(Draw::Laplace { zeros }).map(|ticks| Ticks(i128::from(ticks.cast_signed())))
     }
 
     fn first_head(&mut self, from: u64, end: u64, leading_zeros: u32) -> Result<Option<u64>, Draw> {
@@ -116,6 +126,11 @@ impl Sampler for Record {
         Ok(TickCount(self.draws.len() as u128 % 7))
     }
 
+    fn laplace(&mut self, _rate: &Rate, zeros: u32) -> Result<Ticks, ()> {
+        self.draws.push(format!("laplace{zeros}"));
+        Ok(Ticks(self.draws.len() as i128 % 7 - 3))
+    }
+
     fn first_head(&mut self, from: u64, end: u64, leading_zeros: u32) -> Result<Option<u64>, ()> {
         self.draws.push(format!("head{from}-{end}-{leading_zeros}"));
         Ok(None)
@@ -150,12 +165,20 @@ impl Sampler for Record {
 /// The law of geometric noise, in units of 2^−60, rounded down.
 pub struct Noise {
     /// The probability that it reaches grid steps 0, 1, 2, …
-    pub reached: Vec<u64>,
+    reached: Vec<u64>,
     /// The probability of each digit below a grid step.
-    pub digits: Vec<u64>,
+    digits: Vec<u64>,
+    /// The law of Laplace noise by the zeros that are given, as far as it was asked for.
+    laplace: RefCell<HashMap<u32, Vec<(u64, u64)>>>,
 }
 
 impl Noise {
+    /// The law of which these are the parts.
+    #[must_use]
+    pub fn new(reached: Vec<u64>, digits: Vec<u64>) -> Self {
+        Self { reached, digits, laplace: RefCell::default() }
+    }
+
     /// Each number of ticks and its mass, given that the first bits of the uniform number are 0.
     fn given_zeros(&self, zeros: u32) -> Vec<(u64, u64)> {
         let chance = |mass: u64| (u128::from(mass) << zeros).min(u128::from(ONE));
@@ -167,6 +190,19 @@ impl Noise {
             }
         }
         law
+    }
+
+    /// The same of Laplace noise, by its definition: summed over pairs of geometric numbers. Negative
+    /// numbers are written as the numbers of 64 bits that wrap to them.
+    fn laplace_given_zeros(&self, zeros: u32) -> Vec<(u64, u64)> {
+        let mut law = BTreeMap::new();
+        for (up, up_mass) in self.given_zeros(zeros) {
+            for (down, down_mass) in self.given_zeros(0) {
+                let mass = product(u128::from(up_mass), down_mass);
+                *law.entry(up.wrapping_sub(down)).or_insert(0) += mass;
+            }
+        }
+        law.into_iter().collect()
     }
 }
 
@@ -180,6 +216,10 @@ impl Draw {
     fn law(&self, noise: &Noise) -> Vec<(u64, u64)> {
         match *self {
             Draw::Geometric { zeros } => noise.given_zeros(zeros),
+            Draw::Laplace { zeros } => {
+                let mut laws = noise.laplace.borrow_mut();
+                laws.entry(zeros).or_insert_with(|| noise.laplace_given_zeros(zeros)).clone()
+            }
             Draw::FirstHead { from, end, leading_zeros } => {
                 let mut tails = ONE;
                 let mut law = Vec::new();

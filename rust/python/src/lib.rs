@@ -13,20 +13,22 @@ use pyo3::exceptions::{
     PyImportError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 use topgap_kernel::answers::Answers;
 use topgap_kernel::bit_source::{BitSource, Cipher, Key, NoEntropy};
-use topgap_kernel::constant_work::select_constant_work;
+use topgap_kernel::constant_work::{select_constant_work, select_noisy_answers_constant_work};
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::floats::{self, FloatProblem};
 use topgap_kernel::laplace::laplace;
+use topgap_kernel::noise;
 use topgap_kernel::quantities::{Ticks, Units};
-use topgap_kernel::ranking::Selection;
+use topgap_kernel::ranking::{NoisySelection, Selection};
 use topgap_kernel::rate::{GRID_BITS, Rate};
 use topgap_kernel::runs::{Run, RunItem, Runs};
-use topgap_kernel::workers::{Sequential, Threads};
+use topgap_kernel::workers::{Sequential, Threads, Workers};
 use topgap_kernel::{
-    NoisyCandidate, noisy_candidates, noisy_candidates_with_runs, select, select_with_runs,
+    NoisyCandidate, noisy_candidates, noisy_candidates_with_runs, select, select_noisy_answers,
+    select_with_runs,
 };
 
 pyo3::import_exception!(topgap.errors, KernelError);
@@ -52,8 +54,9 @@ const NO_NUMPY: &str =
     "The kernel cannot use NumPy's C API; install the NumPy that topgap asks for.";
 const NO_ENTROPY: &str = "The operating system gave no randomness; nothing was released.";
 
-/// The winners' indices and the gaps in steps, as the bytes of int64; the gaps as a list of int if
-/// one is larger.
+/// The winners' indices, and the gaps in steps; with Laplace noise, the noisy answers in steps in place
+/// of the gaps, and that of the next item. Either as the bytes of int64; gaps and noisy answers as a
+/// list of int if one does not fit.
 type Released<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
 /// The indices of items, as the bytes of int64, and their noisy answers in ticks.
@@ -117,26 +120,31 @@ struct Kernel {
     rate: Rate,
     k: usize,
     steps_per_unit: u64,
+    is_laplace: bool,
 }
 
 #[pymethods]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over arguments by value")]
 impl Kernel {
-    /// The kernel for k winners and noise of rate numerator/denominator per step.
+    /// The kernel for k winners and noise of rate numerator/denominator per step: exponential, or
+    /// Laplace noise, which is drawn in steps.
     #[new]
+    #[pyo3(signature = (k, numerator, denominator, steps_per_unit, *, is_laplace))]
     fn new(
         k: usize,
         numerator: BigUint,
         denominator: BigUint,
         steps_per_unit: u64,
+        is_laplace: bool,
     ) -> PyResult<Self> {
         let step_bits = u64::BITS - steps_per_unit.leading_zeros();
         let prepared = guarded(|| {
-            let most_refinement = TICK_BITS.checked_sub(64 + step_bits)?;
+            let room = TICK_BITS.checked_sub(64 + step_bits)?;
+            let most_refinement = if is_laplace { 0 } else { room };
             Rate::new(Ratio { numerator, denominator }, GRID_BITS, most_refinement)
         })?;
         let rate = prepared.ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))?;
-        Ok(Self { rate, k, steps_per_unit })
+        Ok(Self { rate, k, steps_per_unit, is_laplace })
     }
 
     /// Noise is drawn in ticks, of which 2^refinement make a step of the resolution.
@@ -145,25 +153,29 @@ impl Kernel {
         self.rate.refinement()
     }
 
-    /// Release the top k of the answers, given in units or in steps: indices and gaps.
-    #[pyo3(signature = (answers, *, in_steps, threads))]
+    /// Release the top k of the answers, given in units or in steps: indices, and gaps or noisy answers.
+    ///
+    /// With a floor, which is for Laplace noise, only winners whose noisy answers reach it.
+    #[pyo3(signature = (answers, *, in_steps, threads, floor=None))]
     fn release<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
         in_steps: bool,
         threads: usize,
+        floor: Option<BigInt>,
     ) -> PyResult<Released<'py>> {
-        let answers = self.more_than_k(&answers, in_steps)?;
+        let answers = self.answers(&answers, in_steps)?;
+        self.check_enough(&BigUint::from(answers.units.len()), floor.is_some())?;
+        let floor = floor.map(|floor| clamped(&floor));
         let count = answers.units.len();
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
-                let mut workers = Sequential { sampler, parts: 1 };
-                select(answers, self.k, &self.rate, None, &mut workers)
+                self.select(answers, floor, &mut Sequential { sampler, parts: 1 })
             } else {
-                select(answers, self.k, &self.rate, None, &mut in_threads(threads)?)
+                self.select(answers, floor, &mut in_threads(threads)?)
             }
         })?;
         released(py, &selection)
@@ -171,7 +183,7 @@ impl Kernel {
 
     /// The same release where some items are in runs: indices, gaps, and the items of runs, each as
     /// its run and rank, through which indices from the number of answers on count.
-    #[pyo3(signature = (answers, *, runs, are_listed, in_steps, threads))]
+    #[pyo3(signature = (answers, *, runs, are_listed, in_steps, threads, floor=None))]
     fn release_with_runs<'py>(
         &self,
         py: Python<'py>,
@@ -180,13 +192,13 @@ impl Kernel {
         are_listed: Py<PyAny>,
         in_steps: bool,
         threads: usize,
+        floor: Option<BigInt>,
     ) -> PyResult<(Released<'py>, Vec<RunFound>)> {
         let answers = self.answers(&answers, in_steps)?;
         let all = read_runs(runs)?;
         let in_runs: BigUint = all.iter().map(Run::unlisted).sum();
-        if self.k == 0 || in_runs + answers.units.len() <= BigUint::from(self.k) {
-            return Err(PyValueError::new_err(TOO_FEW));
-        }
+        self.check_enough(&(in_runs + answers.units.len()), floor.is_some())?;
+        let floor = floor.map(|floor| clamped(&floor));
         let mut are_listed = ask_python(are_listed);
         let runs = Runs { all: &all, are_listed: &mut are_listed };
         let count = answers.units.len();
@@ -194,11 +206,10 @@ impl Kernel {
         let (selection, run_items) = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
-                let mut workers = Sequential { sampler, parts: 1 };
-                select_with_runs(answers, runs, self.k, &self.rate, None, &mut workers)
+                let workers = &mut Sequential { sampler, parts: 1 };
+                self.select_with_runs(answers, runs, floor, workers)
             } else {
-                let workers = &mut in_threads(threads)?;
-                select_with_runs(answers, runs, self.k, &self.rate, None, workers)
+                self.select_with_runs(answers, runs, floor, &mut in_threads(threads)?)
             }
         })?;
         Ok((released(py, &selection)?, run_items.into_iter().map(run_found).collect()))
@@ -224,14 +235,22 @@ impl Kernel {
         let needed = self.k.saturating_add(1);
         let (found, run_items) = detached(py, 0, || {
             let sampler = &mut fresh(check_signals)?;
-            let mut workers = Sequential { sampler, parts: 1 };
-            noisy_candidates_with_runs(answers, runs, needed, floor, &self.rate, None, &mut workers)
+            let workers = &mut Sequential { sampler, parts: 1 };
+            let rate = &self.rate;
+            if self.is_laplace {
+                let noise = noise::Laplace(rate);
+                noisy_candidates_with_runs(answers, runs, needed, floor, noise, None, workers)
+            } else {
+                let noise = noise::Exponential(rate);
+                noisy_candidates_with_runs(answers, runs, needed, floor, noise, None, workers)
+            }
         })?;
         let ticks = found.iter().map(|found| found.noisy_answer.0).collect();
         Ok((run_items.into_iter().map(run_found).collect(), ticks))
     }
 
-    /// The same release, with the same work for all answers.
+    /// The same release, with the same work for all answers; with Laplace noise of all of them, if
+    /// there are no more than k.
     #[pyo3(signature = (answers, *, in_steps))]
     fn release_constant_work<'py>(
         &self,
@@ -239,9 +258,16 @@ impl Kernel {
         answers: PyReadonlyArray1<'py, i64>,
         in_steps: bool,
     ) -> PyResult<Released<'py>> {
-        let answers = self.more_than_k(&answers, in_steps)?;
+        let answers = self.answers(&answers, in_steps)?;
+        self.check_enough(&BigUint::from(answers.units.len()), self.is_laplace)?;
         let selection = detached(py, answers.units.len(), || {
-            select_constant_work(answers, self.k, &self.rate, &mut fresh(check_signals)?)
+            let sampler = &mut fresh(check_signals)?;
+            let (k, rate) = (self.k, &self.rate);
+            if self.is_laplace {
+                select_noisy_answers_constant_work(answers, k, rate, sampler).map(Outcome::Noisy)
+            } else {
+                select_constant_work(answers, k, rate, sampler).map(Outcome::Gaps)
+            }
         })?;
         released(py, &selection)
     }
@@ -261,30 +287,15 @@ impl Kernel {
         let answers = self.answers(&answers, in_steps)?;
         let count = answers.units.len();
         let floor = floor.map(|floor| clamped(&floor));
-        let (rate, needed) = (&self.rate, self.k.saturating_add(1));
         let threads = threads_for(count, threads);
         let found: Vec<NoisyCandidate> = detached(py, count, || {
             if let Some(Stream(sampler)) = stream {
-                noisy_candidates(
-                    answers,
-                    needed,
-                    floor,
-                    rate,
-                    None,
-                    &mut Sequential { sampler, parts: 1 },
-                )
+                self.find_candidates(answers, floor, &mut Sequential { sampler, parts: 1 })
             } else if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
-                noisy_candidates(
-                    answers,
-                    needed,
-                    floor,
-                    rate,
-                    None,
-                    &mut Sequential { sampler, parts: 1 },
-                )
+                self.find_candidates(answers, floor, &mut Sequential { sampler, parts: 1 })
             } else {
-                noisy_candidates(answers, needed, floor, rate, None, &mut in_threads(threads)?)
+                self.find_candidates(answers, floor, &mut in_threads(threads)?)
             }
         })?;
         let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
@@ -302,17 +313,59 @@ impl Kernel {
         Ok(Answers { units: answers.as_slice()?, steps_per_unit })
     }
 
-    /// Answers of which the top k can be released.
-    fn more_than_k<'a>(
+    fn select<W: Workers>(
         &self,
-        answers: &'a PyReadonlyArray1<'_, i64>,
-        in_steps: bool,
-    ) -> PyResult<Answers<'a>> {
-        let answers = self.answers(answers, in_steps)?;
-        if self.k == 0 || answers.units.len() <= self.k {
+        answers: Answers,
+        floor: Option<Ticks>,
+        workers: &mut W,
+    ) -> Result<Outcome, W::Stop> {
+        let (k, rate) = (self.k, &self.rate);
+        if self.is_laplace {
+            let (selection, _) =
+                select_noisy_answers(answers, None, k, floor, rate, None, workers)?;
+            return Ok(Outcome::Noisy(selection));
+        }
+        Ok(Outcome::Gaps(select(answers, k, rate, None, workers)?))
+    }
+
+    fn select_with_runs<W: Workers>(
+        &self,
+        answers: Answers,
+        runs: Runs<W::Stop>,
+        floor: Option<Ticks>,
+        workers: &mut W,
+    ) -> Result<(Outcome, Vec<RunItem>), W::Stop> {
+        let (k, rate) = (self.k, &self.rate);
+        if self.is_laplace {
+            let (selection, items) =
+                select_noisy_answers(answers, Some(runs), k, floor, rate, None, workers)?;
+            return Ok((Outcome::Noisy(selection), items));
+        }
+        let (selection, items) = select_with_runs(answers, runs, k, rate, None, workers)?;
+        Ok((Outcome::Gaps(selection), items))
+    }
+
+    fn find_candidates<W: Workers>(
+        &self,
+        answers: Answers,
+        floor: Option<Ticks>,
+        workers: &mut W,
+    ) -> Result<Vec<NoisyCandidate>, W::Stop> {
+        let (needed, rate) = (self.k.saturating_add(1), &self.rate);
+        if self.is_laplace {
+            noisy_candidates(answers, needed, floor, noise::Laplace(rate), None, workers)
+        } else {
+            noisy_candidates(answers, needed, floor, noise::Exponential(rate), None, workers)
+        }
+    }
+
+    /// See whether the top k of so many items can be released, or those of them that reach a floor.
+    fn check_enough(&self, items: &BigUint, can_be_fewer: bool) -> PyResult<()> {
+        let least = if can_be_fewer { 0 } else { self.k };
+        if self.k == 0 || *items <= BigUint::from(least) {
             return Err(PyValueError::new_err(TOO_FEW));
         }
-        Ok(answers)
+        Ok(())
     }
 }
 
@@ -341,16 +394,40 @@ fn run_found(item: RunItem) -> RunFound {
     (item.run, item.rank)
 }
 
+/// What may be published.
+enum Outcome {
+    /// With exponential noise.
+    Gaps(Selection),
+    /// With Laplace noise.
+    Noisy(NoisySelection),
+}
+
 /// What may be published, as Python takes it.
-fn released<'py>(py: Python<'py>, selection: &Selection) -> PyResult<Released<'py>> {
-    let indices = selection.indices.iter().map(|&index| index as u64);
-    let gaps: Result<Vec<i64>, _> = selection.gaps.iter().map(|gap| i64::try_from(gap.0)).collect();
-    let gaps = if let Ok(gaps) = gaps {
-        in_bytes(py, gaps.into_iter().map(i64::to_ne_bytes))?.into_any()
-    } else {
-        selection.gaps.iter().map(|gap| gap.0).collect::<Vec<u128>>().into_pyobject(py)?
+fn released<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Released<'py>> {
+    let (indices, numbers) = match outcome {
+        Outcome::Gaps(selection) => {
+            let gaps: Vec<u128> = selection.gaps.iter().map(|gap| gap.0).collect();
+            (&selection.indices, packed(py, gaps)?)
+        }
+        Outcome::Noisy(selection) => {
+            let ticks: Vec<i128> = selection.noisy_answers.iter().map(|each| each.0).collect();
+            (&selection.indices, packed(py, ticks)?)
+        }
     };
-    Ok((in_bytes(py, indices.map(u64::to_ne_bytes))?, gaps))
+    Ok((in_bytes(py, indices.iter().map(|&index| (index as u64).to_ne_bytes()))?, numbers))
+}
+
+/// Numbers as the bytes of int64, or as a list if one does not fit.
+fn packed<'py, T>(py: Python<'py>, numbers: Vec<T>) -> PyResult<Bound<'py, PyAny>>
+where
+    T: Copy + IntoPyObject<'py>,
+    i64: TryFrom<T>,
+{
+    let short: Result<Vec<i64>, _> = numbers.iter().map(|&number| i64::try_from(number)).collect();
+    match short {
+        Ok(short) => Ok(in_bytes(py, short.into_iter().map(i64::to_ne_bytes))?.into_any()),
+        Err(_) => Ok(PyList::new(py, numbers)?.into_any()),
+    }
 }
 
 /// Discrete Laplace noise of a rate, prepared once: x whole steps with a probability proportional to
@@ -382,7 +459,7 @@ impl Laplace {
             let source = &mut fresh(check_signals)?;
             while drawn.len() < count {
                 for _ in 0..DRAWS_PER_CHECKPOINT.min(count - drawn.len()) {
-                    drawn.push(laplace(&self.rate, source)?.0);
+                    drawn.push(laplace(&self.rate, 0, source)?.0);
                 }
                 source.checkpoint()?;
             }

@@ -109,6 +109,23 @@ def read_parameter(value: "Number", name: str) -> Fraction:
     >>> read_parameter("1/3", "epsilon")
     Fraction(1, 3)
     """
+    exact = read_number(value, name)
+    if exact == 0:
+        raise ParameterError(f"{name} must be greater than 0, not zero.")
+    if exact < 0:
+        raise ParameterError(f"{name} must be greater than 0, not negative.")
+    return exact
+
+
+def read_number(value: "Number", name: str) -> Fraction:
+    """Return the exact rational that a person means by `value`, of any sign.
+
+    Raises:
+        ParameterTypeError, ParameterError: As of `read_parameter`, but for its sign.
+
+    >>> read_number(-0.5, "threshold")
+    Fraction(-1, 2)
+    """
     try:
         exact = _read_number(value, name)
     except TopgapError:
@@ -117,10 +134,6 @@ def read_parameter(value: "Number", name: str) -> Fraction:
         raise _unreadable(value, name) from None
     if max(abs(exact.numerator), exact.denominator) > 10**_MOST_PARAMETER_DIGITS:
         raise _too_long(name)
-    if exact == 0:
-        raise ParameterError(f"{name} must be greater than 0, not zero.")
-    if exact < 0:
-        raise ParameterError(f"{name} must be greater than 0, not negative.")
     return exact
 
 

@@ -12,7 +12,9 @@ from topgap.parameters import TopK
 FORMAT = "topgap.release/1"
 
 _KEYS, _CAVEAT_KEYS = {"format", "parameters", "winners"}, {"domain_from_data", "caveat"}
-_PARAMETERS = ("k", "epsilon", "resolution", "sensitivity", "monotonic")
+_PARAMETERS = {"k", "epsilon", "resolution", "sensitivity", "monotonic"}
+_BOUND_PARAMETERS = {"items_per_person", "noise"}
+_THRESHOLD = {"threshold"}
 _LARGEST_IN_JSON = 10**600  # whole numbers up to here can be read anywhere
 _DEEPEST_ITEM = 10
 
@@ -24,6 +26,7 @@ class Parts(NamedTuple):
     indices: list[Any] | None
     gap_units: list[int] | None
     items: list[Any] | None
+    value_units: list[int] | None
     domain_from_data: bool
     domain: DomainDescription | None
 
@@ -40,22 +43,35 @@ def parse_release(read: dict[str, Any]) -> Parts:
         caveat = _CAVEAT_KEYS & {*read}
         require({*read} - caveat - {"domain"} == _KEYS, "it has other entries")
         require(not caveat or _has_caveat(read), "it marks its domain in another way")
-        require({*read["parameters"]} == {*_PARAMETERS}, "it has other parameters")
+        unbounded = {*read["parameters"]} - _BOUND_PARAMETERS - _THRESHOLD
+        has_bound = not _BOUND_PARAMETERS.isdisjoint(read["parameters"])
+        known = unbounded == _PARAMETERS and (
+            not has_bound or _BOUND_PARAMETERS.issubset(read["parameters"])
+        )
+        require(known, "it has other parameters")
         parameters = TopK(**read["parameters"])
         domain = DomainDescription.from_dict(read["domain"]) if "domain" in read else None
         winners = [{**winner} for winner in read["winners"]]
-        items, indices, gaps = (_pop_column(winners, name) for name in ("item", "index", "gap"))
+        items, indices, gaps, values = (
+            _pop_column(winners, name) for name in ("item", "index", "gap", "value")
+        )
+        if not winners:  # as a threshold can leave it
+            items, gaps, values = [], [], []
         items = None if items is None else [*map(_to_tuple, items)]
-        units = None if gaps is None else [_read_units(gap, parameters) for gap in gaps]
+        units, value_units = (
+            None if column is None else [_read_units(each, parameters) for each in column]
+            for column in (gaps, values)
+        )
     except ReleaseError:
         raise
     except TopgapError as error:
         raise ReleaseError(f"This is no release: {error}") from None
     except Exception:  # of whatever was put in the place of something else
         raise ReleaseError("This is no release: something is missing or misplaced.") from None
-    require(not any(winners), "a winner has an item or an index, and a gap, and nothing else")
+    known = not any(winners)
+    require(known, "a winner has an item or an index, a gap and a value, and nothing else")
     require(items is None or indices is None, "winners go by an item or by an index")
-    return Parts(parameters, indices, units, items, bool(caveat), domain)
+    return Parts(parameters, indices, units, items, value_units, bool(caveat), domain)
 
 
 def parse_json(text: str | bytes) -> Parts:
@@ -117,10 +133,13 @@ def _to_tuple(item: Any) -> Any:
     return tuple(map(_to_tuple, item)) if type(item) in (list, tuple) else item
 
 
-def _read_units(gap: str, parameters: TopK) -> int:
+def _read_units(written: str, parameters: TopK) -> int:
+    """The number of steps of a gap or a value."""
     try:
-        units = parse_exact(gap) / parameters.resolution
+        units = parse_exact(written) / parameters.resolution
     except ValueError:
-        raise ReleaseError("This is no release: a gap is written as in '12.5' or '37/3'.") from None
-    require(units.denominator == 1, "a gap is a multiple of the resolution")
+        raise ReleaseError(
+            "This is no release: a gap or value is written as in '12.5' or '37/3'."
+        ) from None
+    require(units.denominator == 1, "a gap or value is a multiple of the resolution")
     return units.numerator

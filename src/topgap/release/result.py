@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -13,10 +14,11 @@ from topgap.display.items import format_item, split_items
 from topgap.display.plot import plot_gaps
 from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
 from topgap.domains import DomainDescription
-from topgap.errors import ReleaseError
+from topgap.errors import ParameterError, ReleaseError
 from topgap.numbers.format import format_exact
-from topgap.numbers.parse import is_whole
+from topgap.numbers.parse import LEVEL, Number, is_whole, read_flag, read_level, read_whole
 from topgap.parameters import TopK
+from topgap.release.laplace_error import find_quantile, standard_error
 from topgap.release.notes import NOT_PROTECTED, format_domain, format_note
 from topgap.release.parsing import FORMAT, has_json, parse_json, parse_release, require
 
@@ -33,13 +35,16 @@ class Release:
     """The winners from the largest down, and the lead of each over the next.
 
     It holds nothing else: no answer, no noise, and not who came after the last winner. What its
-    methods write may be published at the privacy loss `epsilon`.
+    methods write may be published at the privacy loss `epsilon`. With Laplace noise it holds the
+    noisy answers of the winners, too.
 
     Args:
         parameters: What the release was made with.
         indices: The winners' positions among the answers, from 0; None if only names are known.
         gap_units: Their leads over the next, as multiples of the resolution; None without gaps.
         items: The winners' names; None if items go by their position.
+        value_units: Their noisy answers, as multiples of the resolution; only with Laplace noise,
+            where they come with the gaps.
         domain_from_data: Whether the list of items was taken from the data: what is written says
             then that it is not protected that somebody has an item.
         domain: Which items took part, in words and with their number; None if that is unknown.
@@ -61,12 +66,21 @@ class Release:
     ε = 1, resolution 1/10, sensitivity 1
     """
 
-    __slots__ = ("_domain", "_domain_from_data", "_gap_units", "_indices", "_items", "_parameters")
+    __slots__ = (
+        "_domain",
+        "_domain_from_data",
+        "_gap_units",
+        "_indices",
+        "_items",
+        "_parameters",
+        "_value_units",
+    )
 
     _parameters: TopK
     _indices: bytes | None  # of int64
     _gap_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
     _items: tuple[Any, ...] | None
+    _value_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
     _domain_from_data: bool
     _domain: DomainDescription | None
 
@@ -77,12 +91,13 @@ class Release:
         gap_units: Sequence[int] | None = None,
         items: Sequence[Any] | None = None,
         *,
+        value_units: Sequence[int] | None = None,
         domain_from_data: bool = False,
         domain: DomainDescription | None = None,
     ) -> None:
         require(isinstance(parameters, TopK), "its parameters must be a TopK")
         require(indices is not None or items is not None, "it must name its winners")
-        k = parameters.k
+        k = _count(parameters, indices if items is None else items)
         if indices is not None:
             indices = _read_list(indices, k, "one index per winner")
             fits = all(is_whole(i) and 0 <= i < 2**63 for i in indices)
@@ -91,18 +106,32 @@ class Release:
         if gap_units is not None:
             gap_units = _read_list(gap_units, k, "one gap per winner")
             require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
+        if value_units is not None:
+            value_units = _read_list(value_units, k, "one noisy answer per winner")
+            require(all(map(is_whole, value_units)), "a noisy answer is a whole number of steps")
+            least = parameters.threshold_units
+            reached = least is None or all(value >= least for value in value_units)
+            require(reached, "a noisy answer is below the threshold")
+        is_laplace = parameters.noise == "laplace"
+        fits = (value_units is not None) == (is_laplace and gap_units is not None)
+        require(fits, "noisy answers come with the gaps, and with Laplace noise alone")
+        if value_units is not None and gap_units is not None:
+            falls = zip(gap_units, pairwise(value_units), strict=False)
+            require(all(gap == a - b for gap, (a, b) in falls), "its gaps are not of its answers")
         if items is not None:
             items = _read_list(items, k, "one item per winner")
         is_flag = isinstance(domain_from_data, bool | np.bool_)
         require(is_flag, "domain_from_data is True or False")
         if domain is not None:
             require(isinstance(domain, DomainDescription), "domain is a DomainDescription")
-            require(domain.size > k, "its domain must have more items than k says")
+            few = parameters.fewest_winners
+            require(domain.size > few, "its domain must have more items than k says")
         put = object.__setattr__  # for our own refuses
         put(self, "_parameters", parameters)
         put(self, "_indices", None if indices is None else _pack(indices))
         put(self, "_gap_units", None if gap_units is None else _pack_units(gap_units))
         put(self, "_items", None if items is None else tuple(items))
+        put(self, "_value_units", None if value_units is None else _pack_units(value_units))
         put(self, "_domain_from_data", bool(domain_from_data))
         put(self, "_domain", domain)
 
@@ -114,6 +143,7 @@ class Release:
         gap_units: bytes | list[int] | None,
         items: list[Any] | None,
         *,
+        value_units: bytes | list[int] | None = None,
         domain_from_data: bool = False,
         domain: DomainDescription | None = None,
     ) -> "Release":
@@ -126,6 +156,7 @@ class Release:
             indices: The winners' positions as int64, in bytes; None if they go by names alone.
             gap_units: The gaps as int64, in bytes; a list if one is larger; None without gaps.
             items: The winners' names; None if items go by their position.
+            value_units: The noisy answers, as the gaps; None if they are not released.
             domain_from_data: Whether the list of items was taken from the data.
             domain: Which items took part.
         """
@@ -134,6 +165,8 @@ class Release:
         put(release, "_parameters", parameters)
         put(release, "_indices", indices)
         put(release, "_gap_units", _pack_units(gap_units) if type(gap_units) is list else gap_units)
+        values = _pack_units(value_units) if type(value_units) is list else value_units
+        put(release, "_value_units", values)
         put(release, "_items", None if items is None else tuple(items))
         put(release, "_domain_from_data", domain_from_data)
         put(release, "_domain", domain)
@@ -147,9 +180,9 @@ class Release:
         Raises:
             ReleaseError: There is not one name for each winner.
         """
-        units = None if self.gap_units is None else self.gap_units.tolist()
+        units, values = (_to_list(each) for each in (self.gap_units, self.value_units))
         marks: dict[str, Any] = {"domain_from_data": self._domain_from_data, "domain": self._domain}
-        return Release(self._parameters, None, units, items, **marks)
+        return Release(self._parameters, None, units, items, value_units=values, **marks)
 
     @property
     def parameters(self) -> TopK:
@@ -188,11 +221,7 @@ class Release:
         A read-only array of int64; of Python integers, where one is too large for that; None if
         the release has no gaps.
         """
-        if isinstance(self._gap_units, tuple):
-            units = np.array(self._gap_units, dtype=object)
-            units.flags.writeable = False
-            return units
-        return None if self._gap_units is None else np.frombuffer(self._gap_units, dtype=np.int64)
+        return _unpack_units(self._gap_units)
 
     @property
     def gaps(self) -> tuple[Fraction, ...] | None:
@@ -202,6 +231,106 @@ class Release:
             return None
         resolution = self._parameters.resolution
         return tuple(each * resolution for each in units.tolist())
+
+    @property
+    def value_units(self) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
+        """The noisy answer of each winner as a multiple of the resolution, as `gap_units`.
+
+        None if the noise is exponential, or the release has no gaps.
+        """
+        return _unpack_units(self._value_units)
+
+    @property
+    def values(self) -> tuple[Fraction, ...] | None:
+        """The noisy answer of each winner, exactly; None where `value_units` is None.
+
+        It is the answer, rounded down to a multiple of the resolution, plus Laplace noise: unbiased
+        for an item that is named in advance. A winner is named because it is large, noise included,
+        so near the last place, and near ties, noisy answers are too large on average.
+
+        >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
+        >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])
+        >>> release.values
+        (Fraction(25, 1), Fraction(22, 1))
+        """
+        units = self.value_units
+        if units is None:
+            return None
+        resolution = self._parameters.resolution
+        return tuple(each * resolution for each in units.tolist())
+
+    @property
+    def standard_error(self) -> float:
+        """The standard deviation of the noise of each value, correctly rounded.
+
+        Raises:
+            ReleaseError: The release has no values.
+
+        >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
+        >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])
+        >>> round(release.standard_error, 3)
+        1.357
+        """
+        self._require_values()
+        return standard_error(self._parameters)
+
+    def intervals(
+        self,
+        level: "Number" = LEVEL,
+        *,
+        simultaneous: bool = False,
+        size: int | None = None,
+    ) -> tuple[tuple[Fraction, Fraction], ...]:
+        """An interval for the answer of each winner, rounded down to a multiple of the resolution.
+
+        Its ends are exact quantiles of the noise. It covers the answer of an item that is named in
+        advance with probability `level`, or more. Winners whose place is uncertain are covered less
+        often, because their noise helped to name them; simultaneous intervals allow for that.
+
+        Args:
+            level: A number between 0 and 1.
+            simultaneous: Whether all intervals are to cover at once with that probability, whoever
+                wins: the lower ends then allow for the noise of every item that took part.
+            size: How many items took part, for simultaneous intervals; needed if the release does
+                not know its domain.
+
+        Raises:
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1, or the size
+                is missing or none.
+            ReleaseError: The release has no values.
+
+        >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
+        >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])
+        >>> release.intervals()
+        ((Fraction(22, 1), Fraction(28, 1)), (Fraction(19, 1), Fraction(25, 1)))
+        >>> release.intervals(simultaneous=True, size=1000)[0]
+        (Fraction(15, 1), Fraction(29, 1))
+        """
+        values, level = self._require_values(), read_level(level)
+        tail = (1 - level) / 2
+        below, above = tail, tail
+        if read_flag(simultaneous, "simultaneous"):
+            below /= self._read_size(size)
+            above /= len(self)
+        down, up = (find_quantile(self._parameters, each) for each in (below, above))
+        return tuple((value - down, value + up) for value in values)
+
+    def _require_values(self) -> tuple[Fraction, ...]:
+        values = self.values
+        if values is None:
+            raise ReleaseError(
+                "This release has no noisy answers; they come with the gaps of Laplace noise."
+            )
+        return values
+
+    def _read_size(self, size: int | None) -> int:
+        if size is not None:
+            return read_whole(size, "size", least=len(self))
+        if self._domain is None:
+            raise ParameterError(
+                "Simultaneous intervals need size=, the number of items that took part."
+            )
+        return self._domain.size
 
     @property
     def domain_from_data(self) -> bool:
@@ -231,6 +360,8 @@ class Release:
         """
         name = "index" if self._items is None else "item"
         winners: list[dict[str, Any]] = [{name: item} for item in self.items]
+        for winner, value in zip(winners, self.values or (), strict=self.values is not None):
+            winner["value"] = format_exact(value)
         for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
             winner["gap"] = format_exact(gap)
         document: dict[str, Any] = {
@@ -355,6 +486,14 @@ class Release:
                 )
             columns["gap"] = [float(gap) for gap in self.gaps or ()]
             columns["gap_units"] = self.gap_units
+        if self._value_units is not None:
+            if isinstance(self._value_units, tuple):
+                raise ReleaseError(
+                    "A noisy answer has more than 2**63 - 1 steps, too many for a column; use "
+                    "to_dict."
+                )
+            columns["value"] = [float(value) for value in self.values or ()]
+            columns["value_units"] = self.value_units
         return columns | self.domain_columns
 
     @property
@@ -368,7 +507,9 @@ class Release:
         return columns
 
     def __len__(self) -> int:
-        return self._parameters.k
+        if self._items is not None:
+            return len(self._items)
+        return 0 if self._indices is None else len(self._indices) // 8
 
     def __iter__(self) -> Iterator[tuple[Any, Fraction | None]]:
         """The winners from the largest down, each with its gap, or None without gaps."""
@@ -426,7 +567,7 @@ class Release:
     def _identity(self) -> tuple[object, ...]:
         named = self._items is not None
         marks = self._domain_from_data, self._domain
-        return self._parameters, self._gap_units, named, self.items, *marks
+        return self._parameters, self._gap_units, self._value_units, named, self.items, *marks
 
     def __copy__(self) -> "Release":
         return self
@@ -437,9 +578,9 @@ class Release:
     def __reduce__(self) -> tuple[Any, ...]:
         # As in all that is written, positions go only where there are no names.
         indices = self.indices.tolist() if self._items is None else None
-        units = None if self.gap_units is None else self.gap_units.tolist()
+        units, values = (_to_list(each) for each in (self.gap_units, self.value_units))
         marks = self._domain_from_data, self._domain
-        return _restore, (self._parameters, indices, units, self._items, *marks)
+        return _restore, (self._parameters, indices, units, self._items, *marks, values)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("A Release is frozen.")
@@ -455,17 +596,45 @@ def _restore(
     items: tuple[Any, ...] | None,
     domain_from_data: bool,  # noqa: FBT001 - as it was pickled
     domain: DomainDescription | None,
+    value_units: list[int] | None = None,
 ) -> Release:
     marks: dict[str, Any] = {"domain_from_data": domain_from_data, "domain": domain}
-    return Release(parameters, indices, gap_units, items, **marks)
+    return Release(parameters, indices, gap_units, items, value_units=value_units, **marks)
+
+
+def _count(parameters: TopK, winners: Any) -> int:
+    """How many winners there are: k, or with a threshold at most so many."""
+    if parameters.threshold is None:
+        return parameters.k
+    try:
+        count = len([*winners])
+    except Exception:  # it is no list, or fails as it is read
+        count = -1
+    require(0 <= count <= parameters.k, "it must have a list of at most k winners")
+    return count
 
 
 def _pack(numbers: Sequence[int]) -> bytes:
     return np.array(numbers, dtype=np.int64).tobytes()
 
 
-def _pack_units(gap_units: Sequence[int]) -> bytes | tuple[int, ...]:
-    return tuple(map(int, gap_units)) if max(gap_units) >= 2**63 else _pack(gap_units)
+def _pack_units(units: Sequence[int]) -> bytes | tuple[int, ...]:
+    fits = not units or (min(units) >= -(2**63) and max(units) < 2**63)
+    return _pack(units) if fits else tuple(map(int, units))
+
+
+def _unpack_units(
+    packed: bytes | tuple[int, ...] | None,
+) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
+    if isinstance(packed, tuple):
+        units = np.array(packed, dtype=object)
+        units.flags.writeable = False
+        return units
+    return None if packed is None else np.frombuffer(packed, dtype=np.int64)
+
+
+def _to_list(units: np.ndarray[tuple[int], np.dtype[Any]] | None) -> list[int] | None:
+    return None if units is None else units.tolist()
 
 
 def _read_list(given: Any, k: int, what: str) -> list[Any]:

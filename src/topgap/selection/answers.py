@@ -189,7 +189,7 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
             f"not {type(parameters).__name__}."
         )
     numbers, _ = read(answers)
-    check_enough(len(numbers), parameters.k)
+    check_enough(len(numbers), parameters.fewest_winners)
     return floor_answers(numbers, parameters.resolution.denominator)
 
 

@@ -1,6 +1,7 @@
 """The items that can still win, with their noisy answers: `CandidatePool`.
 
-Noise is drawn on *ticks*: 2^refinement of them make a step of the resolution. A pool of some items
+Noise is drawn on *ticks*: 2^refinement of them make a step of the resolution, and one does where
+it is Laplace noise, which is whole steps. A pool of some items
 holds their noisy answers, rounded down to a tick, but for those that have k + 1 larger ones above
 them, which can neither win nor come next. So pools of disjoint items, put together in any order,
 are a pool of all of these; and a pool stays one if all below its (k+1)-th largest are cut off.
@@ -53,20 +54,26 @@ class Part(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The winners from the largest down, and the gap from each to the next in steps."""
+    """The winners from the largest down, and the gap from each to the next in steps.
+
+    With Laplace noise, their noisy answers in steps, too.
+    """
 
     parameters: TopK
     items: list[Any]
     gap_units: list[int]
+    value_units: list[int] | None
     named: bool
     domain: DomainDescription | None = None
 
     def release(self, *, gaps: bool = True) -> Release:
         """The release of these winners."""
-        units = self.gap_units if gaps else None
+        units, values = (self.gap_units, self.value_units) if gaps else (None, None)
         if self.named:
-            return Release(self.parameters, None, units, self.items, domain=self.domain)
-        return Release(self.parameters, self.items, units)
+            return Release(
+                self.parameters, None, units, self.items, value_units=values, domain=self.domain
+            )
+        return Release(self.parameters, self.items, units, value_units=values)
 
 
 class CandidatePool:
@@ -140,7 +147,8 @@ class CandidatePool:
         self._keeps_answers = keep_answers
         # The items of the candidates, each with its answer if these are kept, and else with None.
         self._answers: dict[Any, Any] = {}
-        self._floor: int | None = None  # ticks that k + 1 items have or exceed
+        # Ticks that k + 1 items have or exceed, or that a winner must reach.
+        self._floor: int | None = parameters.threshold_units
 
     @property
     def refinement(self) -> int:
@@ -200,7 +208,8 @@ class CandidatePool:
         # Rarely, for a cut takes a look at all of it.
         if len(self.candidates) >= needed * (1 if self._floor is None else 2):
             self.candidates = cut(self.candidates, needed)
-            self._floor = min(candidate.ticks for candidate in self.candidates)
+            floor = min(candidate.ticks for candidate in self.candidates)
+            self._floor = floor if self._floor is None else max(floor, self._floor)
             kept = [candidate.item for candidate in self.candidates]
             self._answers = {item: self._answers[item] for item in kept}
 
@@ -245,7 +254,7 @@ class CandidatePool:
         Raises:
             AnswersError: There are not.
         """
-        if self.domain is None:
+        if self.domain is None and self.parameters.threshold is None:
             check_enough(len(self.candidates), self.parameters.k)
 
     def rank(self) -> Ranking:
@@ -261,10 +270,18 @@ class CandidatePool:
         candidates = cut(self.candidates, k + 1)
         if domain is not None:
             candidates = cut([*candidates, *self._draw_unlisted(domain, candidates)], k + 1)
-        items, gap_units = rank(candidates, k, self.refinement, Sampler())
+        if self.parameters.noise == "laplace":
+            ranked, noisy = rank_noisy_answers(candidates, k, Sampler())
+            value_units, gap_units = cut_noisy_answers(self.parameters, noisy)
+            items = ranked[: len(value_units)]
+        else:
+            items, gap_units = rank(candidates, k, self.refinement, Sampler())
+            value_units = None
         self.candidates, self._floor, self.seen = [], None, SeenNames(None)
         description = None if domain is None else domain.description
-        return Ranking(self.parameters, items, gap_units, bool(self.named), description)
+        return Ranking(
+            self.parameters, items, gap_units, value_units, bool(self.named), description
+        )
 
     def take_answers(self, items: list[Any]) -> list[Any]:
         """The plain answers of these items, which were kept; all are forgotten then.
@@ -287,7 +304,9 @@ class CandidatePool:
             [unlisted.as_run()],
             are_listed=unlisted.are_listed,
             in_steps=False,
-            floor=min(each.ticks for each in candidates) if len(candidates) >= needed else None,
+            floor=min(each.ticks for each in candidates)
+            if len(candidates) >= needed
+            else self.parameters.threshold_units,
         )
         return [*map(Candidate, ticks, unlisted.names(items))]
 
@@ -311,8 +330,9 @@ class CandidatePool:
         # Numbers too large for the kernel: Python has the same law, and takes its time.
         sampler = Sampler(self._stream)
         rate = parameters.rate / 2**refinement
+        draw = sampler.discrete_laplace if parameters.noise == "laplace" else sampler.geometric
         steps = floor_answers(numbers, steps_per_unit)
-        noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]
+        noisy = [(step << refinement) + draw(rate) for step in steps]
         return [*range(len(noisy))], noisy
 
 
@@ -349,3 +369,44 @@ def rank(
         for a, b in pairwise(by_size[: k + 1])
     ]
     return [candidates[i].item for i in by_size[:k]], gaps
+
+
+def rank_noisy_answers(
+    candidates: Candidates, k: int, sampler: Sampler
+) -> tuple[list[Any], list[int]]:
+    """The k items with the largest noisy answers, and these, and that of the next item.
+
+    Laplace noise is whole ticks, and items that tie come in a uniform order.
+
+    >>> rank_noisy_answers([Candidate(5, "ash"), Candidate(-2, "oak")], 1, Sampler())
+    (['ash'], [5, -2])
+    """
+    order = sampler.shuffle(len(candidates))
+    by_size = sorted(
+        range(len(candidates)), key=lambda i: (candidates[i].ticks, order[i]), reverse=True
+    )
+    noisy = [candidates[i].ticks for i in by_size[: k + 1]]
+    return [candidates[i].item for i in by_size[:k]], noisy
+
+
+def cut_noisy_answers(parameters: TopK, noisy: list[int]) -> tuple[list[int], list[int]]:
+    """The noisy answers of the winners, and the gap from each to the next, in steps.
+
+    Those below the threshold are cut off. The threshold then stands for all of them: the last gap
+    is the lead over what is larger, the next noisy answer or the threshold.
+
+    Args:
+        parameters: k, and the threshold in steps if there is one.
+        noisy: The noisy answers in steps, from the largest down; k + 1, or fewer if a threshold has
+            cut them already.
+
+    >>> cut_noisy_answers(TopK(2, 1, items_per_person=1, threshold=4), [9, 5, 3])
+    ([9, 5], [4, 1])
+    >>> cut_noisy_answers(TopK(2, 1, items_per_person=1), [9, 5, 3])
+    ([9, 5], [4, 2])
+    """
+    threshold, next_ones = parameters.threshold_units, noisy
+    if threshold is not None:
+        next_ones = [*(each for each in noisy if each >= threshold), threshold]
+    gaps = [a - b for a, b in pairwise(next_ones[: parameters.k + 1])]
+    return next_ones[: len(gaps)], gaps

@@ -1,5 +1,6 @@
 """Noisy Top-k with Gap, as users call it: `top_k` and `noisy_max`."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -12,10 +13,10 @@ from topgap.domains import Counts, DomainDescription
 from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
-from topgap.parameters import TopK
+from topgap.parameters import NoiseKind, TopK
 from topgap.release import Release
 from topgap.selection.answers import KernelArray, floor_answers, to_kernel_array
-from topgap.selection.candidate_pool import CandidatePool
+from topgap.selection.candidate_pool import CandidatePool, cut_noisy_answers
 from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.item_names import look_up
 from topgap.selection.options import ReleaseOptions, TopKOptions
@@ -26,7 +27,7 @@ from topgap.selection.unlisted import Unlisted
 @overload
 def top_k(
     answers: object,
-    k: int,
+    k: int | None,
     epsilon: "Number",
     *,
     check: Literal[False] = False,
@@ -37,7 +38,7 @@ def top_k(
 @overload
 def top_k(
     answers: object,
-    k: int,
+    k: int | None,
     epsilon: "Number",
     *,
     check: Literal[True],
@@ -47,12 +48,15 @@ def top_k(
 
 def top_k(
     answers: object,
-    k: int,
+    k: int | None,
     epsilon: "Number",
     *,
-    resolution: "Number" = "1/10",
+    resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
+    items_per_person: int | None = None,
+    threshold: "Number | None" = None,
+    noise: NoiseKind | None = None,
     items: object = None,
     domain: object = None,
     gaps: bool = True,
@@ -76,10 +80,19 @@ def top_k(
         k: How many winners are named.
         epsilon: The privacy loss ε of the release. This and the next two may be an int, Fraction,
             Decimal, string such as `"1/3"`, or a float, which means its shortest decimal.
-        resolution: Gaps are multiples of this; one divided by an integer.
+        resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
+            1 with Laplace noise, whose noisy answers are whole numbers then.
         sensitivity: How far one person can move any one answer; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all answers the same way, as it does for
             counts when data sets differ by adding or removing a person. Half the noise suffices.
+        items_per_person: L, the most answers that one person can move; None if there is no bound.
+            If it is less than k, every answer gets Laplace noise whose scale grows with L and not
+            with k, and the noisy answers of the winners are released, too. Like the sensitivity,
+            this is your word; counts that topgap made know it, and are refused if it is larger.
+        threshold: With Laplace noise: name only items whose noisy answers reach this, at most k of
+            them, and with k=None all of them. It costs no privacy. If it ends the list, the last
+            gap is the lead over it.
+        noise: "laplace" or "exponential" to have this one of the two; see `TopK`.
         items: The items' names, in the order of the answers, if these have none of their own;
             distinct, and known to everyone, unless there is a domain.
         domain: The public items, more than k of them: a `topgap.Domain` of any kind and size, or a
@@ -124,8 +137,14 @@ def top_k(
     ('ash', 'oak')
     >>> top_k({"ash": 10**9, "yew": 10**9}, k=1, epsilon=1, domain=["ash", "oak"]).items
     ('ash',)
+    >>> trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
+    >>> release = top_k(trees, k=2, epsilon=1, monotonic=True, items_per_person=1)
+    >>> [round(int(value), -3) for value in release.values]
+    [1000000000, 1000000]
     """
-    parameters = _parameters(k, epsilon, resolution, sensitivity, monotonic=monotonic)
+    parameters = _parameters(
+        k, epsilon, resolution, sensitivity, monotonic, items_per_person, threshold, noise
+    )
     return _select(
         parameters, answers, items, domain=domain, gaps=gaps, threads=threads,
         constant_work=constant_work, ledger=ledger, dataset=dataset, check=check,
@@ -152,9 +171,12 @@ def noisy_max(
     answers: object,
     epsilon: "Number",
     *,
-    resolution: "Number" = "1/10",
+    resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
+    items_per_person: int | None = None,
+    threshold: "Number | None" = None,
+    noise: NoiseKind | None = None,
     items: object = None,
     domain: object = None,
     gaps: bool = True,
@@ -169,7 +191,9 @@ def noisy_max(
     >>> noisy_max([5, 10**9, 0], epsilon="1/2").indices
     array([1])
     """
-    parameters = _parameters(1, epsilon, resolution, sensitivity, monotonic=monotonic)
+    parameters = _parameters(
+        1, epsilon, resolution, sensitivity, monotonic, items_per_person, threshold, noise
+    )
     return _select(
         parameters, answers, items, domain=domain, gaps=gaps, threads=threads,
         constant_work=constant_work, ledger=ledger, dataset=dataset, check=check,
@@ -363,23 +387,36 @@ def select_prepared(parameters: TopK, data: Prepared, *, gaps: bool) -> Release:
 def select_with_answers(parameters: TopK, data: Prepared) -> tuple[Release, Any]:
     """The release of prepared answers, and the winners' own answers, which are secret."""
     drawn, numbers = _draw(parameters, data), data.numbers
-    places, _, unlisted = drawn
-    release, winners = _release(parameters, data, drawn, gaps=True), _unpack(places)
-    if isinstance(numbers, np.ndarray) and not unlisted:
+    release, winners = _release(parameters, data, drawn, gaps=True), _unpack(drawn.places)
+    if isinstance(numbers, np.ndarray) and not drawn.unlisted:
         return release, numbers[winners]
     listed = len(numbers)
     return release, [numbers[place] if place < listed else 0 for place in winners.tolist()]
 
 
-Drawn: TypeAlias = "tuple[bytes, bytes | list[int], list[Any]]"
-"""What was drawn: the winners' positions among the answers, as int64 in bytes; the gaps in steps,
-as int64 in bytes or a list where one is larger; and the names of the winners that have no answer,
-whose positions go on from those of the answers.
-"""
+Units: TypeAlias = bytes | list[int]
+"""Numbers of steps, as int64 in bytes, or a list where one does not fit."""
+
+
+class Drawn(NamedTuple):
+    """What was drawn.
+
+    Attributes:
+        places: The winners' positions among the answers, as int64 in bytes.
+        gap_units: The gaps.
+        value_units: The winners' noisy answers, with Laplace noise.
+        unlisted: The names of the winners that have no answer, whose positions go on from those of
+            the answers.
+    """
+
+    places: bytes
+    gap_units: Units
+    value_units: Units | None = None
+    unlisted: Sequence[Any] = ()
 
 
 def _release(parameters: TopK, data: Prepared, drawn: Drawn, *, gaps: bool) -> Release:
-    places, gap_units, unlisted = drawn
+    places, gap_units, value_units, unlisted = drawn
     names, winners = data.names, None
     if unlisted:
         winners = _name_winners(names, unlisted, _unpack(places).tolist())
@@ -390,12 +427,13 @@ def _release(parameters: TopK, data: Prepared, drawn: Drawn, *, gaps: bool) -> R
         places if data.unlisted is None else None,
         gap_units if gaps else None,
         winners,
+        value_units=value_units if gaps else None,
         domain_from_data=data.domain_from_data,
         domain=data.domain,
     )
 
 
-def _name_winners(names: list[Any], unlisted: list[Any], places: list[int]) -> list[Any]:
+def _name_winners(names: list[Any], unlisted: Sequence[Any], places: list[int]) -> list[Any]:
     """The names at these positions, which go on from `names` to `unlisted`."""
     listed = len(names)
     return [names[place] if place < listed else unlisted[place - listed] for place in places]
@@ -411,28 +449,59 @@ def _draw(parameters: TopK, data: Prepared) -> Drawn:
     if kernel is None or array is None:
         return _draw_by_pool(parameters, data)
     if unlisted is not None:
-        return _draw_with_unlisted(kernel, array, unlisted, data.threads)
+        return _draw_with_unlisted(parameters, kernel, array, unlisted, data.threads)
     if data.constant_work:
-        places, gap_units = kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
+        places, units = kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
     else:
-        places, gap_units = kernel.release(
-            array.numbers, in_steps=array.in_steps, threads=data.threads
+        places, units = kernel.release(
+            array.numbers,
+            in_steps=array.in_steps,
+            threads=data.threads,
+            floor=_find_floor(parameters, array),
         )
-    return places, gap_units, []
+    return _read_drawn(parameters, array, places, units)
 
 
 def _draw_with_unlisted(
-    kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
+    parameters: TopK, kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
 ) -> Drawn:
     """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
-    (places, gap_units), items = kernel.release_with_runs(
+    (places, units), items = kernel.release_with_runs(
         array.numbers,
         runs=[unlisted.as_run(-array.shift)],
         are_listed=unlisted.are_listed,
         in_steps=array.in_steps,
         threads=threads,
+        floor=_find_floor(parameters, array),
     )
-    return places, gap_units, unlisted.names(items)
+    return _read_drawn(parameters, array, places, units, unlisted.names(items))
+
+
+def _read_drawn(
+    parameters: TopK,
+    array: KernelArray,
+    places: bytes,
+    units: Units,
+    unlisted: Sequence[Any] = (),
+) -> Drawn:
+    """What the kernel drew: gaps, or with Laplace noise the noisy answers, shifted as the array."""
+    if parameters.noise == "exponential":
+        return Drawn(places, units, None, unlisted)
+    noisy = _unpack(units).tolist() if isinstance(units, bytes) else units
+    shift = _shift_in_steps(parameters, array)
+    values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
+    return Drawn(places[: 8 * len(values)], gaps, values, unlisted)
+
+
+def _shift_in_steps(parameters: TopK, array: KernelArray) -> int:
+    """So many steps are to be added to what the kernel tells of the array."""
+    return array.shift * (1 if array.in_steps else parameters.resolution.denominator)
+
+
+def _find_floor(parameters: TopK, array: KernelArray) -> int | None:
+    """The threshold as the kernel takes it, which draws Laplace noise in steps."""
+    units = parameters.threshold_units
+    return None if units is None else units - _shift_in_steps(parameters, array)
 
 
 def _draw_by_pool(parameters: TopK, data: Prepared) -> Drawn:
@@ -442,18 +511,19 @@ def _draw_by_pool(parameters: TopK, data: Prepared) -> Drawn:
         pool = CandidatePool(parameters)
         pool.add(data.numbers, None)
         ranking = pool.rank()
-        return np.array(ranking.items, dtype=np.int64).tobytes(), ranking.gap_units, []
+        places = np.array(ranking.items, dtype=np.int64).tobytes()
+        return Drawn(places, ranking.gap_units, ranking.value_units)
     pool = CandidatePool(parameters, domain=unlisted.domain, find_listed=unlisted.find_listed)
     pool.add(data.numbers, names)
     ranking = pool.rank()
-    places = {name: place for place, name in enumerate(names)}
-    others = [name for name in ranking.items if name not in places]
-    places |= {name: len(names) + i for i, name in enumerate(others)}
-    winners = [places[name] for name in ranking.items]
-    return np.array(winners, dtype=np.int64).tobytes(), ranking.gap_units, others
+    listed = {name: place for place, name in enumerate(names)}
+    others = [name for name in ranking.items if name not in listed]
+    listed |= {name: len(names) + i for i, name in enumerate(others)}
+    places = np.array([listed[name] for name in ranking.items], dtype=np.int64).tobytes()
+    return Drawn(places, ranking.gap_units, ranking.value_units, others)
 
 
-_COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.int64})
+_COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.int64, type(None)})
 """Types whose values may be told apart by comparing them; others can compare as they like."""
 
 
@@ -461,20 +531,31 @@ _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.
 def _read_once(
     k: int,
     epsilon: "Number",
-    resolution: "Number",
+    resolution: "Number | None",
     sensitivity: "Number",
     monotonic: bool,  # noqa: FBT001 - the cache takes longer to compare names
+    items_per_person: int | None,
+    threshold: "Number | None",
+    noise: NoiseKind | None,
 ) -> TopK:
-    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+    return TopK(
+        k,
+        epsilon,
+        resolution=resolution,
+        sensitivity=sensitivity,
+        monotonic=monotonic,
+        items_per_person=items_per_person,
+        threshold=threshold,
+        noise=noise,
+    )
 
 
-def _parameters(
-    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", *, monotonic: bool
-) -> TopK:
-    values = (k, epsilon, resolution, sensitivity, monotonic)
+def _parameters(*values: Any) -> TopK:
+    """The `TopK` of these values, in the order of `_read_once`; those left out are None."""
+    values += (None,) * (8 - len(values))
     if _COMPARED.issuperset(map(type, values)):
         try:
             return _read_once(*values)
         except TypeError:  # of a Decimal that is a signalling NaN
             pass
-    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+    return _read_once.__wrapped__(*values)

@@ -4,6 +4,7 @@ from typing import TypedDict
 
 from topgap.ledger.charging import LedgerLike
 from topgap.numbers.parse import Number
+from topgap.parameters import NoiseKind
 
 
 class _Common(TypedDict, total=False):
@@ -23,9 +24,12 @@ class ReleaseOptions(_Common, total=False):
 class TopKOptions(ReleaseOptions, total=False):
     """Those of `top_k` and `noisy_max`."""
 
-    resolution: "Number"
+    resolution: "Number | None"
     sensitivity: "Number"
     monotonic: bool
+    items_per_person: int | None
+    threshold: "Number | None"
+    noise: NoiseKind | None
     items: object
 
 

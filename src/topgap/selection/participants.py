@@ -89,7 +89,7 @@ def find_participants(
     """
     if isinstance(domain, Domain) and not domain.is_listed:
         return _match_rule(answers, items, domain, parameters)
-    k = parameters.k
+    k = parameters.fewest_winners
     if domain is not None and type(domain) is not FromData:
         return _match_domain(answers, items, domain, k)
     numbers, names = read(answers)

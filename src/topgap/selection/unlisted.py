@@ -7,6 +7,8 @@ from topgap.domains import MOST_ITEMS, Domain, FromData
 from topgap.errors import DomainError, ParameterError
 from topgap.parameters import TopK
 
+_MANY = 1_000_000
+
 FindListed = Callable[[list[Any]], Collection[Any]]
 """Which of these few members have an answer."""
 
@@ -68,7 +70,7 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
         ParameterError: k is too large to be listed, the noise too large for the kernel, or so small
             that too many members tie.
     """
-    check_domain_size(domain.size, parameters.k)
+    check_domain_size(domain.size, parameters.fewest_winners)
     if parameters.k > MOST_ITEMS:
         raise ParameterError(f"k must be at most {MOST_ITEMS:,}, for so many items can be listed.")
     if parameters.kernel is None:
@@ -81,18 +83,41 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
             "With such small noise too many items of the domain would be equal; take a smaller "
             "epsilon."
         )
+    if _reaches_threshold_often(domain, parameters):
+        raise ParameterError(
+            "Noise alone would lift more than a million items of the domain over the threshold; "
+            "take a higher threshold, or a smaller k."
+        )
 
 
 def leaves_ties(parameters: TopK) -> bool:
-    """Whether the noise is so small that many members of a domain lie on the same tick.
+    """Whether the noise is so small that too many members of a domain lie on the same tick.
 
-    A tick holds up to e^rate times as many members as are needed, and all of them are drawn.
+    A tick holds up to e^rate times as many members as are needed, and all of them are drawn. So
+    rates up to 1 a tick are let through, and others if that is hardly more than can be listed.
 
     >>> leaves_ties(TopK(k=1, epsilon=10**9)), leaves_ties(TopK(k=1, epsilon=10**40))
     (False, True)
+    >>> leaves_ties(TopK(k=100, epsilon=5, monotonic=True, items_per_person=1))
+    False
     """
     kernel = parameters.kernel
-    return kernel is not None and parameters.rate > 2**kernel.refinement
+    if kernel is None or parameters.rate <= 2**kernel.refinement:
+        return False
+    bits = parameters.rate * 3 // 2 ** (kernel.refinement + 1) + 1  # of e^rate, or more
+    return bits > 64 or min(parameters.k + 1, _MANY) << int(bits) > 2**24
+
+
+def _reaches_threshold_often(domain: Domain, parameters: TopK) -> bool:
+    """Whether a list that a threshold alone ends could be flooded by members that nobody has.
+
+    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), at most 2^−(rate·t).
+    """
+    units = parameters.threshold_units
+    if units is None or parameters.k <= _MANY:
+        return False
+    zeros = max(0, units * parameters.rate * 13 // 9)  # 13/9 is just above log₂e
+    return zeros < domain.size.bit_length() and domain.size >> int(zeros) > _MANY
 
 
 def check_domain_size(domain_size: int, k: int) -> None:
