@@ -76,13 +76,14 @@ def test_most_of_what_is_promised_is_shown() -> None:
     assert 0.7 < found.strongest_bound.epsilon < 1
 
 
-# Each fault is found on all of 20 runs of this many releases (docs/audit.md), and `audit()` asks
-# for as many, then for three times, then for ten times as many.
+# Of 60,000 releases of each that breaks ε, five audits showed at least 1.5 times ε, with a standard
+# deviation below 0.05; the laws are off by more than a hundred standard deviations. That the one
+# that keeps ε is said to break it has at most the failure that is asked for.
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", BROKEN_LAPLACE, ids=lambda each: each.name)
-@pytest.mark.statistical(false_alarm=FOUND)
-def test_what_is_broken_is_found(broken: Any) -> None:
-    made = audit(broken.release, cases=broken.shown_on, releases=20_000)
+@pytest.mark.statistical(false_alarm=CLEAN)
+def test_what_is_broken_is_found(broken: Any, false_alarm: float) -> None:
+    made = audit(broken.release, cases=broken.shown_on, releases=60_000, failure=0.9 * false_alarm)
     (found,) = made.mechanisms
     assert found.law_violated
     assert found.privacy_violated is (broken.breaks == "privacy")

@@ -1,4 +1,4 @@
-"""The law of Top-k with Laplace noise by enumeration: every noise, and every order of ties.
+"""The law of Top-k with noise in whole steps by enumeration: every noise, and every order of ties.
 
 Noise beyond `REACH` steps is put together into one atom for each side. So it is exact for outcomes
 whose values cannot come of such noise, and whose runner-up cannot, either; of noise far below it is
@@ -7,16 +7,17 @@ symmetric and that P(x) falls by the factor x from step to step.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
 from itertools import permutations, product
 from math import factorial, inf, prod
-from typing import Any
+from typing import Any, Literal
 
 REACH = 3
 Enumerated = dict[Any, Fraction]
 """The probability of each outcome: pairs of index and value, and the last gap; None if far."""
+Ties = Literal["uniform", "index", "answer"]
+"""Who wins ties: anybody, the first, or whose answer is larger, and of those the first."""
 
 
 def masses(x: Fraction) -> dict[float, Fraction]:
@@ -28,15 +29,15 @@ def masses(x: Fraction) -> dict[float, Fraction]:
     return found | {-inf: beyond, inf: beyond}
 
 
-@cache
-def enumerate_outcomes(answers: tuple[int, ...], k: int, x: Fraction) -> Enumerated:
+def enumerate_outcomes(
+    answers: Sequence[int], k: int, noise: Mapping[float, Fraction], ties: Ties = "uniform"
+) -> Enumerated:
     """Add up the probabilities of all noise by what comes of it."""
     found: Enumerated = defaultdict(Fraction)
-    noise = masses(x)
     for drawn in product(noise, repeat=len(answers)):
         values = [answer + each for answer, each in zip(answers, drawn, strict=True)]
         probability = prod((noise[each] for each in drawn), start=Fraction(1))
-        for order, share in _orders(values):
+        for order, share in _orders(values, answers, ties):
             top = order[: k + 1]
             gap = values[top[-2]] - values[top[-1]]
             outcome = tuple((i, values[i]) for i in top[:k])
@@ -44,8 +45,15 @@ def enumerate_outcomes(answers: tuple[int, ...], k: int, x: Fraction) -> Enumera
     return found
 
 
-def _orders(values: Sequence[float]) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+def _orders(
+    values: Sequence[float], answers: Sequence[int], ties: Ties
+) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """All orders from the largest down in which ties can be broken, each with its probability."""
+    if ties != "uniform":
+        first = [0 if ties == "index" else -answer for answer in answers]
+        order = sorted(range(len(values)), key=lambda i: (-values[i], first[i], i))
+        yield tuple(order), Fraction(1)
+        return
     levels = sorted({*values}, reverse=True)
     groups = [[i for i, value in enumerate(values) if value == level] for level in levels]
     share = Fraction(1, prod(factorial(len(group)) for group in groups))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, permutations, product
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.checking.mutants import Mutant, mutated
 from tests.law import equal_answers
-from tests.law.enumeration import REACH, enumerate_outcomes
+from tests.law.enumeration import REACH, Enumerated, enumerate_outcomes, masses
 from topgap import AnswersError, ParameterError, ParameterTypeError, TopK, law
 from topgap.law import Bounds, exp_minus, laplace
 
@@ -27,13 +28,18 @@ def agree(bounds: Bounds, probability: Fraction) -> bool:
     return wide and bounds.low - NARROW <= probability <= bounds.high + NARROW
 
 
+@cache
+def enumerated(answers: tuple[int, ...], k: int, rate: Fraction) -> Enumerated:
+    return enumerate_outcomes(answers, k, masses(exp_minus(rate, 128).low))
+
+
 def disagreements(module: Any, answers: tuple[int, ...], k: int, rate: Fraction) -> list[Any]:
     """The outcomes to which enumeration gives another probability.
 
     It puts in a rational x that is within 2^−128 of e^−ρ. Each probability is a polynomial of a
     few terms over (1 + x)^n, so that it is off by far less than 2^−90.
     """
-    found = enumerate_outcomes(answers, k, exp_minus(rate, 128).low)
+    found = enumerated(answers, k, rate)
     parameters = parameters_of(k, rate)
     different: list[Any] = []
     outcomes = {outcome for outcome, _ in found}

@@ -47,9 +47,10 @@ def audit(
     broken on purpose and must all be found.
 
     An audit checks two things. *The law*: the frequencies of winners, of ranges of gaps and, with
-    Laplace noise, of ranges of values, against their exact probabilities. *Privacy*: how well an event, chosen on other releases, distinguishes
-    two neighbouring data sets; Clopper–Pearson bounds turn its frequencies into a lower bound of ε.
-    A function with another law may still be private, so the two results are separate.
+    Laplace noise, of ranges of noisy values, against their exact probabilities. *Privacy*: how well
+    an event, chosen on other releases, distinguishes two neighbouring data sets; Clopper–Pearson
+    bounds turn its frequencies into a lower bound of ε. A function with another law may still be
+    private, so the two results are separate.
 
     Args:
         function: Called with answers, a tuple of ints, and parameters, a `TopK`. It returns a

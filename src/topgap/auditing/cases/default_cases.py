@@ -44,7 +44,7 @@ def _make_cases() -> tuple[Neighbours, ...]:
     return tuple(made)
 
 
-def _make_case_of_few_items(k: int, n: int, parameters: TopK, *, tight: bool) -> Neighbours:
+def _make_case_of_few_items(n: int, parameters: TopK, *, tight: bool) -> Neighbours:
     """Make neighbours with n answers that differ in as many as a person can move.
 
     In a tight case all answers are equal. L of them go up, and unless the answers are monotonic,
@@ -72,7 +72,7 @@ def _make_cases_of_few_items() -> tuple[Neighbours, ...]:
             k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic,
             items_per_person=bound,
         )  # fmt: skip
-        made.append(_make_case_of_few_items(k, n, parameters, tight=tight))
+        made.append(_make_case_of_few_items(n, parameters, tight=tight))
     return tuple(made)
 
 
@@ -88,7 +88,7 @@ QUICK_CASES = FULL_CASES[1:-2:7]
 
 FEW_ITEMS_CASES = (
     *_make_cases_of_few_items(),
-    _make_case_of_few_items(3, 12, TopK(3, 1, monotonic=True, items_per_person=2), tight=True),
+    _make_case_of_few_items(12, TopK(3, 1, monotonic=True, items_per_person=2), tight=True),
 )
 """The cases of a full audit with a bound on the items of one person, and so with Laplace noise."""
 

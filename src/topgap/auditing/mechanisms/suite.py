@@ -141,14 +141,25 @@ def _constant_work(answers: Sequence[int], parameters: TopK) -> Release:
 
 
 def _merged(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
+    release = _merge(answers, parameters)
+    return list(zip(release.items, release.gaps or (), strict=True))
+
+
+def _merged_few_items(
+    answers: Sequence[int], parameters: TopK
+) -> list[tuple[int, Fraction, Fraction]]:
+    release = _merge(answers, parameters)
+    return list(zip(release.items, release.gaps or (), release.values or (), strict=True))
+
+
+def _merge(answers: Sequence[int], parameters: TopK) -> Release:
     """Release from two merged selectors, the second half first: not in the order of the items."""
     half = len(answers) // 2
     first, second = Selector(parameters), Selector(parameters)
     second.add(_array(answers[half:]), items=range(half, len(answers)))
     first.add(_array(answers[:half]), items=range(half))
     second.merge(first)
-    release = second.release()
-    return list(zip(release.items, release.gaps or (), strict=True))
+    return second.release()
 
 
 def _reference(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
@@ -173,12 +184,20 @@ _FEWEST = 6_000
 # A new way to release needs one more line here and a function above. The shares other than _SLOW
 # add up to 1.
 OWN_MECHANISMS = (
-    OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(63, 100)),
+    OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(50, 100)),
     OwnMechanism("topgap.top_k, gaps=False", "The winners alone.", _top_k_without_gaps,
         Fraction(25, 100), every=5, gaps=False),
     OwnMechanism("topgap.top_k, constant_work", "The same work for any answers.", _constant_work,
         Fraction(10, 100), every=5),
     OwnMechanism("Selector", "Two parts, merged.", _merged, Fraction(2, 100), every=5),
+    OwnMechanism("items_per_person", "topgap.top_k with Laplace noise.", _top_k, Fraction(10, 100),
+        few_items=True),
+    OwnMechanism("items_per_person, gaps=False", "Its winners alone.", _top_k_without_gaps,
+        Fraction(1, 100), every=5, gaps=False, few_items=True),
+    OwnMechanism("items_per_person, constant_work", "The same work for any answers.",
+        _constant_work, Fraction(1, 100), every=5, few_items=True),
+    OwnMechanism("items_per_person, Selector", "Two parts, merged.", _merged_few_items,
+        Fraction(1, 100), every=5, few_items=True),
     OwnMechanism("reference.gap_top_k", "Algorithm 4 of the paper.", _reference, _SLOW, every=7),
     OwnMechanism("reference.gap_top_k_pruned", "The same with pruning.", _reference_pruned,
         _SLOW, every=7),

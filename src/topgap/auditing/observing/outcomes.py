@@ -148,10 +148,9 @@ def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
         return Outcome(indices, None)
     numbers = [units.tolist()]
     if releases_values(parameters, gaps=gaps):
-        value_units = getattr(release, "value_units", None)
-        if value_units is None:
-            raise ReleaseError("The function returned a release without values.")
-        numbers.append([*map(int, value_units)])
+        if release.value_units is None:
+            raise ReleaseError("The function returned a release without noisy values.")
+        numbers.append(release.value_units.tolist())
     finer, wanted = release.parameters.resolution, parameters.resolution
     if finer == wanted:
         return Outcome(indices, *map(tuple, numbers))
