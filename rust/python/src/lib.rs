@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::available_parallelism;
 
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::{BigInt, BigUint};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{
     PyImportError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError,
@@ -167,7 +167,7 @@ impl Kernel {
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         self.check_enough(&BigUint::from(answers.units.len()), floor.is_some())?;
-        let floor = floor.map(|floor| clamped(&floor));
+        let floor = floor.as_ref().and_then(to_floor);
         let count = answers.units.len();
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
@@ -198,7 +198,7 @@ impl Kernel {
         let all = read_runs(runs)?;
         let in_runs: BigUint = all.iter().map(Run::unlisted).sum();
         self.check_enough(&(in_runs + answers.units.len()), floor.is_some())?;
-        let floor = floor.map(|floor| clamped(&floor));
+        let floor = floor.as_ref().and_then(to_floor);
         let mut are_listed = ask_python(are_listed);
         let runs = Runs { all: &all, are_listed: &mut are_listed };
         let count = answers.units.len();
@@ -231,7 +231,7 @@ impl Kernel {
         let runs = Runs { all: &all, are_listed: &mut are_listed };
         let steps_per_unit = if in_steps { 1 } else { self.steps_per_unit };
         let answers = Answers { units: &[], steps_per_unit };
-        let floor = floor.map(|floor| clamped(&floor));
+        let floor = floor.as_ref().and_then(to_floor);
         let needed = self.k.saturating_add(1);
         let (found, run_items) = detached(py, 0, || {
             let sampler = &mut fresh(check_signals)?;
@@ -286,7 +286,7 @@ impl Kernel {
     ) -> PyResult<Found<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         let count = answers.units.len();
-        let floor = floor.map(|floor| clamped(&floor));
+        let floor = floor.as_ref().and_then(to_floor);
         let threads = threads_for(count, threads);
         let found: Vec<NoisyCandidate> = detached(py, count, || {
             if let Some(Stream(sampler)) = stream {
@@ -556,11 +556,12 @@ fn detached<T: Send>(
     if answers > MAX_ANSWERS_WITH_GIL { py.detach(|| guarded(work)) } else { guarded(work) }?
 }
 
-/// A number of ticks, or the nearest that has no more than 126 bits; no noisy answer has so many.
-fn clamped(ticks: &BigInt) -> Ticks {
+/// A floor as the kernel takes it: 2^125 ticks if it is higher, and none if it is below −2^125. A lower
+/// floor is right, too.
+fn to_floor(ticks: &BigInt) -> Option<Ticks> {
     let bound = 1_i128 << 125;
-    let beyond = if ticks.sign() == Sign::Minus { -bound } else { bound };
-    Ticks(i128::try_from(ticks).map_or(beyond, |ticks| ticks.clamp(-bound, bound)))
+    let lowest = BigInt::from(-bound);
+    (*ticks >= lowest).then(|| Ticks(i128::try_from(ticks).map_or(bound, |ticks| ticks.min(bound))))
 }
 
 /// Numbers of eight bytes, one after the other.
