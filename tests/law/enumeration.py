@@ -15,7 +15,9 @@ from typing import Any, Literal
 
 REACH = 3
 Enumerated = dict[Any, Fraction]
-"""The probability of each outcome: pairs of index and value, and the last gap; None if far."""
+"""The probability of each outcome: pairs of index and value, and the last gap, None if it is far.
+
+With a threshold, the last gap is None if nobody is named."""
 Ties = Literal["uniform", "index", "answer"]
 """Who wins ties: anybody, the first, or whose answer is larger, and of those the first."""
 
@@ -30,7 +32,11 @@ def masses(x: Fraction) -> dict[float, Fraction]:
 
 
 def enumerate_outcomes(
-    answers: Sequence[int], k: int, noise: Mapping[float, Fraction], ties: Ties = "uniform"
+    answers: Sequence[int],
+    k: int,
+    noise: Mapping[float, Fraction],
+    ties: Ties = "uniform",
+    threshold: int | None = None,
 ) -> Enumerated:
     """Add up the probabilities of all noise by what comes of it."""
     found: Enumerated = defaultdict(Fraction)
@@ -38,9 +44,12 @@ def enumerate_outcomes(
         values = [answer + each for answer, each in zip(answers, drawn, strict=True)]
         probability = prod((noise[each] for each in drawn), start=Fraction(1))
         for order, share in _orders(values, answers, ties):
-            top = order[: k + 1]
-            gap = values[top[-2]] - values[top[-1]]
-            outcome = tuple((i, values[i]) for i in top[:k])
+            named = [i for i in order[:k] if threshold is None or values[i] >= threshold]
+            after = max([values[i] for i in order[len(named) :]], default=-inf)
+            if threshold is not None:
+                after = max(after, threshold)
+            gap = values[named[-1]] - after if named else inf
+            outcome = tuple((i, values[i]) for i in named)
             found[outcome, None if gap == inf else gap] += probability * share
     return found
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
+from math import isfinite
 from typing import Any
 
 import pytest
@@ -84,10 +85,10 @@ def test_enumeration_of_four_gives_the_same(answers: tuple[int, ...], k: int) ->
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("one order for ties", "Fraction(1, factorial(number))", "Fraction(1)"),
+    Mutant("one order for ties", "Fraction(1, prod(map(factorial, groups)))", "Fraction(1)"),
     Mutant("one order with losers", "Fraction(1, factorial(tied - 1))", "Fraction(1)"),
-    Mutant("one order above losers", "* orders * _constant(Fraction(1, factorial(tied)))",
-           "* orders"),
+    Mutant("one order above losers", "return largest * _orders(levels)", "return largest"),
+    Mutant("one order above the tied", "return last * _orders(levels[:-tied])", "return last"),
     Mutant("losers win ties", "_below(levels[-1] - a) + U * _equal(levels[-1] - a)",
            "_below(levels[-1] - a) + Polynomial({}) * _equal(levels[-1] - a)"),
     Mutant("winners win ties", "_below(levels[-1] - a) + U * _equal(levels[-1] - a)",
@@ -106,6 +107,83 @@ def test_a_wrong_law_is_found(mutant: Mutant) -> None:
     wrong, three_of_four = mutated(laplace, mutant), ((0, 0, 0, 1), 3)  # two of them tie above
     cases = (*SMALL, three_of_four)
     assert any(disagreements(wrong, answers, k, Fraction(1)) for answers, k in cases)
+
+
+def disagreements_with_threshold(
+    module: Any, answers: tuple[int, ...], k: int, threshold: int
+) -> list[Any]:
+    """The same where only values from a threshold on are named."""
+    rate = Fraction(1)
+    parameters = TopK(
+        k, rate, resolution=1, monotonic=True, items_per_person=1, noise="laplace",
+        threshold=threshold,
+    )  # fmt: skip
+    found = with_threshold(answers, k, threshold)
+    different: list[Any] = []
+    for outcome in sorted({outcome for outcome, _ in found}):
+        values = [value for _, value in outcome]
+        if max(values, default=0) > min(answers) + REACH:
+            continue
+        gaps = range(int(values[-1]) - threshold + 2) if values else [0]
+        for gap in (*gaps, None):
+            bounds = module.laplace_top_k(answers, parameters, outcome, last_gap=gap)
+            exact = found.get((outcome, gap), Fraction(0))
+            if gap is None:
+                exact = sum((p for (one, _), p in found.items() if one == outcome), Fraction(0))
+            if not agree(bounds, exact):
+                different.append((outcome, gap))
+    return different
+
+
+@cache
+def with_threshold(answers: tuple[int, ...], k: int, threshold: int) -> Enumerated:
+    x = exp_minus(Fraction(1), 128).low
+    found = enumerate_outcomes(answers, k, masses(x), threshold=threshold)
+    return {
+        (tuple((i, int(value)) for i, value in outcome), gap): probability
+        for (outcome, gap), probability in found.items()
+        if all(isfinite(value) for _, value in outcome)
+    }
+
+
+WITH_THRESHOLD = [
+    (answers, k, threshold)
+    for answers in ((1,), (0, 0), (0, 1), (0, 0, 1))
+    for k in (1, 2, 3, 5)
+    for threshold in (0, 1, 2)
+]
+
+
+@pytest.mark.parametrize(("answers", "k", "threshold"), WITH_THRESHOLD, ids=str)
+def test_enumeration_with_a_threshold_gives_the_same(
+    answers: tuple[int, ...], k: int, threshold: int
+) -> None:
+    assert disagreements_with_threshold(law, answers, k, threshold) == []
+
+
+@pytest.mark.parametrize("mutant", [
+    Mutant("a next one from the threshold on", "return _all_below(threshold, losers)",
+           "return _all_below(threshold + 1, losers)"),
+    Mutant("a next one below the threshold", "return _all_below(threshold + 1, losers)",
+           "return _all_below(threshold, losers)"),
+    Mutant("no lead over the threshold", "if gap and ends == threshold:",
+           "if gap and ends == threshold + 10**6:"),
+    Mutant("any last gap", "is_lead = gap is None or ends == threshold", "is_lead = True"),
+    Mutant("a tie at the threshold", "gap = None  # the next", "gap = 0  # the next"),
+    Mutant("below the threshold", "if ends < threshold or", "if ends < threshold - 1 or"),
+], ids=lambda each: each.name)  # fmt: skip
+def test_a_wrong_threshold_is_found(mutant: Mutant) -> None:
+    wrong = mutated(laplace, mutant)
+    assert any(disagreements_with_threshold(wrong, *case) for case in WITH_THRESHOLD)
+
+
+def test_thresholds_are_refused_as_others_are() -> None:
+    parameters = TopK(2, 1, items_per_person=1, threshold=1)
+    for outcome in ([(0, 3), (0, 2)], [(0, 3), (1, 3), (2, 3)], [(3, 1)]):
+        with pytest.raises(ParameterError, match=r"^The outcome .*\.$"):
+            law.laplace_top_k([0, 0, 0], parameters, outcome)
+    with pytest.raises(AnswersError, match="empty"):
+        law.laplace_top_k([], parameters, [])
 
 
 # By hand: x = e^−1, c = (1 − x)/(1 + x).

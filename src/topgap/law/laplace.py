@@ -25,6 +25,10 @@ The last gap is 0 if some loser has the value v_k: take away the same without an
 g > 0 if the largest of the losers is r = v_k − g, with the probability
 ∏ P(loser ≤ r) − ∏ P(loser < r), whatever the marks.
 
+With a threshold t, only values of at least t are named. If they are fewer than k, all losers are
+below t, and the last gap is v_j − t. If they are k, the last gap is v_k − t wherever the largest of
+the losers is t or less.
+
 With n answers, (1 + x)^n times the result is one polynomial in x: exact. Only in the end are
 rational bounds of e^−ρ put in, which gives rigorous bounds of the probability.
 
@@ -34,7 +38,7 @@ The work grows with the number of items; it is meant for small inputs.
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby, pairwise
-from math import factorial
+from math import factorial, prod
 
 from topgap.errors import ParameterError
 from topgap.law.exponential import Bounds, exp_minus
@@ -56,12 +60,13 @@ def laplace_top_k(
     """Bound the probability that Top-k with Laplace noise releases exactly these items and values.
 
     Args:
-        answers: One number per item; at least k + 1 of them.
-        parameters: k, ε, resolution, sensitivity, items per person, and the noise "laplace".
-        outcome: k pairs (index, noisy value) from the largest down. A value is a Fraction or an
-            int, a multiple of the resolution, as a gap is.
-        last_gap: From the k-th value to the (k+1)-th, which is released, too; None for any. The
-            other gaps are differences of values.
+        answers: One number per item; at least k + 1 of them, or with a threshold any number.
+        parameters: k, ε, resolution, sensitivity, items per person, the noise "laplace", and a
+            threshold if there is one.
+        outcome: k pairs (index, noisy value) from the largest down, or with a threshold at most so
+            many. A value is a Fraction or an int, a multiple of the resolution, as a gap is.
+        last_gap: From the last value to the next one, or to the threshold if that is larger; None
+            for any. It is released, too. The other gaps are differences of values.
         bits: e^−ρ is bounded to within 2**−bits.
 
     Returns:
@@ -98,30 +103,55 @@ def laplace_top_k(
             f"{MOST_STEPS} steps."
         )
     probability = _order_and_losers(
-        levels, losers, None if last_gap is None else steps_of_gap.numerator
+        levels,
+        losers,
+        None if last_gap is None else steps_of_gap.numerator,
+        parameters.k,
+        parameters.threshold_units,
     )
     for level, winner in zip(levels, winners, strict=True):
         probability = probability * _equal(level - winner)
     return _bounds(probability, len(winners) + len(losers), parameters.rate, bits)
 
 
-def _order_and_losers(levels: Sequence[int], losers: Sequence[int], gap: int | None) -> Polynomial:
+def _order_and_losers(
+    levels: Sequence[int], losers: Sequence[int], gap: int | None, k: int, threshold: int | None
+) -> Polynomial:
     """(1 + x)^losers times the probability of the order and the last gap, given these values."""
-    *above, tied = (len([*group]) for _, group in groupby(levels))
-    orders = ONE
-    for number in above:
-        orders = orders * _constant(Fraction(1, factorial(number)))
+    if threshold is not None:
+        ends = min(levels, default=threshold) - (gap or 0)
+        if ends < threshold or (gap is not None and not levels):
+            return ZERO
+        if len(levels) < k:
+            is_lead = gap is None or ends == threshold
+            return _all_below(threshold, losers) * _orders(levels) if is_lead else ZERO
+        if gap and ends == threshold:
+            return _all_below(threshold + 1, losers) * _orders(levels)
+        if ends == threshold:
+            gap = None  # the next one may tie, or be cut off
     if gap:
         runner_up = levels[-1] - gap
-        up_to = _product(_below(runner_up + 1 - loser) for loser in losers)
-        below = _product(_below(runner_up - loser) for loser in losers)
-        return (up_to - below) * orders * _constant(Fraction(1, factorial(tied)))
+        largest = _all_below(runner_up + 1, losers) - _all_below(runner_up, losers)
+        return largest * _orders(levels)
+    tied = levels.count(levels[-1])
     marks = _product(_below(levels[-1] - a) + U * _equal(levels[-1] - a) for a in losers)
     if gap == 0:
         marks = marks - marks.at(ZERO)
     for _ in range(tied - 1):
         marks = marks * (ONE - U)
-    return marks.integral(ZERO, ONE) * orders * _constant(Fraction(1, factorial(tied - 1)))
+    last = marks.integral(ZERO, ONE) * _constant(Fraction(1, factorial(tied - 1)))
+    return last * _orders(levels[:-tied])
+
+
+def _orders(levels: Sequence[int]) -> Polynomial:
+    """The probability that ties among these winners are broken in this order."""
+    groups = (len([*group]) for _, group in groupby(levels))
+    return _constant(Fraction(1, prod(map(factorial, groups))))
+
+
+def _all_below(level: int, losers: Sequence[int]) -> Polynomial:
+    """(1 + x)^losers times the probability that all of them are below a level."""
+    return _product(_below(level - loser) for loser in losers)
 
 
 def _equal(d: int) -> Polynomial:

@@ -69,7 +69,8 @@ def split_answers(
 
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used, or spread too far.
-        ParameterError, ParameterTypeError: `indices` does not name k different answers.
+        ParameterError, ParameterTypeError: `indices` does not name k different answers, or with a
+            threshold at most k.
     """
     steps = in_steps(answers, parameters)
     if max(steps) - min(steps) > MOST_STEPS:
@@ -79,8 +80,10 @@ def split_answers(
         )
     if not all(is_whole(index) for index in indices):
         raise ParameterTypeError("The outcome must name items by their index, an int.")
-    if len(indices) != parameters.k or len(set(indices)) != parameters.k:
-        raise ParameterError(f"The outcome must name k = {parameters.k} different items.")
+    fits = parameters.fewest_winners <= len(indices) <= parameters.k
+    if not fits or len(set(indices)) != len(indices):
+        most = "at most " * (parameters.threshold is not None)
+        raise ParameterError(f"The outcome must name {most}k = {parameters.k} different items.")
     if not set(indices) <= set(range(len(steps))):
         raise ParameterError("The outcome names an item that has no answer.")
     losers = [steps[i] for i in range(len(steps)) if i not in indices]

@@ -71,7 +71,7 @@ def _check_case(given: Neighbours, which: str) -> Neighbours:
     if not isinstance(case.parameters, TopK):
         raise ParameterTypeError(f"{which}: its parameters must be a TopK.")
     if case.parameters.threshold is not None:
-        raise ParameterError(f"{which}: no law is known for a threshold; leave it out.")
+        raise ParameterError(f"{which}: an audit takes no threshold; leave it out.")
     try:
         sides = [tuple(side) for side in case.sides]
     except TypeError:
