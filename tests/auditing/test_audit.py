@@ -36,7 +36,7 @@ from topgap.auditing import (
     auditor,
 )
 from topgap.auditing.cases import neighbours
-from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
+from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES, QUICK_FEW_ITEMS_CASES
 from topgap.auditing.checks import epsilon_bounds, law_test
 from topgap.auditing.mechanisms import suite
 from topgap.auditing.observing import sampling
@@ -316,6 +316,7 @@ def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("topgap.auditing.mechanisms.broken_laplace.BROKEN_LAPLACE", ())
     monkeypatch.setattr(suite, "_FEWEST", 500)
     monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:5])
+    monkeypatch.setattr(suite, "QUICK_FEW_ITEMS_CASES", QUICK_FEW_ITEMS_CASES[:2])
     reported: list[tuple[str, float | None]] = []
     made = audit(releases=10_000, quick=True, progress=lambda *each: reported.append(each))
     assert made.as_expected, made
