@@ -11,7 +11,7 @@ from topgap.display.text import to_line
 from topgap.domains import DomainDescription
 from topgap.ledger.charging import LedgerCharge, PendingCharge, describe_cost
 from topgap.numbers.format import format_exact
-from topgap.parameters import TopK
+from topgap.parameters import MOST_WINNERS, TopK
 from topgap.release import NOT_PROTECTED
 
 
@@ -50,16 +50,13 @@ class Check:
 
     def lines(self) -> Sequence[str]:
         """What is said of it, a sentence in each."""
-        parameters, k = self.parameters, self.parameters.k
-        largest = "largest" if k == 1 else f"{k:,} largest"
-        gaps = "its gap to the next" if k == 1 else "the gaps between them"
-        many = " and their measurements" if self.measured else ""
+        parameters = self.parameters
         monotonic = ", monotonic" if parameters.monotonic else ""
         said = [
             "Nothing was drawn or charged.",
-            f"Would be released: the {largest} of the items with {gaps}{many}, at "
+            f"Would be released: {self._describe_winners()}, at "
             f"ε = {format_exact(parameters.epsilon)}, sensitivity {parameters.sensitivity}"
-            f"{monotonic}.",
+            f"{_describe_bound(parameters)}{monotonic}.",
         ]
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
@@ -79,8 +76,29 @@ class Check:
             )
         return [*said, NOT_PROTECTED] if self.domain_from_data else said
 
+    def _describe_winners(self) -> str:
+        """What would be named, and what is told of it."""
+        parameters, k = self.parameters, self.parameters.k
+        if parameters.threshold is not None:
+            most = "the items" if k >= MOST_WINNERS else f"at most {k:,} items, the largest,"
+            reached = f"whose noisy answers reach {format_exact(parameters.threshold)}"
+            return f"{most} {reached}, with these and the gaps between them"
+        named = "the largest of the items" if k == 1 else f"the {k:,} largest of the items"
+        gaps = "its gap to the next" if k == 1 else "the gaps between them"
+        if parameters.noise == "laplace":
+            noisy = "its noisy answer" if k == 1 else "their noisy answers"
+            return f"{named} with {noisy} and {gaps}"
+        return f"{named} with {gaps}" + " and their measurements" * self.measured
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+
+def _describe_bound(parameters: TopK) -> str:
+    bound = parameters.items_per_person
+    if bound is None:
+        return ""
+    return f", at most {bound:,} {'item' if bound == 1 else 'items'} per person"
 
 
 def describe_check(
