@@ -12,7 +12,7 @@ from topgap.domains import DomainDescription
 from topgap.ledger.charging import LedgerCharge, PendingCharge, describe_cost
 from topgap.numbers.format import format_exact
 from topgap.parameters import MOST_WINNERS, TopK
-from topgap.release import NOT_PROTECTED
+from topgap.release import NOT_PROTECTED, format_items_per_person, format_threshold
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Check:
     Would be released: the largest of the items with its gap to the next, at ε = 1, sensitivity 1.
     For the holder of the data alone, never to be published: of 3 items, 2 have an answer other than
     0.
+    >>> few = TopK(k=9, epsilon=1, items_per_person=2, threshold=500, monotonic=True)
+    >>> print(*Check(few, False, 30, 20).lines()[1:3])  # doctest: +NORMALIZE_WHITESPACE
+    Would be released: the items whose values reach 500, at most 9 of them, with their values and
+    the gaps between them, at ε = 1, sensitivity 1, monotonic.
+    Every answer would get Laplace noise of scale 2, for at most 2 items per person.
     """
 
     parameters: TopK
@@ -54,10 +59,15 @@ class Check:
         monotonic = ", monotonic" if parameters.monotonic else ""
         said = [
             "Nothing was drawn or charged.",
-            f"Would be released: {self._describe_winners()}, at "
+            f"Would be released: {self._describe_released()}, at "
             f"ε = {format_exact(parameters.epsilon)}, sensitivity {parameters.sensitivity}"
-            f"{_describe_bound(parameters)}{monotonic}.",
+            f"{monotonic}.",
         ]
+        if parameters.noise == "laplace":
+            said.append(
+                f"Every answer would get Laplace noise of scale {format_exact(parameters.scale)}, "
+                f"for at most {format_items_per_person(parameters)}."
+            )
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
                 f"Would be charged to {to_line(self.dataset)}: "
@@ -76,29 +86,22 @@ class Check:
             )
         return [*said, NOT_PROTECTED] if self.domain_from_data else said
 
-    def _describe_winners(self) -> str:
-        """What would be named, and what is told of it."""
+    def _describe_released(self) -> str:
+        """The winners, and what comes with them."""
         parameters, k = self.parameters, self.parameters.k
-        if parameters.threshold is not None:
-            most = "the items" if k >= MOST_WINNERS else f"at most {k:,} items, the largest,"
-            reached = f"whose noisy answers reach {format_exact(parameters.threshold)}"
-            return f"{most} {reached}, with these and the gaps between them"
-        named = "the largest of the items" if k == 1 else f"the {k:,} largest of the items"
         gaps = "its gap to the next" if k == 1 else "the gaps between them"
         if parameters.noise == "laplace":
-            noisy = "its noisy answer" if k == 1 else "their noisy answers"
-            return f"{named} with {noisy} and {gaps}"
-        return f"{named} with {gaps}" + " and their measurements" * self.measured
+            gaps = f"{'its value' if k == 1 else 'their values'} and {gaps}"
+        if parameters.threshold is not None:
+            most = "" if k == MOST_WINNERS else f", at most {k:,} of them,"
+            reach = f"the items whose values reach {format_threshold(parameters)}{most}"
+            return f"{reach} with {gaps}"
+        largest = "largest" if k == 1 else f"{k:,} largest"
+        many = " and their measurements" if self.measured else ""
+        return f"the {largest} of the items with {gaps}{many}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-
-def _describe_bound(parameters: TopK) -> str:
-    bound = parameters.items_per_person
-    if bound is None:
-        return ""
-    return f", at most {bound:,} {'item' if bound == 1 else 'items'} per person"
 
 
 def describe_check(
