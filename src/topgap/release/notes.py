@@ -192,7 +192,7 @@ def _format_ranks(runs: Sequence[tuple[int, int]]) -> str:
         return f"Ranks {first:,} {'to' if last > first + 1 else 'and'} {last:,}"
     shown = [f"{first:,}–{last:,}" for first, last in runs]
     last_one = shown[-1] if len(shown) <= _MOST_RANGES else "others"
-    return f"Ranks {', '.join(shown[: _MOST_RANGES][: len(shown) - 1])} and {last_one}"
+    return f"Ranks {', '.join(shown[:_MOST_RANGES][: len(shown) - 1])} and {last_one}"
 
 
 def _shorten(number: Fraction) -> str:
