@@ -168,7 +168,7 @@ def test_each_attempt_at_a_partition_has_the_same_noise(domain: Domain | None) -
 def test_a_partition_hands_over_what_reaches_the_threshold_alone(domain: Domain | None) -> None:
     """Noise of scale 1/100 is 1 with a probability of e^-100 or so."""
     parameters = TopK(None, 100, threshold=5, **ONE)
-    parts = ({0: 9, 1: 4}, {2: 0}, {3: 5}, {})
+    parts: Parts = ({0: 9, 1: 4}, {2: 0}, {3: 5}, {})
     held = held_by(arrow_partition, parts, parameters, domain)
     assert [item for item in held["item"].to_pylist() if item is not None] == (
         [0, 3] if domain is None else ["0", "3"]

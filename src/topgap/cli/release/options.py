@@ -126,11 +126,10 @@ class ReleaseOptions:
         int | None,
         typer.Option(
             metavar="L",
-            help="At most so many items of each person are counted, chosen by a public rule that "
-            "looks at that person's rows alone. If L is less than k, every count gets Laplace "
-            "noise whose scale grows with L and not with k, and the noisy counts are released, "
-            "too. With --together, pairs or triples are the items. With --count it is your word "
-            "that one person moves at most L of the numbers.",
+            help="At most so many items of each person count, chosen by a public rule. If L is "
+            "less than k, the noise grows with L and not with k, and the noisy counts are "
+            "released, too. With --together the sets are the items. With --count, that one person "
+            "moves at most L of the numbers is your word.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),

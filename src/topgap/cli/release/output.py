@@ -122,8 +122,8 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
         same_way = " and all the same way" if parameters.monotonic else ""
         which = "each count"
         if bound is not None:
-            counts = "1 count" if bound == 1 else f"{bound:,} counts, each"
-            which = f"at most {counts} (--items-per-person),"
+            counts = "1 count" if bound == 1 else f"{bound:,} counts"
+            which = f"at most {counts} (--items-per-person)" + ", each" * (bound > 1)
         sentences.append(
             f"That one person moves {which} by at most "
             f"{format_exact(parameters.sensitivity)} (--sensitivity){same_way} is your word."
