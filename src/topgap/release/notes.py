@@ -154,8 +154,8 @@ upward, and its interval covers less often than 95%.
             )  # fmt: skip
         places, items, biased, cover = words
         sentences.append(
-            f"{_format_ranks(_find_runs(at_end, 0))}: {places} on the list uncertain. Noise helped to name the "
-            f"{items}, so {biased}, and {cover} less often than {format_level(level)}."
+            f"{_format_ranks(_find_runs(at_end, 0))}: {places} on the list uncertain. Noise helped "
+            f"to name the {items}, so {biased}, and {cover} less often than {format_level(level)}."
         )
     return sentences
 
