@@ -4,7 +4,7 @@ The law is held by what executors and driver run, without a cluster; a cluster s
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations, product
@@ -13,13 +13,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
 from topgap import Domain, Release, TopK, law
 from topgap._core import Streams
+from topgap.errors import ParameterError, ParameterTypeError
+from topgap.ledger import Ledger
 from topgap.selection import arrow_partition
-from topgap.spark import pools
+from topgap.spark import pools, top_k
 
 on_cluster = pytest.mark.linux(reason="starts a cluster")
 
@@ -177,3 +180,59 @@ def test_a_partition_hands_over_what_reaches_the_threshold_alone(domain: Domain 
     nobody = TopK(None, 100, threshold=50, **ONE)
     empty = released(arrow_partition, parts, nobody, domain)
     assert (empty.items, empty.values, empty.gaps) == ((), (), ())
+
+
+# --- On a cluster
+
+PEOPLE = {"flu": 900, "cold": 500, "gout": 40, "cough": 700}
+FEW: dict[str, Any] = {"monotonic": True, "items_per_person": 1}
+
+
+@on_cluster
+@pytest.mark.statistical(false_alarm=1e-20)
+def test_counts_come_with_their_noise(spark: SparkSession, ledger: Ledger) -> None:
+    """Noise of scale 1 is 100 or more with a probability of e^-100 or so."""
+    counts = spark.createDataFrame([*PEOPLE.items()], "what string, people int").repartition(3)
+    given: dict[str, Any] = {"epsilon": 1, "item": "what", "count": "people", **FEW}
+    release = top_k(counts, 2, **given)
+    assert release.parameters == TopK(2, 1, **FEW)
+    assert is_near(release, ["flu", "cough"])
+    paid: dict[str, Any] = {"ledger": ledger, "dataset": "visits"}
+    assert is_near(top_k(counts, None, threshold=200, **given, **paid), ["flu", "cough", "cold"])
+    words = Domain.strings("a-z", max_length=12)
+    for threshold, named in ((200, ["flu", "cough", "cold"]), (5_000, [])):
+        release = top_k(counts, None, threshold=threshold, domain=words, **given, **paid)
+        assert is_near(release, named)
+        assert release.domain is not None
+    assert ledger.budget("visits").spent == 3
+    assert len(top_k(counts, 3, threshold=5_000, **given)) == 0
+    assert top_k(counts, 2, noise="exponential", **given).values is None
+
+
+def is_near(release: Release, named: Sequence[str]) -> bool:
+    """Whether these are the winners, whose noisy counts are near to their counts."""
+    values = release.values or ()
+    near = all(abs(a - PEOPLE[b]) < 100 for a, b in zip(values, named, strict=True))
+    return near and [*release.items] == [*named]
+
+
+REFUSALS: list[tuple[dict[str, Any], Callable[..., Any]]] = [
+    ({"k": None}, top_k),
+    ({"k": 2, "threshold": 5}, top_k),
+    ({"k": 2, "items_per_person": 2, "threshold": 5}, top_k),
+    ({"k": 2, "items_per_person": 0}, top_k),
+    ({"k": 2, "noise": "laplace"}, top_k),
+    ({"k": 2, "noise": 7}, top_k),
+]
+
+
+@pytest.mark.parametrize(("wrong", "call"), REFUSALS)
+def test_parameters_are_refused_before_anything_runs(
+    wrong: dict[str, Any], call: Callable[..., Any]
+) -> None:
+    """Even before it is seen whether that is a data frame."""
+    columns = {"item": "what", "count": "people"} if call is top_k else {
+        "item": "what", "person": "who", "domain": ["flu"],
+    }  # fmt: skip
+    with pytest.raises((ParameterError, ParameterTypeError)):
+        call(None, **{"epsilon": 1, **wrong}, **columns)
