@@ -13,7 +13,7 @@ from topgap.domains import Domain, DomainDescription
 from topgap.errors import DomainError, SparkError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
-from topgap.parameters import TopK
+from topgap.parameters import NoiseKind, TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
@@ -55,15 +55,18 @@ class Counted(NamedTuple):
 
 def top_k(
     df: DataFrame,
-    k: int,
+    k: int | None,
     epsilon: "Number",
     *,
     item: str | Sequence[str],
     count: str,
     domain: object = None,
-    resolution: "Number" = "1/10",
+    resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
+    items_per_person: int | None = None,
+    threshold: "Number | None" = None,
+    noise: NoiseKind | None = None,
     gaps: bool = True,
     check_items: bool = True,
     ledger: "LedgerLike | None" = None,
@@ -77,7 +80,7 @@ def top_k(
     Args:
         df: A data frame of Spark with a row for each item. Without a domain there must be more than
             k, and which items are in it must be known to everyone.
-        k: How many winners are named.
+        k: How many winners are named; with a threshold the most, and None for all that reach it.
         epsilon: The privacy loss ε of the release; see `topgap.top_k` for this and the next.
         item: The column that names the items: strings, integers, decimals, dates or truth values.
             With a domain, also several columns in a list; an item is then a tuple.
@@ -85,9 +88,15 @@ def top_k(
         domain: The public items, if the rows are those that occur: a list or a `topgap.Domain` of
             any kind, compared with the column as in `top_k_events`. Members without a row have 0,
             and rows of other items are left out.
-        resolution: Gaps are multiples of this; one divided by an integer.
+        resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
+            1 with Laplace noise.
         sensitivity: How far one person can move any one count; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all counts the same way.
+        items_per_person: L, the most counts that one person can move, by your word. If it is less
+            than k, every count gets Laplace noise whose scale grows with L and not with k, and the
+            noisy counts of the winners are released, too; see `topgap.top_k`.
+        threshold: With Laplace noise: only items whose noisy counts reach this are named.
+        noise: "laplace" or "exponential" to have this one of the two; see `topgap.TopK`.
         gaps: Whether the gaps are released; they cost no privacy.
         check_items: Whether to look for items that have two rows, which takes a shuffle of all
             rows. Without it that no item has is for you to know.
@@ -112,7 +121,14 @@ def top_k(
             error.
     """
     parameters = TopK(
-        k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
+        k,
+        epsilon,
+        resolution=resolution,
+        sensitivity=sensitivity,
+        monotonic=monotonic,
+        items_per_person=items_per_person,
+        threshold=threshold,
+        noise=noise,
     )
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
@@ -253,7 +269,7 @@ def _dry_run(counted: Counted, parameters: TopK) -> None:
     rows, domain = counted.rows, counted.domain
     collected = run_query(lambda: _collect_pools(rows, parameters, None, domain), rows.sparkSession)
     counts = raise_reported_error(collected)[VALUE].to_pylist()
-    if domain is None:
+    if domain is None and parameters.threshold is None:
         check_enough(sum(map(int, counts)), parameters.k)
 
 
