@@ -18,6 +18,7 @@ from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
 from topgap.spark.columns import (
+    PERSON,
     check_count,
     check_item,
     drop_unreadable,
@@ -25,9 +26,10 @@ from topgap.spark.columns import (
     name_items,
     select_columns,
 )
+from topgap.spark.contribution_bound import check_person, keep_items
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.executors import run_check
-from topgap.spark.members import PERSON, Occurring
+from topgap.spark.members import Occurring
 from topgap.spark.partitions import WORK, build_partition_task
 from topgap.spark.pools import raise_reported_error, release_members, release_pools
 from topgap.spark.query import run_query
@@ -171,7 +173,8 @@ def top_k_events(
     item: str | Sequence[str],
     domain: object,
     together: int | None = None,
-    resolution: "Number" = "1/10",
+    items_per_person: int | None = None,
+    resolution: "Number | None" = None,
     monotonic: bool = False,
     gaps: bool = True,
     ledger: "LedgerLike | None" = None,
@@ -198,7 +201,12 @@ def top_k_events(
         together: Count pairs (2) or triples (3) of different items of the domain: the persons who
             have all of them. A person may be in any number of pairs, and moves each count by at
             most 1. The winners are of `Domain.subsets(domain, size=together)`.
-        resolution: Gaps are multiples of this; one divided by an integer.
+        items_per_person: The contribution bound L: of each person's different items of the domain
+            at most so many are kept and counted, the same as by `topgap.counting.count_events`; see
+            `topgap.TopK` for what it does to the noise. With `together` the sets are the items.
+            Nobody is refused for having more.
+        resolution: Gaps are multiples of this; one divided by an integer. As of `topgap.TopK`
+            unless given.
         monotonic: Whether data sets differ by adding or removing a person, and not by replacing
             one; half the noise suffices then.
         gaps: Whether the gaps are released; they cost no privacy.
@@ -219,7 +227,14 @@ def top_k_events(
         SparkError: The executors lack something, or the job failed. Nothing is released on an
             error.
     """
-    parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
+    parameters = TopK(
+        k,
+        epsilon,
+        resolution=resolution,
+        monotonic=monotonic,
+        items_per_person=items_per_person,
+    )
+    bound = parameters.items_per_person
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
@@ -228,11 +243,12 @@ def top_k_events(
         rule = read_rule(domain, together)
         selected, fields = select_columns(df, **parts, person=person)
         kinds = [check_item(fields[part]) for part in parts]
+        person_kind = None if bound is None else check_person(fields[PERSON])
         if rule is not None:
             check_fit(rule, kinds, parameters)
             readable = drop_unreadable(selected.dropna(), dict(zip(parts, kinds, strict=True)))
             events = join_items(readable, parts)
-            occurring = Occurring(events, rule, kinds)
+            occurring = Occurring(events, rule, kinds, bound, person_kind)
             return Counted(occurring.count_persons(), occurring=occurring)
         if len(parts) > 1:
             raise DomainError(
@@ -242,6 +258,9 @@ def top_k_events(
         if pending is not NO_CHARGE and items.size is None:
             check_enough(items.frame.count(), parameters.k)
         events = selected.dropna()
+        if bound is not None and person_kind is not None:
+            members = events.join(items.frame.hint("merge"), ITEM, "left_semi")
+            events = keep_items(members, kinds, person_kind, bound)
         counts = events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         rows = items.frame.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
