@@ -40,7 +40,7 @@ class CountErrors:
         self._combination = errors.combination
         self._step = shares.selection.resolution / self.unit
 
-    def simulate_squared(self, steps: Whole, gaps: Whole) -> tuple[Floats, Floats]:
+    def simulate(self, steps: Whole, gaps: Whole) -> tuple[Floats, Floats]:
         """Measure the winners of many releases, and combine the measurements with the gaps.
 
         Args:
@@ -48,8 +48,7 @@ class CountErrors:
             gaps: The gaps, in such steps.
 
         Returns:
-            For each release the mean of the winners' squared errors, in squared units: of the
-            measurements, and of the estimates.
+            The errors in units, a release in each row: of the measurements, and of the estimates.
         """
         releases, k = steps.shape
         off = self._noise(releases * k).reshape(k, releases)
@@ -58,11 +57,7 @@ class CountErrors:
         residuals = self._in_units(apart.T) + half - (off[:-1] - off[1:])
         # For each gap an array over all releases, in place of a number.
         corrections = self._combination.corrections(cast(Sequence[float], [*residuals]))
-        alone, combined = np.zeros(releases), np.zeros(releases)
-        for error, correction in zip(off, corrections, strict=True):
-            alone += error**2
-            combined += (error + correction) ** 2
-        return alone / k, combined / k
+        return off.T, (off + np.array([*corrections])).T
 
     def _noise(self, count: int) -> Floats:
         """Draw the errors of this number of measurements."""
