@@ -13,11 +13,22 @@ _CLOSE = Fraction(1, 100)
 
 
 class _Choice(NamedTuple):
-    """A bound with Laplace noise, and whether its lists are as good as without a bound."""
+    """A bound with Laplace noise, and whether it is as good as none."""
 
     bound: BoundRow
     errors: ReleasedErrors
     is_as_good: bool
+
+    @classmethod
+    def of(cls, row: Row, bound: BoundRow, errors: ReleasedErrors, k: int) -> "_Choice":
+        """Compare a bound with none: it names fewer right, or both names and counts are worse."""
+        overlap = bound.lists.overlap.value
+        names_fewer = overlap < row.names.overlap.value - k * _CLOSE
+        is_worse = (
+            overlap <= row.estimates.overlap.value
+            and errors.median.value > row.estimate_errors.median.value
+        )
+        return cls(bound, errors, not names_fewer and not is_worse)
 
 
 def advise(rows: Sequence[Row], k: int, *, is_truncated: bool) -> tuple[str, ...]:
@@ -25,8 +36,8 @@ def advise(rows: Sequence[Row], k: int, *, is_truncated: bool) -> tuple[str, ...
 
     Where the figures have what a bound leaves out, that is the bound with Laplace noise that names
     most of the k largest; of those that are close, the one whose counts have the least error. Where
-    they do not, the smallest bound would always be it. So it is the largest bound then whose lists
-    are as good as without any.
+    they do not, the smallest bound would always be it. So it is the largest bound then that is as
+    good as none.
 
     Args:
         rows: What to expect at each ε, from the smallest up.
@@ -62,9 +73,7 @@ def _key(choice: _Choice) -> tuple[int, bool]:
 def _choose(row: Row, k: int, *, is_truncated: bool) -> _Choice | None:
     """The choice at one ε; None if no bound has Laplace noise."""
     candidates = [
-        _Choice(bound, bound.errors, _is_close(bound, row.names.overlap.value, k))
-        for bound in row.bounds
-        if bound.errors is not None
+        _Choice.of(row, bound, bound.errors, k) for bound in row.bounds if bound.errors is not None
     ]
     if not candidates:
         return None
@@ -72,12 +81,8 @@ def _choose(row: Row, k: int, *, is_truncated: bool) -> _Choice | None:
         good = [each for each in candidates if each.is_as_good]
         return good[-1] if good else candidates[0]
     most = max(each.bound.lists.overlap.value for each in candidates)
-    close = [each for each in candidates if _is_close(each.bound, most, k)]
+    close = [each for each in candidates if each.bound.lists.overlap.value >= most - k * _CLOSE]
     return min(close, key=lambda each: each.errors.median.value)
-
-
-def _is_close(bound: BoundRow, overlap: float, k: int) -> bool:
-    return bound.lists.overlap.value >= overlap - k * _CLOSE
 
 
 def _format_sentence(ends: Sequence[tuple[Row, _Choice]], k: int, *, is_truncated: bool) -> str:

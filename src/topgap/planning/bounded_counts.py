@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from topgap.domains import Domain
+from topgap.domains import Counts, Domain
 from topgap.errors import AnswersError, ItemsError, ParameterError
 from topgap.numbers.format import to_float
 from topgap.numbers.parse import ratio, read_whole
@@ -76,6 +76,12 @@ def read_bounds(items_per_person: object) -> tuple[list[int], dict[int, object] 
     counts: dict[int, object] | None = None
     if isinstance(items_per_person, Mapping):
         counts = {_read_bound(bound): each for bound, each in items_per_person.items()}
+        for bound, each in counts.items():
+            if isinstance(each, Counts) and each.items_per_person not in (None, bound):
+                raise ParameterError(
+                    f"The counts for a bound of {bound} were counted with another one; count with "
+                    f"items_per_person={bound}."
+                )
         bounds = sorted(counts)
     else:
         bounds = sorted({*map(_read_bound, to_list(items_per_person, "items_per_person"))})

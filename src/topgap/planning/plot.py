@@ -121,8 +121,8 @@ def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes")
         for place, mark in zip(range(len(bounds)), cycle("^vD<>P"), strict=False)
     ]  # shades of grey
     for of_bound, style in zip(bounds, styles, strict=True):
-        lists = [bound.lists.overlap for bound in of_bound]
-        part = [Figure(each.value / k, each.standard_error / k) for each in lists]
+        overlaps = [bound.lists.overlap for bound in of_bound]
+        part = [Figure(each.value / k, each.standard_error / k) for each in overlaps]
         label = f"part of the list that is right: {_label(of_bound[0])}"
         _line(above, epsilons, part, label=label, **style)
     above.set_ylim(-0.03, 1.03)
