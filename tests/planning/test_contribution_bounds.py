@@ -255,6 +255,15 @@ def test_there_are_fewer_releases_unless_their_number_is_given() -> None:
     assert reported == pytest.approx([i / 8 for i in range(1, 9)])
 
 
+def test_errors_of_any_size_are_told() -> None:
+    (row,) = plan([5, 4, 3], 2, "1e-99", releases=5, sensitivity=10**300, items_per_person=1).rows
+    assert math.isinf(off_by(row.bounds[0])[0])
+    (row,) = plan([5, 4, 3], 2, "1e-99", releases=5, items_per_person=1).rows
+    assert 1e98 < off_by(row.bounds[0])[0] < 1e101
+    (row,) = plan([5, 4, 3], 2, 100, releases=50, resolution="1/10", items_per_person=1).rows
+    assert off_by(row.bounds[0])[0] in (0, 0.1)
+
+
 # --- Medians
 
 

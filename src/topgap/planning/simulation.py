@@ -10,9 +10,10 @@ import numpy as np
 from topgap._core import Kernel
 from topgap.domains import Domain
 from topgap.margins import people_needed
+from topgap.numbers.format import to_float
 from topgap.parameters import TopK
 from topgap.planning.bounded_counts import BoundedCounts
-from topgap.planning.count_errors import CountErrors, Floats
+from topgap.planning.count_errors import CountErrors, Floats, in_units
 from topgap.planning.public_counts import PublicCounts, Steps, Whole, Winners
 from topgap.planning.rows import BoundRow, Lists, ReleasedErrors, Row
 from topgap.planning.statistics import (
@@ -32,6 +33,7 @@ Report = Callable[[int], None]
 
 _MOST_AT_ONCE = 1_000
 _MOST_WINNERS_AT_ONCE = 2**19
+_MOST_STEPS = 2**500  # of noise whose size a float holds in steps, and whose sums
 
 
 class SimulatedReleases(NamedTuple):
@@ -78,16 +80,17 @@ def simulate_bound(
 ) -> BoundRow:
     """Simulate releases of counts with a contribution bound, and compare them with the others."""
     accuracy, off = _Accuracy(counts, parameters), _Errors()
-    unit, bound = parameters.scale, parameters.items_per_person
-    step, missing = float(parameters.resolution / unit), bounded.missing / float(unit)
+    bound, resolution = parameters.items_per_person, parameters.resolution
+    unit = resolution if 1 / parameters.rate < _MOST_STEPS else parameters.scale
+    missing = bounded.missing / to_float(unit)
     is_laplace = parameters.noise == "laplace"
     for drawn in _simulate_releases(bounded.counts, parameters, releases, report):
         accuracy.add(drawn.winners)
         if is_laplace:
-            off.add(drawn.gaps.astype(np.float64) * step - missing[drawn.winners])
+            off.add(in_units(drawn.gaps, resolution / unit) - missing[drawn.winners])
     assert bound is not None  # noqa: S101 - the planner gives one
     errors = off.figures(unit) if is_laplace else None
-    return BoundRow(bound, parameters.noise, unit, accuracy.lists(), errors)
+    return BoundRow(bound, parameters.noise, parameters.scale, accuracy.lists(), errors)
 
 
 class _Errors:
