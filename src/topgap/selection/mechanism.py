@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -466,15 +466,16 @@ def _draw_with_unlisted(
     parameters: TopK, kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
 ) -> Drawn:
     """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
-    (places, units), items = kernel.release_with_runs(
+    asked: list[Any] = []
+    places, units = kernel.release_with_runs(
         array.numbers,
         runs=[unlisted.as_run(-array.shift)],
-        are_listed=unlisted.are_listed,
+        find_listed=partial(unlisted.find_places, asked),
         in_steps=array.in_steps,
         threads=threads,
         floor=_find_floor(parameters, array),
     )
-    return _read_drawn(parameters, array, places, units, unlisted.names(items))
+    return _read_drawn(parameters, array, places, units, asked)
 
 
 def _read_drawn(
@@ -487,10 +488,37 @@ def _read_drawn(
     """What the kernel drew: gaps, or with Laplace noise the noisy answers, shifted as the array."""
     if parameters.noise == "exponential":
         return Drawn(places, units, None, unlisted)
-    noisy = _unpack(units).tolist() if isinstance(units, bytes) else units
     shift = _shift_in_steps(parameters, array)
-    values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
-    return Drawn(places[: 8 * len(values)], gaps, values, unlisted)
+    cut = _cut_in_int64(parameters, units, shift) if isinstance(units, bytes) else None
+    if cut is None:
+        noisy = _unpack(units).tolist() if isinstance(units, bytes) else units
+        values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
+        return Drawn(places[: 8 * len(values)], gaps, values, unlisted)
+    return Drawn(places[: len(cut[0])], cut[1], cut[0], unlisted)
+
+
+def _cut_in_int64(parameters: TopK, units: bytes, shift: int) -> tuple[bytes, bytes] | None:
+    """What `cut_noisy_answers` gives for the shifted answers, in int64.
+
+    None if there is no answer, or if one of the numbers, or of their differences, may not fit.
+    """
+    noisy, threshold = _unpack(units), parameters.threshold_units
+    if not units:
+        return None
+    ends = int(noisy[0]) + shift, int(noisy[-1]) + shift, shift, threshold or 0
+    if min(ends) < -(2**62) or max(ends) >= 2**62:
+        return None
+    values, next_one = noisy + shift, threshold
+    if threshold is not None:
+        values = values[values >= threshold]
+    if len(values) > parameters.k:
+        values, next_one = values[:-1], values[-1]
+    if not len(values):
+        return None
+    gaps = values.copy()
+    gaps[:-1] -= values[1:]
+    gaps[-1] -= next_one
+    return values.tobytes(), gaps.tobytes()
 
 
 def _shift_in_steps(parameters: TopK, array: KernelArray) -> int:
