@@ -28,6 +28,7 @@ from topgap import (
 )
 from topgap.domains import Counts, Domain
 from topgap.law import Bounds
+from topgap.margins import people_needed
 from topgap.planning import Figure, simulation
 from topgap.planning.advice import advise
 from topgap.planning.bounded_counts import BoundedCounts, match_counts
@@ -194,7 +195,10 @@ def test_with_a_domain_its_members_take_part(domain: Any) -> None:
     assert median == pytest.approx(10, abs=4)
     assert bias == pytest.approx(-205, abs=1)
     assert bound.lists.empty == Figure(0, 0)
-    assert bound.lists.people_needed is None
+    parameters = TopK(2, 10, monotonic=True, items_per_person=1)
+    size = getattr(domain, "size", domain)
+    size = size if isinstance(size, int) else len(size)
+    assert bound.lists.people_needed == people_needed(parameters, size)
     counts = Counts(COUNTS, domain=Domain.pattern("[a-z]{3}"))
     made = plan(counts, 2, 10, releases=5, items_per_person={1: Counts(kept)})
     assert (made.domain_size, made.items) == (26**3, 4)

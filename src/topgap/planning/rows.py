@@ -19,7 +19,7 @@ class Lists:
         overlap: How many of the named are among the k largest, on average.
         empty: How many of the named are items that nobody has, on average; None without a domain.
         people_needed: How many people an item needs to be named with probability 95%; see
-            `topgap.margins.people_needed`. None without a domain, and with Laplace noise.
+            `topgap.margins.people_needed`. None without a domain.
     """
 
     right: Figure

@@ -130,8 +130,6 @@ class _Accuracy:
         size = self._counts.domain_size
         if size is None:
             return lists
-        if self._parameters.noise == "laplace":
-            return replace(lists, empty=self._empty.figure())
         needed = people_needed(self._parameters, size)
         return replace(lists, empty=self._empty.figure(), people_needed=needed)
 
