@@ -149,7 +149,10 @@ def _describe_counted(request: ReleaseRequest) -> str:
     if request.items_per_person is None or request.count is not None:
         return counted
     most = count_items(request.items_per_person)
-    return f"{counted} Nobody counts for more than {most}."
+    return (
+        f"{counted} Nobody counts for more than {most}: where people have more, the numbers here are "
+        f"too low."
+    )
 
 
 def _describe_counting(request: ReleaseRequest) -> str:
