@@ -150,8 +150,8 @@ def _describe_counted(request: ReleaseRequest) -> str:
         return counted
     most = count_items(request.items_per_person)
     return (
-        f"{counted} Nobody counts for more than {most}: where people have more, the numbers here are "
-        f"too low."
+        f"{counted} Nobody counts for more than {most}: where people have more, the numbers here "
+        f"are too low."
     )
 
 
