@@ -35,8 +35,8 @@ def test_counts_of_more_items_are_refused(
     call: Callable[..., Any], bound: int | None, domain: Domain | None
 ) -> None:
     counts = Counts(COUNTS, items_per_person=bound, domain=domain)
-    of = "any number of" if bound is None else f"up to {bound}"
-    with pytest.raises(ParameterError, match=f"^These counts are of {of} items") as refused:
+    counted = "any number of" if bound is None else f"up to {bound}"
+    with pytest.raises(ParameterError, match=f"^These counts are of {counted} items") as refused:
         call(counts, items_per_person=1)
     assert "count with items_per_person=1" in str(refused.value)
     assert not any(str(count) in str(refused.value) for count in (10**9, 10**6))

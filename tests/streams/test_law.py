@@ -70,13 +70,13 @@ def test_batches_have_the_law_of_the_whole(
 BROKEN_SELECTION = [
     Mutant(
         "half the noise",
-        "sensitivity=sensitivity, monotonic=monotonic",
-        "sensitivity=sensitivity, monotonic=True",
+        "sensitivity=sensitivity,\n        monotonic=monotonic",
+        "sensitivity=sensitivity,\n        monotonic=True",
     ),
-    Mutant("too little noise", "sensitivity=sensitivity", "sensitivity=sensitivity / 2"),
-    Mutant("too much noise", "sensitivity=sensitivity", "sensitivity=sensitivity * 2"),
-    Mutant("another epsilon", "k, epsilon, resolution=", "k, epsilon * 2, resolution="),
-    Mutant("another resolution", "resolution=resolution", "resolution=1"),
+    Mutant("too little noise", " sensitivity=sensitivity,\n", " sensitivity=sensitivity / 2,\n"),
+    Mutant("too much noise", " sensitivity=sensitivity,\n", " sensitivity=sensitivity * 2,\n"),
+    Mutant("another epsilon", "epsilon,\n        res", "epsilon * 2,\n        res"),
+    Mutant("another resolution", "resolution=resolution,\n", "resolution=1,\n"),
 ]
 BROKEN_READING = [
     Mutant("a batch twice",

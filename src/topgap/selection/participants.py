@@ -89,11 +89,11 @@ your word.
     known = answers.items_per_person
     if known is not None and known <= bound:
         return
-    of = "any number of" if known is None else f"up to {known}"
+    counted = "any number of" if known is None else f"up to {known}"
     raise ParameterError(
-        f"These counts are of {of} items of each person, and the noise is for {bound}; count with "
-        f"items_per_person={bound}, or pass Counts(counts, items_per_person={bound}) if that is "
-        f"your word."
+        f"These counts are of {counted} items of each person, and the noise is for {bound}; count "
+        f"with items_per_person={bound}, or pass Counts(counts, items_per_person={bound}) if that "
+        f"is your word."
     )
 
 

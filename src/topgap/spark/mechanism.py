@@ -166,7 +166,7 @@ def top_k(
 
 def top_k_events(
     df: DataFrame,
-    k: int,
+    k: int | None,
     epsilon: "Number",
     *,
     person: str,
@@ -174,6 +174,8 @@ def top_k_events(
     domain: object,
     together: int | None = None,
     items_per_person: int | None = None,
+    threshold: "Number | None" = None,
+    noise: NoiseKind | None = None,
     resolution: "Number | None" = None,
     monotonic: bool = False,
     gaps: bool = True,
@@ -188,7 +190,7 @@ def top_k_events(
 
     Args:
         df: A data frame of Spark with a row for each event.
-        k: How many winners are named.
+        k: How many winners are named; with a threshold the most, and None for all that reach it.
         epsilon: The privacy loss ε of the release; see `topgap.top_k`.
         person: The column that says who. Events without a person are left out.
         item: The column that says what: strings, integers, decimals, dates or truth values. Events
@@ -205,6 +207,8 @@ def top_k_events(
             at most so many are kept and counted, the same as by `topgap.counting.count_events`; see
             `topgap.TopK` for what it does to the noise. With `together` the sets are the items.
             Nobody is refused for having more.
+        threshold: With Laplace noise: only items whose noisy counts reach this are named.
+        noise: "laplace" or "exponential" to have this one of the two; see `topgap.TopK`.
         resolution: Gaps are multiples of this; one divided by an integer. As of `topgap.TopK`
             unless given.
         monotonic: Whether data sets differ by adding or removing a person, and not by replacing
@@ -233,6 +237,8 @@ def top_k_events(
         resolution=resolution,
         monotonic=monotonic,
         items_per_person=items_per_person,
+        threshold=threshold,
+        noise=noise,
     )
     bound = parameters.items_per_person
     gaps = read_flag(gaps, "gaps")
@@ -254,9 +260,9 @@ def top_k_events(
             raise DomainError(
                 "Items that are told by several columns need a Domain.product with a part for each."
             )
-        items = build_domain_frame(domain, kinds[0], df.sparkSession, parameters.k)
+        items = build_domain_frame(domain, kinds[0], df.sparkSession, parameters.fewest_winners)
         if pending is not NO_CHARGE and items.size is None:
-            check_enough(items.frame.count(), parameters.k)
+            check_enough(items.frame.count(), parameters.fewest_winners)
         events = selected.dropna()
         if bound is not None and person_kind is not None:
             members = events.join(items.frame.hint("merge"), ITEM, "left_semi")
