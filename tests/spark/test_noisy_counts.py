@@ -4,13 +4,14 @@ The law is held by what executors and driver run, without a cluster; a cluster s
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations, product
 from math import prod
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -19,10 +20,11 @@ from tests.checking.frequencies import misfits
 from tests.checking.mutants import Mutant, mutated
 from topgap import Domain, Release, TopK, law
 from topgap._core import Streams
+from topgap.counting import count_events
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.ledger import Ledger
 from topgap.selection import arrow_partition
-from topgap.spark import pools, top_k
+from topgap.spark import pools, top_k, top_k_events
 
 on_cluster = pytest.mark.linux(reason="starts a cluster")
 
@@ -209,30 +211,60 @@ def test_counts_come_with_their_noise(spark: SparkSession, ledger: Ledger) -> No
     assert top_k(counts, 2, noise="exponential", **given).values is None
 
 
-def is_near(release: Release, named: Sequence[str]) -> bool:
+@on_cluster
+@pytest.mark.statistical(false_alarm=1e-20)
+def test_events_are_bounded_and_cut(spark: SparkSession, ledger: Ledger) -> None:
+    """Each person has one or two of the items, of which one is kept."""
+    had = {"flu": range(900), "cold": range(600, 1_300), "gout": range(1_300, 1_340)}
+    rows = [(f"p{n}", what) for what, persons in had.items() for n in persons]
+    events = spark.createDataFrame(rows * 2, "who string, what string").repartition(3)
+    given: dict[str, Any] = {"epsilon": 1, "person": "who", "item": "what", **FEW}
+    frame = pd.DataFrame(rows, columns=["who", "what"])
+    kept = count_events(frame, person="who", item="what", domain=[*had], items_per_person=1)
+    assert sum(kept.values()) == 1_340
+    paid: dict[str, Any] = {"ledger": ledger, "dataset": "visits"}
+    listed = spark.createDataFrame([(each,) for each in [*had, "mumps"]], "item string")
+    for domain in ([*had, "mumps"], listed, Domain.strings("a-z", max_length=12)):
+        release = top_k_events(events, None, threshold=200, domain=domain, **given, **paid)
+        assert is_near(release, ["flu", "cold"], kept)
+    assert ledger.budget("visits").spent == 3
+    named = top_k_events(events, 3, domain=[*had, "mumps"], **given)
+    assert is_near(named, ["flu", "cold", "gout"], kept)
+    none = top_k_events(events, 3, threshold=5_000, domain=[*had, "mumps"], **given)
+    assert len(none) == 0
+    assert none.domain is not None
+    pairs = top_k_events(
+        events, None, threshold=100, domain=Domain.strings("a-z", max_length=9), together=2, **given
+    )
+    assert is_near(pairs, [("cold", "flu")], {("cold", "flu"): 300})
+
+
+def is_near(
+    release: Release, named: Sequence[Any], counts: Mapping[Any, int] | None = None
+) -> bool:
     """Whether these are the winners, whose noisy counts are near to their counts."""
-    values = release.values or ()
-    near = all(abs(a - PEOPLE[b]) < 100 for a, b in zip(values, named, strict=True))
+    values, counts = release.values or (), PEOPLE if counts is None else counts
+    near = all(abs(a - counts[b]) < 100 for a, b in zip(values, named, strict=True))
     return near and [*release.items] == [*named]
 
 
-REFUSALS: list[tuple[dict[str, Any], Callable[..., Any]]] = [
-    ({"k": None}, top_k),
-    ({"k": 2, "threshold": 5}, top_k),
-    ({"k": 2, "items_per_person": 2, "threshold": 5}, top_k),
-    ({"k": 2, "items_per_person": 0}, top_k),
-    ({"k": 2, "noise": "laplace"}, top_k),
-    ({"k": 2, "noise": 7}, top_k),
+REFUSALS: list[dict[str, Any]] = [
+    {"k": None},
+    {"k": 2, "threshold": 5},
+    {"k": 2, "items_per_person": 2, "threshold": 5},
+    {"k": 2, "items_per_person": 0},
+    {"k": 2, "noise": "laplace"},
+    {"k": 2, "noise": 7},
 ]
 
 
-@pytest.mark.parametrize(("wrong", "call"), REFUSALS)
+@pytest.mark.parametrize("wrong", REFUSALS, ids=str)
+@pytest.mark.parametrize("of_events", [False, True])
 def test_parameters_are_refused_before_anything_runs(
-    wrong: dict[str, Any], call: Callable[..., Any]
+    wrong: dict[str, Any], *, of_events: bool
 ) -> None:
     """Even before it is seen whether that is a data frame."""
-    columns = {"item": "what", "count": "people"} if call is top_k else {
-        "item": "what", "person": "who", "domain": ["flu"],
-    }  # fmt: skip
+    call: Any = top_k_events if of_events else top_k
+    columns = {"person": "who", "domain": ["flu"]} if of_events else {"count": "people"}
     with pytest.raises((ParameterError, ParameterTypeError)):
-        call(None, **{"epsilon": 1, **wrong}, **columns)
+        call(None, epsilon=1, item="what", **columns, **wrong)

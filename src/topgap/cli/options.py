@@ -34,16 +34,12 @@ Delimiter = Annotated[
         rich_help_panel=DATA,
     ),
 ]
-K = Annotated[
-    int,
-    typer.Option(
-        "-k", help="How many items are named.", rich_help_panel=PRIVACY, show_default=False
-    ),
-]
 Resolution = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="Gaps are multiples of this; 1 divided by an integer.", rich_help_panel=PRIVACY
+        help="Gaps are multiples of this; 1 divided by an integer. 1/10 unless given, and 1 with "
+        "Laplace noise.",
+        rich_help_panel=PRIVACY,
     ),
 ]
 Neighbours = Annotated[

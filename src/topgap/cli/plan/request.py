@@ -153,14 +153,7 @@ class PlanRequest:
             rich_help_panel=PRIVACY,
         ),
     ] = None
-    resolution: Annotated[
-        str | None,
-        typer.Option(
-            help="Gaps are multiples of this; 1 divided by an integer. 1/10 unless given, and 1 "
-            "with Laplace noise.",
-            rich_help_panel=PRIVACY,
-        ),
-    ] = None
+    resolution: options.Resolution = None
     neighbours: options.Neighbours = "add-remove"
     sensitivity: Annotated[
         str,

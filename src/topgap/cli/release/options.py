@@ -153,15 +153,7 @@ class ReleaseOptions:
             show_default=False,
         ),
     ] = None
-    resolution: Annotated[
-        str | None,
-        typer.Option(
-            help="Gaps are multiples of this; 1 divided by an integer. Default: 1/10, and 1 with "
-            "Laplace noise, whose noisy counts are whole numbers then.",
-            rich_help_panel=PRIVACY,
-            show_default=False,
-        ),
-    ] = None
+    resolution: options.Resolution = None
     neighbours: Annotated[
         Neighbours | None,
         typer.Option(
