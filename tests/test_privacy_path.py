@@ -184,7 +184,7 @@ PUBLIC_FACTS = {
     "type(answers).__name__", "type(domain).__name__", "type(names).__name__",
     "type(other).__name__",
     "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count",
-    "k", "k + 1",
+    "k", "k + 1", "bound", "of",
     "kind", "label", "len(members)", "len(names)", "part.label", "quote(name)",
     "quote(self.item)", "self._used_up", "self.selection.k",
     "_NO_COUNTS.format(quote(self.count))",

@@ -1,7 +1,6 @@
 """The members of a domain that have no answer: they have 0, and are drawn as a run."""
 
 from collections.abc import Callable, Collection
-from math import inf
 from typing import Any, NamedTuple
 
 from topgap.domains import MOST_ITEMS, Domain, FromData
@@ -107,16 +106,15 @@ def leaves_ties(parameters: TopK) -> bool:
     return bits > 64 or min(parameters.k + 1, _MANY) << int(bits) > 2**24
 
 
-def _count_reaching(domain: Domain, parameters: TopK) -> int | float:
-    """How many members that nobody has reach the threshold, about and at most; any without one.
+def _count_reaching(domain: Domain, parameters: TopK) -> int:
+    """How many members that nobody has may be drawn: those that reach the threshold, or all.
 
-    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), at most 2^−(rate·t). None below
-    the threshold is drawn.
+    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), less than 2^−(10/7·rate·t).
     """
     units = parameters.threshold_units
     if units is None:
-        return inf
-    zeros = max(0, units * parameters.rate * 13 // 9)  # 13/9 is just above log₂e
+        return domain.size
+    zeros = max(0, units * parameters.rate * 10 // 7)  # 10/7 is just below log₂e
     return domain.size >> int(zeros) if zeros < domain.size.bit_length() else 0
 
 
