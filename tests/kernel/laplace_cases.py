@@ -116,7 +116,7 @@ class NoiseGivenZeros:
 
 @dataclass(frozen=True)
 class NoisyAnswers(Select):
-    """The k largest noisy answers, whose they are, and the next; with a cut, those that reach it."""
+    """The k largest noisy answers, whose they are, and the next; or those that reach a cut."""
 
     cut: int | None = None
 
