@@ -46,31 +46,31 @@ class Kernel:
         answers: np.ndarray[tuple[int], np.dtype[np.int64]],
         *,
         runs: Sequence[tuple[int, int, int]],
-        are_listed: Callable[[list[tuple[int, int]]], Sequence[bool]],
+        find_listed: Callable[[int, list[bytes]], Sequence[int]],
         in_steps: bool,
         threads: int,
         floor: int | None = None,
-    ) -> tuple[tuple[bytes, bytes | list[int]], list[tuple[int, int]]]:
+    ) -> tuple[bytes, bytes | list[int]]:
         """The same release where some items are in runs, none of which is written out.
 
         A run is the answer of its items, how many there are, and how many of them are listed among
-        the answers, too. `are_listed` is asked which of a few items are, each given by its run and
-        rank. Indices from the number of answers on count through the items of runs that are
-        returned beside indices and gaps.
+        the answers, too. `find_listed` is given a run's number and a few ranks, each as bytes, the
+        highest first. It returns the places of those that are listed among these ranks. Indices
+        from the number of answers on count through the items that it was asked about.
         """
 
     def run_candidates(
         self,
         runs: Sequence[tuple[int, int, int]],
         *,
-        are_listed: Callable[[list[tuple[int, int]]], Sequence[bool]],
+        find_listed: Callable[[int, list[bytes]], Sequence[int]],
         in_steps: bool,
         floor: int | None,
-    ) -> tuple[list[tuple[int, int]], list[int]]:
+    ) -> tuple[bytes, list[int]]:
         """Add noise to the items of runs, and find what can be among the k + 1 largest of a whole.
 
-        The items, each by its run and rank, and their noisy answers, in ticks: all but those that
-        lie below k + 1 others, or below the floor.
+        The indices among the items that `find_listed` was asked about, as bytes of int64, and the
+        noisy answers, in ticks: all but those that lie below k + 1 others, or below the floor.
         """
 
     def release_constant_work(

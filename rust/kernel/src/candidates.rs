@@ -12,7 +12,7 @@ use crate::noise::Noise;
 use crate::quantities::{TickCount, Ticks, TicksPerUnit, Units};
 use crate::ranking::Candidate;
 use crate::rate::Rate;
-use crate::runs::{FoundInRuns, Level, RunItem, Runs};
+use crate::runs::{FoundInRuns, Level, Runs};
 use crate::sampler::Sampler;
 use crate::threshold_plan::{Plan, runs_base};
 use crate::workers::Workers;
@@ -55,10 +55,8 @@ const MOST_ROOM: usize = 1 << 20;
 /// The items that reach a threshold.
 pub(crate) struct Reaching {
     pub(crate) threshold: Ticks,
-    /// Those of runs come last: the index of the first is the number of answers.
+    /// Of items of runs, the index is the number of answers, and of items asked about before.
     pub(crate) candidates: Vec<Candidate>,
-    /// Which items of runs these are.
-    pub(crate) run_items: Vec<RunItem>,
 }
 
 /// Find all items that reach the plan's threshold, or a lower one if fewer items do than needed.
@@ -121,12 +119,11 @@ pub(crate) fn collect<N: Noise, W: Workers>(
         let is_enough = count >= target.needed;
         if is_enough || target.floor.is_some_and(|floor| plan.threshold <= floor) {
             let mut candidates = all_of(parts);
-            let in_runs = (answers.units.len()..).zip(&found_in_runs.excess);
-            candidates.extend(in_runs.map(|(index, &excess)| {
-                let excess = TickCount((excess.signed() + above).0.cast_unsigned());
-                Candidate { excess, index }
+            candidates.extend(found_in_runs.items.iter().map(|item| Candidate {
+                excess: TickCount((item.excess.signed() + above).0.cast_unsigned()),
+                index: answers.units.len() + item.number,
             }));
-            return Ok(Reaching { threshold, candidates, run_items: found_in_runs.items });
+            return Ok(Reaching { threshold, candidates });
         }
         assert!(
             plan.threshold > fall.lowest,

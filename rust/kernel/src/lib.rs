@@ -7,7 +7,7 @@
 //! - `threshold_plan`: a threshold that a little more than k + 1 items will reach;
 //! - `candidates`: the items that reach it. `leading_zeros` says how unlikely an item is to reach
 //!   it, `shared_coins` skips over the unlikely ones, and `geometric` draws the noise. `runs` finds
-//!   those of items that have equal answers and are not written out;
+//!   those of items that have equal answers and are not written out, by their `ranks`;
 //! - `ranking`: their order, and the gaps.
 //!
 //! Answers that come in parts go as far as `candidates`, and are ranked elsewhere. `constant_work`
@@ -35,6 +35,7 @@ mod leading_zeros;
 pub mod noise;
 pub mod quantities;
 pub mod ranking;
+pub mod ranks;
 pub mod rate;
 pub mod runs;
 pub mod sampler;
@@ -52,7 +53,7 @@ use noise::{Exponential, Laplace, Noise};
 use quantities::{Ticks, Units};
 use ranking::{Candidate, NoisySelection, Selection, rank, rank_noisy_answers};
 use rate::Rate;
-use runs::{Run, RunItem, Runs};
+use runs::{Run, Runs};
 use threshold_plan::Plan;
 use workers::Workers;
 
@@ -77,8 +78,8 @@ pub fn select<W: Workers>(
 
 /// The same where some items are in runs: the law is that of all items written out.
 ///
-/// There must be more than k items, those of runs included. The winners that are in runs are returned
-/// beside the selection, in which their indices go on where those of the answers end.
+/// There must be more than k items, those of runs included. An index from the number of answers on
+/// counts through the items that `find_listed` was asked about.
 ///
 /// # Errors
 /// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
@@ -89,18 +90,16 @@ pub fn select_with_runs<W: Workers>(
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(Selection, Vec<RunItem>), W::Stop> {
-    let Reaching { candidates, run_items, .. } =
+) -> Result<Selection, W::Stop> {
+    let Reaching { candidates, .. } =
         reaching(answers, Some(runs), k + 1, None, Exponential(rate), plan, workers)?;
-    let mut selection = rank(candidates, k, rate.refinement(), workers.main_sampler())?;
-    let winners = only_winners(&mut selection.indices, answers.units.len(), &run_items);
-    Ok((selection, winners))
+    rank(candidates, k, rate.refinement(), workers.main_sampler())
 }
 
 /// Select the k items with the largest noisy answers, with Laplace noise, and release these, too, and
 /// the noisy answer that comes next. If there is a floor, items that do not reach it are left out, and
 /// there can be fewer winners, or none. There must be an item, those of runs included, and k ≥ 1; and
-/// more than k without a floor. Winners in runs are returned as by `select_with_runs`.
+/// more than k without a floor. Indices of items of runs are those of `select_with_runs`.
 ///
 /// # Errors
 /// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
@@ -112,26 +111,12 @@ pub fn select_noisy_answers<W: Workers>(
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(NoisySelection, Vec<RunItem>), W::Stop> {
+) -> Result<NoisySelection, W::Stop> {
     let in_runs = runs.as_ref().map_or(BigUint::ZERO, |runs| count_unlisted(runs.all));
     let needed = at_most(k + 1, in_runs + answers.units.len());
-    let Reaching { threshold, candidates, run_items } =
+    let Reaching { threshold, candidates } =
         reaching(answers, runs, needed, floor, Laplace(rate), plan, workers)?;
-    let sampler = workers.main_sampler();
-    let mut selection = rank_noisy_answers(candidates, k, threshold, floor, sampler)?;
-    let winners = only_winners(&mut selection.indices, answers.units.len(), &run_items);
-    Ok((selection, winners))
-}
-
-/// Those items of runs that are winners. Their indices go on from then on where those of the answers
-/// end.
-fn only_winners(indices: &mut [usize], listed: usize, run_items: &[RunItem]) -> Vec<RunItem> {
-    let mut winners = Vec::new();
-    for index in indices.iter_mut().filter(|index| **index >= listed) {
-        winners.push(run_items[*index - listed].clone());
-        *index = listed + winners.len() - 1;
-    }
-    winners
+    rank_noisy_answers(candidates, k, threshold, floor, workers.main_sampler())
 }
 
 /// An item and its noisy answer.
@@ -160,11 +145,11 @@ pub fn noisy_candidates<N: Noise, W: Workers>(
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
     let needed = needed.min(answers.units.len());
-    Ok(reaching_floor(answers, None, needed, floor, noise, plan, workers)?.0)
+    reaching_floor(answers, None, needed, floor, noise, plan, workers)
 }
 
-/// The same where some items are in runs; of these items, an index from the number of answers on
-/// counts through those that are returned beside them.
+/// The same where some items are in runs; an index from the number of answers on counts through the
+/// items that `find_listed` was asked about.
 ///
 /// # Errors
 /// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
@@ -179,7 +164,7 @@ pub fn noisy_candidates_with_runs<N: Noise, W: Workers>(
     noise: N,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
+) -> Result<Vec<NoisyCandidate>, W::Stop> {
     let needed = at_most(needed, count_unlisted(runs.all) + answers.units.len());
     reaching_floor(answers, Some(runs), needed, floor, noise, plan, workers)
 }
@@ -204,17 +189,17 @@ fn reaching_floor<N: Noise, W: Workers>(
     noise: N,
     plan: Option<Plan>,
     workers: &mut W,
-) -> Result<(Vec<NoisyCandidate>, Vec<RunItem>), W::Stop> {
+) -> Result<Vec<NoisyCandidate>, W::Stop> {
     if needed == 0 {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(Vec::new());
     }
-    let Reaching { threshold, candidates, run_items } =
+    let Reaching { threshold, candidates } =
         reaching(answers, runs, needed, floor, noise, plan, workers)?;
     let to_noisy = |Candidate { excess, index }| NoisyCandidate {
         noisy_answer: threshold + excess.signed(),
         index,
     };
-    Ok((candidates.into_iter().map(to_noisy).collect(), run_items))
+    Ok(candidates.into_iter().map(to_noisy).collect())
 }
 
 /// A threshold, and the items that reach it. The threshold is so low that `needed` items reach it,

@@ -23,13 +23,11 @@ pub trait Noise: Copy + Sync {
     /// When there are no more draws.
     fn draw<S: Sampler>(self, zeros: u32, sampler: &mut S) -> Result<Ticks, S::Stop>;
 
-    /// Draw it for an item that is known to lie below an earlier threshold: for noise that is less
-    /// than `span`.
+    /// Draw it given that it is less than `span`, for an item whose coin of probability 2^−`zeros`
+    /// showed heads. A height below `span` is asked for that no noise reaches without so many zeros.
     ///
-    /// A coin of probability 2^−`zeros` showed heads for it, and no height below `span` that is asked
-    /// for is reached without so many zeros; of 0 or more if there are any. Then, coin included, each
-    /// number x from that height on has the probability that noise is x, given that it is less than
-    /// `span`.
+    /// Items whose coins show tails do not reach it. Coin included, each number from that height on has
+    /// the probability that noise has it, given that it is less than `span`.
     ///
     /// # Errors
     /// When there are no more draws.

@@ -154,16 +154,6 @@ impl TicksPerUnit {
         Ticks(i128::from(units.0) * i128::from(self.0))
     }
 
-    /// How far `high` is above `low`.
-    #[inline(always)]
-    #[must_use]
-    pub fn difference(self, high: Units, low: Units) -> Ticks {
-        Ticks(match high.0.checked_sub(low.0) {
-            Some(units) => i128::from(units).wrapping_mul(i128::from(self.0)),
-            None => (i128::from(high.0) - i128::from(low.0)) * i128::from(self.0),
-        })
-    }
-
     /// The whole units in a noisy answer, rounded down; or the nearest number of units.
     #[must_use]
     pub fn whole_units(self, ticks: Ticks) -> Units {

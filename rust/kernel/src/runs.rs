@@ -10,6 +10,7 @@ use num_bigint::BigUint;
 
 use crate::noise::Noise;
 use crate::quantities::{TickCount, Ticks, TicksPerUnit, Units};
+use crate::ranks::Rank;
 use crate::rate::Rate;
 use crate::sampler::Sampler;
 
@@ -41,24 +42,17 @@ impl Run {
     }
 }
 
-/// An item of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RunItem {
-    /// Which of the runs it belongs to.
-    pub run: usize,
-    /// Its rank in that run.
-    pub rank: BigUint,
-}
-
-/// Says which of some items are listed, or why that cannot be said.
-pub type AreListed<'a, E> = dyn FnMut(&[RunItem]) -> Result<Vec<bool>, E> + Send + 'a;
+/// Says which items of a run are listed, or why that cannot be said: it is given the run's number and
+/// some ranks, each by its words from the highest down, and returns the places of those that are listed
+/// among these ranks.
+pub type FindListed<'a, E> = dyn FnMut(usize, &[&[u64]]) -> Result<Vec<usize>, E> + Send + 'a;
 
 /// The runs beside the answers.
 pub struct Runs<'a, E> {
     /// All of them.
     pub all: &'a [Run],
     /// It is asked about the few items that may win.
-    pub are_listed: &'a mut AreListed<'a, E>,
+    pub find_listed: &'a mut FindListed<'a, E>,
 }
 
 /// The threshold that items must reach, and what is known from higher ones.
@@ -71,12 +65,22 @@ pub(crate) struct Level<N> {
     pub(crate) before: Option<Ticks>,
 }
 
+/// An item of a run that is not listed and reaches the threshold.
+pub(crate) struct FoundItem {
+    /// How many items were asked about before it, in all runs and rounds.
+    pub(crate) number: usize,
+    /// How far its noisy answer exceeds the threshold.
+    pub(crate) excess: TickCount,
+}
+
 /// The items of runs that were found to reach the threshold.
 #[derive(Default)]
 pub(crate) struct FoundInRuns {
-    pub(crate) items: Vec<RunItem>,
-    /// How far the noisy answer of each exceeds the threshold.
-    pub(crate) excess: Vec<TickCount>,
+    pub(crate) items: Vec<FoundItem>,
+    /// The words of all ranks that were asked about, one rank after the other, for each run.
+    asked: Vec<Vec<u64>>,
+    /// How many these are.
+    count: usize,
 }
 
 impl FoundInRuns {
@@ -90,74 +94,100 @@ impl FoundInRuns {
     ) -> Result<(), S::Stop> {
         if let Some(before) = level.before {
             let rise = TickCount((before - level.threshold).0.cast_unsigned());
-            self.excess.iter_mut().for_each(|excess| *excess += rise);
+            self.items.iter_mut().for_each(|item| item.excess += rise);
         }
-        let known: HashSet<RunItem> = self.items.iter().cloned().collect();
-        let mut new = Self::default();
+        self.asked.resize_with(runs.all.len(), Vec::new);
         for (index, run) in runs.all.iter().enumerate() {
-            new.draw_run(index, run, level, &known, sampler)?;
-        }
-        if new.items.is_empty() {
-            return Ok(());
-        }
-        let are_listed = (runs.are_listed)(&new.items)?;
-        assert_eq!(are_listed.len(), new.items.len(), "a word on each item");
-        let found = new.items.into_iter().zip(new.excess).zip(are_listed);
-        for ((item, excess), _) in found.filter(|(_, is_listed)| !is_listed) {
-            self.items.push(item);
-            self.excess.push(excess);
+            let size = RunSize::new(&run.size);
+            let known = self.asked[index].chunks_exact(size.words()).collect();
+            let (new, excess) = draw_run(run, &size, level, &known, sampler)?;
+            if new.is_empty() {
+                continue;
+            }
+            let ranks: Vec<&[u64]> = new.chunks_exact(size.words()).collect();
+            let mut is_listed = vec![false; ranks.len()];
+            for place in (runs.find_listed)(index, &ranks)? {
+                is_listed[place] = true;
+            }
+            let found = (self.count..).zip(excess).zip(&is_listed);
+            self.items.extend(
+                found
+                    .filter(|(_, is_listed)| !**is_listed)
+                    .map(|((number, excess), _)| FoundItem { number, excess }),
+            );
+            self.count += is_listed.len();
+            self.asked[index].extend(new);
         }
         Ok(())
     }
+}
 
-    /// Draw the items of one run whose coins show heads, and keep those that reach the threshold.
-    ///
-    /// The noise of an item that is known to lie below an earlier threshold is less than `span`.
-    fn draw_run<N: Noise, S: Sampler>(
-        &mut self,
-        index: usize,
-        run: &Run,
-        level: Level<N>,
-        known: &HashSet<RunItem>,
-        sampler: &mut S,
-    ) -> Result<(), S::Stop> {
-        let answer = level.ticks_per_unit.ticks(run.answer);
-        let needed = level.threshold - answer;
-        let span = level.before.map(|before| before - answer);
-        // If the answer itself reached an earlier threshold, all items are known.
-        if N::IS_NEVER_NEGATIVE && span.is_some_and(|span| span <= Ticks(0)) {
-            return Ok(());
+/// Draw the items of one run whose coins show heads: those that reach the threshold and are not
+/// known, by the words of their ranks, and how far each exceeds it.
+///
+/// The noise of an item that is known to lie below an earlier threshold is less than `span`.
+fn draw_run<N: Noise, S: Sampler>(
+    run: &Run,
+    size: &RunSize,
+    level: Level<N>,
+    known: &HashSet<&[u64]>,
+    sampler: &mut S,
+) -> Result<(Vec<u64>, Vec<TickCount>), S::Stop> {
+    let (mut ranks, mut excesses) = (Vec::new(), Vec::new());
+    let answer = level.ticks_per_unit.ticks(run.answer);
+    let needed = level.threshold - answer;
+    let span = level.before.map(|before| before - answer);
+    // If the answer itself reached an earlier threshold, all items are known.
+    if N::IS_NEVER_NEGATIVE && span.is_some_and(|span| span <= Ticks(0)) {
+        return Ok((ranks, excesses));
+    }
+    let zeros = size.shared_zeros(needed, level.noise.rate());
+    let mut from = Rank::new(&BigUint::ZERO, size.room);
+    let mut heads = 0_usize;
+    while let Some(rank) = sampler.first_head_of_run(from, &size.end, zeros)? {
+        heads += 1;
+        if heads.is_multiple_of(HEADS_PER_CHECKPOINT) {
+            sampler.checkpoint()?;
         }
-        let zeros = shared_zeros(run, needed, level.noise.rate());
-        let mut heads = 0_usize;
-        let mut from = BigUint::ZERO;
-        while let Some(rank) = sampler.first_head_of_run(from, &run.size, zeros)? {
-            from = &rank + 1_u8;
-            heads += 1;
-            if heads.is_multiple_of(HEADS_PER_CHECKPOINT) {
-                sampler.checkpoint()?;
-            }
-            let item = RunItem { run: index, rank };
-            if known.contains(&item) {
-                continue;
-            }
+        if !known.contains(rank.words()) {
             let noise = match span {
                 None => level.noise.draw(zeros, sampler)?,
                 Some(span) => level.noise.draw_below(span, zeros, sampler)?,
             };
             let excess = noise - needed;
             if excess >= Ticks(0) {
-                self.items.push(item);
-                self.excess.push(TickCount(excess.0.cast_unsigned()));
+                ranks.extend(rank.words());
+                excesses.push(TickCount(excess.0.cast_unsigned()));
             }
         }
-        Ok(())
+        from = rank.next();
     }
+    Ok((ranks, excesses))
 }
 
-/// How many leading zeros the uniform number of each item has if its coin shows heads: no more than
-/// its noise needs to rise by `needed` ticks.
-fn shared_zeros(run: &Run, needed: Ticks, rate: &Rate) -> u32 {
-    let size_log = u32::try_from(run.size.bits()).expect("a size of fewer than 2^32 bits");
-    rate.leading_zeros_at(needed, size_log.saturating_add(SPARE_ZEROS))
+/// How many items a run has.
+struct RunSize {
+    /// As the rank behind the last.
+    end: Rank,
+    /// Ranks have room for so many bits: those of the size, and spare ones.
+    room: u32,
+}
+
+impl RunSize {
+    fn new(size: &BigUint) -> Self {
+        let bits = u32::try_from(size.bits()).expect("a size of fewer than 2^32 bits");
+        let room = bits + SPARE_ZEROS + 1;
+        Self { end: Rank::new(size, room), room }
+    }
+
+    /// How many words a rank has.
+    fn words(&self) -> usize {
+        self.end.words().len()
+    }
+
+    /// How many leading zeros the uniform number of each item has if its coin shows heads: no more
+    /// than its noise needs to rise by `needed` ticks.
+    fn shared_zeros(&self, needed: Ticks, rate: &Rate) -> u32 {
+        rate.leading_zeros_at(needed, self.room - 1)
+    }
 }

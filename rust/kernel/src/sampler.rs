@@ -1,11 +1,10 @@
 //! What the kernel draws at random. Each kind of draw has a law of its own, and a test of its own.
 
-use num_bigint::BigUint;
-
 use crate::bit_source::BitSource;
 use crate::geometric::geometric;
 use crate::laplace::laplace;
 use crate::quantities::{TickCount, Ticks};
+use crate::ranks::Rank;
 use crate::rate::Rate;
 use crate::shared_coins::first_head;
 
@@ -44,10 +43,10 @@ pub trait Sampler {
     /// When there are no more draws.
     fn first_head_of_run(
         &mut self,
-        from: BigUint,
-        end: &BigUint,
+        from: Rank,
+        end: &Rank,
         leading_zeros: u32,
-    ) -> Result<Option<BigUint>, Self::Stop>;
+    ) -> Result<Option<Rank>, Self::Stop>;
 
     /// Whether the next `count` bits are all 0.
     ///
@@ -93,10 +92,10 @@ impl<S: BitSource> Sampler for S {
 
     fn first_head_of_run(
         &mut self,
-        from: BigUint,
-        end: &BigUint,
+        from: Rank,
+        end: &Rank,
         leading_zeros: u32,
-    ) -> Result<Option<BigUint>, S::Stop> {
+    ) -> Result<Option<Rank>, S::Stop> {
         first_head(from, end, leading_zeros, self)
     }
 

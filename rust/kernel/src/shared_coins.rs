@@ -1,75 +1,70 @@
 //! Many unlikely coins at once: which of a row of items show heads, when each does with the same
 //! probability 2^−b? The cost is about one draw for each head, however many items lie between.
 
-use num_bigint::BigUint;
-
 use crate::bit_source::BitSource;
 
 /// Where an item stands in a row: a number of 64 bits, or one of any size.
-pub trait Position: Clone + Ord {
-    /// A uniform number of `count` bits.
+pub trait Position: Ord {
+    /// A uniform number of some bits, of which those may be drawn later that are not looked at.
+    type Uniform;
+
+    /// Draw a uniform number of so many bits.
     ///
     /// # Errors
     /// When the source ends.
-    fn draw<S: BitSource>(count: u32, source: &mut S) -> Result<Self, S::Stop>;
+    fn draw<S: BitSource>(bits: u32, source: &mut S) -> Result<Self::Uniform, S::Stop>;
 
-    /// How many items there are from this one to `end`; 2^`most_log` if there are more.
-    #[must_use]
-    fn stretch(&self, end: &Self, most_log: u32) -> Self;
+    /// Whether one number is less than another of as many bits.
+    ///
+    /// # Errors
+    /// When the source ends.
+    fn is_less<S: BitSource>(
+        one: &mut Self::Uniform,
+        other: &mut Self::Uniform,
+        source: &mut S,
+    ) -> Result<bool, S::Stop>;
 
     /// Go so many items further.
-    fn advance(&mut self, by: &Self);
+    ///
+    /// # Errors
+    /// When the source ends.
+    fn advance<S: BitSource>(&mut self, by: Self::Uniform, source: &mut S) -> Result<(), S::Stop>;
+
+    /// Go 2^`log_items` items further.
+    fn pass(&mut self, log_items: u32);
 }
 
 impl Position for u64 {
+    type Uniform = u64;
+
     #[inline(always)]
-    fn draw<S: BitSource>(count: u32, source: &mut S) -> Result<Self, S::Stop> {
-        source.bits(count)
+    fn draw<S: BitSource>(bits: u32, source: &mut S) -> Result<u64, S::Stop> {
+        source.bits(bits)
     }
 
     #[inline(always)]
-    fn stretch(&self, end: &Self, most_log: u32) -> Self {
-        (end - self).min(1 << most_log)
+    fn is_less<S: BitSource>(one: &mut u64, other: &mut u64, _: &mut S) -> Result<bool, S::Stop> {
+        Ok(one < other)
     }
 
     #[inline(always)]
-    fn advance(&mut self, by: &Self) {
+    fn advance<S: BitSource>(&mut self, by: u64, _: &mut S) -> Result<(), S::Stop> {
         *self += by;
-    }
-}
-
-impl Position for BigUint {
-    #[expect(clippy::cast_possible_truncation, reason = "a word is cut in two")]
-    fn draw<S: BitSource>(count: u32, source: &mut S) -> Result<Self, S::Stop> {
-        // Digits of 32 bits, two from each word.
-        let mut digits = Vec::with_capacity(count.div_ceil(u32::BITS) as usize + 1);
-        let mut left = count;
-        while left > 0 {
-            let some = left.min(u64::BITS);
-            let word = source.bits(some)?;
-            digits.extend([word as u32, (word >> u32::BITS) as u32]);
-            left -= some;
-        }
-        Ok(Self::new(digits))
+        Ok(())
     }
 
-    fn stretch(&self, end: &Self, most_log: u32) -> Self {
-        let items = end - self;
-        // A number has more than b bits if it is 2^b or more.
-        if items.bits() > u64::from(most_log) { Self::from(1_u8) << most_log } else { items }
-    }
-
-    fn advance(&mut self, by: &Self) {
-        *self += by;
+    #[inline(always)]
+    fn pass(&mut self, log_items: u32) {
+        *self += 1 << log_items;
     }
 }
 
 /// The first of the items `from..end` whose coin of probability 2^−`leading_zeros` shows heads, if any does.
 ///
-/// Take at most 2^b items at a time and draw v of b bits. The v-th of them is proposed if there is
-/// one, and it is the first head if none of the v before it shows heads: this has the probability
-/// 2^−b·(1 − 2^−b)^v, as it must. Where nothing is proposed or the proposal fails, none of the
-/// items shows heads; the probabilities of the others leave exactly (1 − 2^−b)^items for that.
+/// Take 2^b items at a time and draw v of b bits. The v-th of them is the first head if none of the v
+/// before it shows heads: this has the probability 2^−b·(1 − 2^−b)^v, as it must. Otherwise none of
+/// them shows heads; the probabilities of all v leave exactly (1 − 2^−b)^(2^b) for that. Items from
+/// `end` on have coins, too, which have no influence.
 ///
 /// # Errors
 /// When the source ends.
@@ -81,13 +76,12 @@ pub fn first_head<P: Position, S: BitSource>(
     source: &mut S,
 ) -> Result<Option<P>, S::Stop> {
     while from < *end {
-        let items = from.stretch(end, leading_zeros);
-        let v = P::draw(leading_zeros, source)?;
-        if v < items && all_tails(&v, leading_zeros, source)? {
-            from.advance(&v);
-            return Ok(Some(from));
+        let mut v = P::draw(leading_zeros, source)?;
+        if all_tails::<P, S>(&mut v, leading_zeros, source)? {
+            from.advance(v, source)?;
+            return Ok((from < *end).then_some(from));
         }
-        from.advance(&items);
+        from.pass(leading_zeros);
     }
     Ok(None)
 }
@@ -95,22 +89,22 @@ pub fn first_head<P: Position, S: BitSource>(
 /// Whether `items` coins of probability 2^−`leading_zeros` all show tails: true with probability (1 − 2^−b)^items.
 ///
 /// Draw numbers of b bits for as long as each is below the one before, the first below `items`.
-/// A run of at least d numbers has the probability C(items, d)·2^(−bd), so one of even length has
+/// A row of at least d numbers has the probability C(items, d)·2^(−bd), so one of even length has
 /// 1 − C(items, 1)·2^−b + C(items, 2)·2^−2b − … = (1 − 2^−b)^items.
 #[inline]
 fn all_tails<P: Position, S: BitSource>(
-    items: &P,
+    items: &mut P::Uniform,
     leading_zeros: u32,
     source: &mut S,
 ) -> Result<bool, S::Stop> {
     let mut even = true;
-    let mut last = items.clone();
-    loop {
-        let v = P::draw(leading_zeros, source)?;
-        if v >= last {
-            return Ok(even);
-        }
+    let mut last = P::draw(leading_zeros, source)?;
+    let mut is_less = P::is_less(&mut last, items, source)?;
+    while is_less {
+        let mut v = P::draw(leading_zeros, source)?;
+        is_less = P::is_less(&mut v, &mut last, source)?;
         last = v;
         even = !even;
     }
+    Ok(even)
 }

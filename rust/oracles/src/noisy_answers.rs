@@ -45,8 +45,7 @@ pub fn check(data: &[u8]) -> Checked {
     let every = Plan { threshold: Ticks(-(1 << 125)), leading_zeros: 0, log_block: 0 };
     let plan = (way == 1).then_some(every);
     let mut workers = Sequential { sampler: &mut draws, parts };
-    let Ok((selection, _)) =
-        select_noisy_answers(answers, None, k, None, &rate, plan, &mut workers);
+    let Ok(selection) = select_noisy_answers(answers, None, k, None, &rate, plan, &mut workers);
     holds(&selection, answers, k);
     if way == 1 {
         assert_eq!(draws.others, 0, "nothing but noise is drawn");

@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
-use num_bigint::BigUint;
 use topgap_kernel::quantities::{TickCount, Ticks};
+use topgap_kernel::ranks::Rank;
 use topgap_kernel::rate::Rate;
 use topgap_kernel::sampler::Sampler;
 
@@ -68,14 +68,14 @@ impl Sampler for Recorded<'_> {
 
     fn first_head_of_run(
         &mut self,
-        from: BigUint,
-        end: &BigUint,
+        from: Rank,
+        end: &Rank,
         leading_zeros: u32,
-    ) -> Result<Option<BigUint>, Infallible> {
+    ) -> Result<Option<Rank>, Infallible> {
         self.others += usize::from(from < *end);
         let first = from.clone();
         let head = self.tape.first_head_of_run(from, end, leading_zeros)?;
-        let is_of_run = |head: &BigUint| (&first..end).contains(&head);
+        let is_of_run = |head: &Rank| (&first..end).contains(&head);
         assert!(head.as_ref().is_none_or(is_of_run), "a head is one of the run");
         Ok(head)
     }

@@ -135,7 +135,7 @@ fn laplace_noise() {
 #[test]
 fn shared_coins() {
     for (items, zeros) in [(1, 1), (2, 1), (3, 2), (5, 1), (5, 2), (8, 2), (8, 3)] {
-        let walk = Walk::of_tapes(1, 16, |tape| {
+        let walk = Walk::of_tapes(1, 20, |tape| {
             let (mut heads, mut from) = (Vec::new(), 0);
             while let Some(head) = first_head(from, &items, zeros, tape)? {
                 heads.push(head.to_string());
@@ -298,7 +298,7 @@ fn noisy_answers_draw_by_draw() {
                     let walk = walk_draws(&noise, |script| {
                         let mut workers = Sequential { sampler: script, parts };
                         select_noisy_answers(answers, None, k, None, &rate, plan, &mut workers)
-                            .map(|(made, _)| noisy_written(&made))
+                            .map(|made| noisy_written(&made))
                     });
                     assert!(walk.rest < 1e-2, "not walked: {}", walk.rest);
                     walk.agrees_with(&plainly);

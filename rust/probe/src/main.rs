@@ -16,8 +16,9 @@ use topgap_kernel::geometric::geometric;
 use topgap_kernel::laplace::laplace;
 use topgap_kernel::noise::{self, Exponential, Laplace};
 use topgap_kernel::quantities::{Ticks, Units};
+use topgap_kernel::ranks::{Rank, to_number};
 use topgap_kernel::rate::{GRID_BITS, Rate};
-use topgap_kernel::runs::{Run, RunItem, Runs};
+use topgap_kernel::runs::{Run, Runs};
 use topgap_kernel::sampler::Sampler;
 use topgap_kernel::shared_coins::first_head;
 use topgap_kernel::threshold_plan::Plan;
@@ -133,12 +134,14 @@ fn walk_heads_of_run(given: &Given) -> String {
     let (first, leading_zeros): (BigUint, u32) =
         (given.number("first"), given.number("leading_zeros"));
     let end = &first + given.number::<u64>("items");
+    let room = u32::try_from(end.bits()).expect("few bits").max(leading_zeros + 1);
+    let end = Rank::new(&end, room);
     given.walk(|tape| {
         let mut heads: Vec<BigUint> = Vec::new();
-        let mut from = first.clone();
+        let mut from = Rank::new(&first, room);
         while let Some(head) = first_head(from, &end, leading_zeros, tape)? {
-            heads.push(&head - &first);
-            from = head + 1_u8;
+            heads.push(to_number(head.words()) - &first);
+            from = head.next();
         }
         Ok(joined(&heads))
     })
@@ -249,39 +252,39 @@ impl<'a> Release<'a> {
             (false, true) => return self.noisy_answers(&mut workers),
             (false, false) => {}
         }
-        let (selection, run_items) = if self.constant_work {
-            (select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?, Vec::new())
+        let mut asked = Vec::new();
+        let selection = if self.constant_work {
+            select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?
         } else if self.runs.is_empty() {
-            (select(self.answers, self.k, &self.rate, self.plan, &mut workers)?, Vec::new())
+            select(self.answers, self.k, &self.rate, self.plan, &mut workers)?
         } else {
             let all = self.all_runs();
-            let runs = Runs { all: &all, are_listed: &mut |items| Ok(self.are_listed(items)) };
+            let mut find_listed =
+                |run, ranks: &[&[u64]]| Ok(self.find_listed(run, ranks, &mut asked));
+            let runs = Runs { all: &all, find_listed: &mut find_listed };
             select_with_runs(self.answers, runs, self.k, &self.rate, self.plan, &mut workers)?
         };
         let gaps: Vec<u128> = selection.gaps.iter().map(|gap| gap.0).collect();
-        Ok(format!(
-            "{};{}",
-            joined(&self.written_out(&selection.indices, &run_items)),
-            joined(&gaps)
-        ))
+        Ok(format!("{};{}", joined(&self.written_out(&selection.indices, &asked)), joined(&gaps)))
     }
 
     /// The winners; and their noisy answers, and that of the next item.
     fn noisy_answers<W: Workers>(&self, workers: &mut W) -> Result<String, W::Stop> {
         let (k, rate) = (self.k, &self.rate);
-        let (selection, run_items) = if self.constant_work {
+        let mut asked = Vec::new();
+        let selection = if self.constant_work {
             let sampler = workers.main_sampler();
-            let selection = select_noisy_answers_constant_work(self.answers, k, rate, sampler)?;
-            (selection, Vec::new())
+            select_noisy_answers_constant_work(self.answers, k, rate, sampler)?
         } else {
             let all = self.all_runs();
-            let mut are_listed = |items: &[RunItem]| Ok(self.are_listed(items));
-            let runs = Runs { all: &all, are_listed: &mut are_listed };
+            let mut find_listed =
+                |run, ranks: &[&[u64]]| Ok(self.find_listed(run, ranks, &mut asked));
+            let runs = Runs { all: &all, find_listed: &mut find_listed };
             let runs = (!all.is_empty()).then_some(runs);
             select_noisy_answers(self.answers, runs, k, self.cut, rate, self.plan, workers)?
         };
         let ticks: Vec<i128> = selection.noisy_answers.iter().map(|each| each.0).collect();
-        let winners = self.written_out(&selection.indices, &run_items);
+        let winners = self.written_out(&selection.indices, &asked);
         Ok(format!("{};{}", joined(&winners), joined(&ticks)))
     }
 
@@ -289,19 +292,19 @@ impl<'a> Release<'a> {
         self.runs.iter().map(|run| run.0.clone()).collect()
     }
 
-    /// Which of these are listed.
-    fn are_listed(&self, items: &[RunItem]) -> Vec<bool> {
-        items.iter().map(|item| self.runs[item.run].1.contains(&item.rank)).collect()
+    /// The places of those that are listed; where each would be in the list written out goes into `asked`.
+    fn find_listed(&self, run: usize, ranks: &[&[u64]], asked: &mut Vec<BigUint>) -> Vec<usize> {
+        let before: BigUint = self.runs[..run].iter().map(|run| &run.0.size).sum();
+        let ranks: Vec<BigUint> = ranks.iter().map(|words| to_number(words)).collect();
+        asked.extend(ranks.iter().map(|rank| &before + rank + self.answers.units.len()));
+        (0..ranks.len()).filter(|&place| self.runs[run].1.contains(&ranks[place])).collect()
     }
 
     /// The positions in a list of all answers, and after them of all items of each run.
-    fn written_out(&self, indices: &[usize], run_items: &[RunItem]) -> Vec<BigUint> {
+    fn written_out(&self, indices: &[usize], asked: &[BigUint]) -> Vec<BigUint> {
         let position = |&index: &usize| match index.checked_sub(self.answers.units.len()) {
             None => BigUint::from(index),
-            Some(i) => {
-                let before = self.runs[..run_items[i].run].iter().map(|run| &run.0.size);
-                before.sum::<BigUint>() + &run_items[i].rank + self.answers.units.len()
-            }
+            Some(number) => asked[number].clone(),
         };
         indices.iter().map(position).collect()
     }
@@ -313,11 +316,14 @@ impl<'a> Release<'a> {
         workers: &mut W,
     ) -> Result<String, W::Stop> {
         let (needed, floor, plan) = (self.k + 1, self.floor, self.plan);
-        let (mut found, run_items) = if self.runs.is_empty() {
-            (noisy_candidates(self.answers, needed, floor, noise, plan, workers)?, Vec::new())
+        let mut asked = Vec::new();
+        let mut found = if self.runs.is_empty() {
+            noisy_candidates(self.answers, needed, floor, noise, plan, workers)?
         } else {
             let all = self.all_runs();
-            let runs = Runs { all: &all, are_listed: &mut |items| Ok(self.are_listed(items)) };
+            let mut find_listed =
+                |run, ranks: &[&[u64]]| Ok(self.find_listed(run, ranks, &mut asked));
+            let runs = Runs { all: &all, find_listed: &mut find_listed };
             noisy_candidates_with_runs(self.answers, runs, needed, floor, noise, plan, workers)?
         };
         found.sort_by_key(|each| Reverse(each.noisy_answer));
@@ -326,7 +332,7 @@ impl<'a> Release<'a> {
         found.sort_by_key(|each| each.index);
         let ticks: Vec<i128> = found.iter().map(|each| each.noisy_answer.0).collect();
         let indices: Vec<usize> = found.iter().map(|each| each.index).collect();
-        Ok(format!("{};{}", joined(&self.written_out(&indices, &run_items)), joined(&ticks)))
+        Ok(format!("{};{}", joined(&self.written_out(&indices, &asked)), joined(&ticks)))
     }
 }
 

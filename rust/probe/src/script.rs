@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-use num_bigint::BigUint;
 use topgap_kernel::quantities::{TickCount, Ticks};
+use topgap_kernel::ranks::{Rank, to_number};
 use topgap_kernel::rate::Rate;
 use topgap_kernel::sampler::Sampler;
 
@@ -85,12 +85,13 @@ impl Sampler for Script<'_> {
 
     fn first_head_of_run(
         &mut self,
-        from: BigUint,
-        end: &BigUint,
+        from: Rank,
+        end: &Rank,
         leading_zeros: u32,
-    ) -> Result<Option<BigUint>, Draw> {
+    ) -> Result<Option<Rank>, Draw> {
         let head = self.first_head(small(&from), small(end), leading_zeros)?;
-        Ok(head.map(BigUint::from))
+        let room = u32::try_from(end.words().len() * 64 - 1).expect("few words");
+        Ok(head.map(|head| Rank::new(&head.into(), room)))
     }
 
     fn all_zero(&mut self, count: u32) -> Result<bool, Draw> {
@@ -107,8 +108,8 @@ impl Sampler for Script<'_> {
 }
 
 /// A rank of a run that is small enough to be walked.
-fn small(rank: &BigUint) -> u64 {
-    u64::try_from(rank).expect("a small run")
+fn small(rank: &Rank) -> u64 {
+    u64::try_from(to_number(rank.words())).expect("a small run")
 }
 
 /// Writes down which draws are asked for, and gives the same results whoever asks.
@@ -138,11 +139,11 @@ impl Sampler for Record {
 
     fn first_head_of_run(
         &mut self,
-        from: BigUint,
-        end: &BigUint,
+        from: Rank,
+        end: &Rank,
         leading_zeros: u32,
-    ) -> Result<Option<BigUint>, ()> {
-        self.draws.push(format!("head{from}-{end}-{leading_zeros}"));
+    ) -> Result<Option<Rank>, ()> {
+        self.draws.push(format!("head{}-{}-{leading_zeros}", small(&from), small(end)));
         Ok(None)
     }
 

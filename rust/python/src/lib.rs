@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::available_parallelism;
 
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::{BigInt, BigUint};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{
     PyImportError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError,
@@ -24,7 +24,7 @@ use topgap_kernel::noise;
 use topgap_kernel::quantities::{Ticks, Units};
 use topgap_kernel::ranking::{NoisySelection, Selection};
 use topgap_kernel::rate::{GRID_BITS, Rate};
-use topgap_kernel::runs::{Run, RunItem, Runs};
+use topgap_kernel::runs::{Run, Runs};
 use topgap_kernel::workers::{Sequential, Threads, Workers};
 use topgap_kernel::{
     NoisyCandidate, noisy_candidates, noisy_candidates_with_runs, select, select_noisy_answers,
@@ -64,9 +64,6 @@ type Found<'py> = (Bound<'py, PyBytes>, Vec<i128>);
 
 /// A run: its answer, how many items it has, and how many of them are listed.
 type RunGiven = (i64, BigUint, usize);
-
-/// An item of a run: the run's number, and the rank in it.
-type RunFound = (usize, BigUint);
 
 /// Asks whether to go on.
 type Checkpoint = Box<dyn FnMut() -> PyResult<()> + Send + Sync>;
@@ -167,7 +164,7 @@ impl Kernel {
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         self.check_enough(&BigUint::from(answers.units.len()), floor.is_some())?;
-        let floor = floor.map(|floor| clamped(&floor));
+        let floor = floor.as_ref().and_then(to_floor);
         let count = answers.units.len();
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
@@ -181,29 +178,30 @@ impl Kernel {
         released(py, &selection)
     }
 
-    /// The same release where some items are in runs: indices, gaps, and the items of runs, each as
-    /// its run and rank, through which indices from the number of answers on count.
-    #[pyo3(signature = (answers, *, runs, are_listed, in_steps, threads, floor=None))]
+    /// The same release where some items are in runs: indices from the number of answers on count
+    /// through the items that `find_listed` was asked about.
+    #[pyo3(signature = (answers, *, runs, find_listed, in_steps, threads, floor=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn release_with_runs<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
         runs: Vec<RunGiven>,
-        are_listed: Py<PyAny>,
+        find_listed: Py<PyAny>,
         in_steps: bool,
         threads: usize,
         floor: Option<BigInt>,
-    ) -> PyResult<(Released<'py>, Vec<RunFound>)> {
+    ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         let all = read_runs(runs)?;
         let in_runs: BigUint = all.iter().map(Run::unlisted).sum();
         self.check_enough(&(in_runs + answers.units.len()), floor.is_some())?;
-        let floor = floor.map(|floor| clamped(&floor));
-        let mut are_listed = ask_python(are_listed);
-        let runs = Runs { all: &all, are_listed: &mut are_listed };
+        let floor = floor.as_ref().and_then(to_floor);
+        let mut find_listed = ask_python(find_listed);
+        let runs = Runs { all: &all, find_listed: &mut find_listed };
         let count = answers.units.len();
         let threads = threads_for(count, threads);
-        let (selection, run_items) = detached(py, count, || {
+        let selection = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
                 let workers = &mut Sequential { sampler, parts: 1 };
@@ -212,28 +210,29 @@ impl Kernel {
                 self.select_with_runs(answers, runs, floor, &mut in_threads(threads)?)
             }
         })?;
-        Ok((released(py, &selection)?, run_items.into_iter().map(run_found).collect()))
+        released(py, &selection)
     }
 
-    /// Add noise to the items of runs: the items and noisy answers, in ticks, of all but those that
-    /// lie below k + 1 others of them, or below the floor.
-    #[pyo3(signature = (runs, *, are_listed, in_steps, floor))]
-    fn run_candidates(
+    /// Add noise to the items of runs: the indices among the items that `find_listed` was asked about
+    /// and noisy answers, in ticks, of all but those that lie below k + 1 others of them, or below
+    /// the floor.
+    #[pyo3(signature = (runs, *, find_listed, in_steps, floor))]
+    fn run_candidates<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         runs: Vec<RunGiven>,
-        are_listed: Py<PyAny>,
+        find_listed: Py<PyAny>,
         in_steps: bool,
         floor: Option<BigInt>,
-    ) -> PyResult<(Vec<RunFound>, Vec<i128>)> {
+    ) -> PyResult<Found<'py>> {
         let all = read_runs(runs)?;
-        let mut are_listed = ask_python(are_listed);
-        let runs = Runs { all: &all, are_listed: &mut are_listed };
+        let mut find_listed = ask_python(find_listed);
+        let runs = Runs { all: &all, find_listed: &mut find_listed };
         let steps_per_unit = if in_steps { 1 } else { self.steps_per_unit };
         let answers = Answers { units: &[], steps_per_unit };
-        let floor = floor.map(|floor| clamped(&floor));
+        let floor = floor.as_ref().and_then(to_floor);
         let needed = self.k.saturating_add(1);
-        let (found, run_items) = detached(py, 0, || {
+        let found = detached(py, 0, || {
             let sampler = &mut fresh(check_signals)?;
             let workers = &mut Sequential { sampler, parts: 1 };
             let rate = &self.rate;
@@ -245,8 +244,7 @@ impl Kernel {
                 noisy_candidates_with_runs(answers, runs, needed, floor, noise, None, workers)
             }
         })?;
-        let ticks = found.iter().map(|found| found.noisy_answer.0).collect();
-        Ok((run_items.into_iter().map(run_found).collect(), ticks))
+        in_python(py, &found)
     }
 
     /// The same release, with the same work for all answers; with Laplace noise of all of them, if
@@ -286,7 +284,7 @@ impl Kernel {
     ) -> PyResult<Found<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         let count = answers.units.len();
-        let floor = floor.map(|floor| clamped(&floor));
+        let floor = floor.as_ref().and_then(to_floor);
         let threads = threads_for(count, threads);
         let found: Vec<NoisyCandidate> = detached(py, count, || {
             if let Some(Stream(sampler)) = stream {
@@ -298,8 +296,7 @@ impl Kernel {
                 self.find_candidates(answers, floor, &mut in_threads(threads)?)
             }
         })?;
-        let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
-        Ok((in_bytes(py, indices)?, found.iter().map(|found| found.noisy_answer.0).collect()))
+        in_python(py, &found)
     }
 }
 
@@ -321,11 +318,10 @@ impl Kernel {
     ) -> Result<Outcome, W::Stop> {
         let (k, rate) = (self.k, &self.rate);
         if self.is_laplace {
-            let (selection, _) =
-                select_noisy_answers(answers, None, k, floor, rate, None, workers)?;
-            return Ok(Outcome::Noisy(selection));
+            return select_noisy_answers(answers, None, k, floor, rate, None, workers)
+                .map(Outcome::Noisy);
         }
-        Ok(Outcome::Gaps(select(answers, k, rate, None, workers)?))
+        select(answers, k, rate, None, workers).map(Outcome::Gaps)
     }
 
     fn select_with_runs<W: Workers>(
@@ -334,15 +330,13 @@ impl Kernel {
         runs: Runs<W::Stop>,
         floor: Option<Ticks>,
         workers: &mut W,
-    ) -> Result<(Outcome, Vec<RunItem>), W::Stop> {
+    ) -> Result<Outcome, W::Stop> {
         let (k, rate) = (self.k, &self.rate);
         if self.is_laplace {
-            let (selection, items) =
-                select_noisy_answers(answers, Some(runs), k, floor, rate, None, workers)?;
-            return Ok((Outcome::Noisy(selection), items));
+            return select_noisy_answers(answers, Some(runs), k, floor, rate, None, workers)
+                .map(Outcome::Noisy);
         }
-        let (selection, items) = select_with_runs(answers, runs, k, rate, None, workers)?;
-        Ok((Outcome::Gaps(selection), items))
+        select_with_runs(answers, runs, k, rate, None, workers).map(Outcome::Gaps)
     }
 
     fn find_candidates<W: Workers>(
@@ -380,18 +374,23 @@ fn read_runs(runs: Vec<RunGiven>) -> PyResult<Vec<Run>> {
     runs.into_iter().map(read).collect()
 }
 
-/// Ask a function of Python which of some items of runs are listed.
-fn ask_python(are_listed: Py<PyAny>) -> impl FnMut(&[RunItem]) -> PyResult<Vec<bool>> + Send {
-    move |items| {
+/// Ask a function of Python which items of a run are listed.
+fn ask_python(
+    find_listed: Py<PyAny>,
+) -> impl FnMut(usize, &[&[u64]]) -> PyResult<Vec<usize>> + Send {
+    move |run, ranks| {
         Python::attach(|py| {
-            let items: Vec<_> = items.iter().map(|item| (item.run, &item.rank)).collect();
-            are_listed.call1(py, (items,))?.extract(py)
+            let bytes = |rank: &&[u64]| in_bytes(py, rank.iter().map(|word| word.to_be_bytes()));
+            let ranks: Vec<_> = ranks.iter().map(bytes).collect::<PyResult<_>>()?;
+            find_listed.call1(py, (run, ranks))?.extract(py)
         })
     }
 }
 
-fn run_found(item: RunItem) -> RunFound {
-    (item.run, item.rank)
+/// Candidates, as Python takes them.
+fn in_python<'py>(py: Python<'py>, found: &[NoisyCandidate]) -> PyResult<Found<'py>> {
+    let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
+    Ok((in_bytes(py, indices)?, found.iter().map(|found| found.noisy_answer.0).collect()))
 }
 
 /// What may be published.
@@ -556,11 +555,12 @@ fn detached<T: Send>(
     if answers > MAX_ANSWERS_WITH_GIL { py.detach(|| guarded(work)) } else { guarded(work) }?
 }
 
-/// A number of ticks, or the nearest that has no more than 126 bits; no noisy answer has so many.
-fn clamped(ticks: &BigInt) -> Ticks {
+/// A floor as the kernel takes it: 2^125 ticks if it is higher, and none if it is below −2^125. A lower
+/// floor is right, too.
+fn to_floor(ticks: &BigInt) -> Option<Ticks> {
     let bound = 1_i128 << 125;
-    let beyond = if ticks.sign() == Sign::Minus { -bound } else { bound };
-    Ticks(i128::try_from(ticks).map_or(beyond, |ticks| ticks.clamp(-bound, bound)))
+    let lowest = BigInt::from(-bound);
+    (*ticks >= lowest).then(|| Ticks(i128::try_from(ticks).map_or(bound, |ticks| ticks.min(bound))))
 }
 
 /// Numbers of eight bytes, one after the other.

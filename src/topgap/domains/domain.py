@@ -246,7 +246,7 @@ class Domain:
 
     def unrank_all(self, ranks: Iterable[int]) -> list[Any]:
         """The items at these places, which are known to be from 0 to below the size."""
-        return [*map(self._kind.unrank, ranks)]
+        return self._kind.unrank_all(ranks)
 
     def __contains__(self, name: object) -> bool:
         return self._kind.find([name])[0] is not ABSENT

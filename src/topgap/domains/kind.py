@@ -1,7 +1,7 @@
 """What every kind of domain can do; `Domain` hands over to one of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 
@@ -60,6 +60,10 @@ class Kind(ABC):
     @abstractmethod
     def unrank(self, rank: int) -> Any:
         """The member at a place from 0 to below the size."""
+
+    def unrank_all(self, ranks: Iterable[int]) -> list[Any]:
+        """The members at these places."""
+        return [*map(self.unrank, ranks)]
 
     def sort_key(self, member: Any) -> Any:
         """What orders members as their ranks do; cheaper than the rank where it can be."""

@@ -1,6 +1,6 @@
 """Domains of whole numbers, from any to any."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -42,7 +42,9 @@ class WholeNumbers(Kind):
     def find(self, names: Sequence[Any]) -> list[Any]:
         """For each name the number that equals it, or ABSENT."""
         start, stop = self.numbers.start, self.numbers.stop
-        if {*map(type, names)} <= {int}:  # as they mostly are
+        if {*map(type, names)} == {int}:  # as they mostly are
+            if min(names) >= start and max(names) < stop:
+                return [*names]
             return [name if start <= name < stop else ABSENT for name in names]
         wholes = (name if type(name) is int else _to_equal_whole(name) for name in names)
         return [
@@ -64,6 +66,11 @@ class WholeNumbers(Kind):
     def unrank(self, rank: int) -> int:
         """The number at a place."""
         return self.numbers.start + rank
+
+    def unrank_all(self, ranks: Iterable[int]) -> list[int]:
+        """The numbers at these places."""
+        start = self.numbers.start
+        return [start + rank for rank in ranks]
 
     def sort_key(self, member: Any) -> Any:
         """The number itself."""

@@ -117,10 +117,10 @@ def _draw(kernel: Kernel, kernel_counts: Steps, counts: PublicCounts) -> tuple[b
     return kernel.release_with_runs(
         kernel_counts,
         runs=[(0, counts.unlisted, 0)],
-        are_listed=lambda items: [False] * len(items),
+        find_listed=lambda _run, _ranks: [],
         in_steps=counts.in_steps,
         threads=0,
-    )[0]
+    )
 
 
 def _draw_slowly(parameters: TopK, counts: PublicCounts) -> tuple[bytes, Any]:

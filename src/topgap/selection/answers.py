@@ -48,7 +48,9 @@ def read(answers: object) -> Read:
         raise _unreadable() from None
 
 
-def read_chosen(answers: object, choose: Callable[[Any, int], list[int]]) -> "Array | list[Any]":
+def read_chosen(
+    answers: object, choose: Callable[[Any, int], Sequence[int]]
+) -> "Array | list[Any]":
     """Take out only those answers that are chosen; what the others are does not matter.
 
     Args:
@@ -69,7 +71,8 @@ def read_chosen(answers: object, choose: Callable[[Any, int], list[int]]) -> "Ar
         values, names = _unwrap(answers)
         places = choose(names, len(values))
         if isinstance(values, list):
-            return _to_numbers([values[place] for place in places])
+            everything = places == range(len(values))
+            return _to_numbers(values if everything else [values[place] for place in places])
         chosen = np.array(places, dtype=np.int64)
         by_place = isinstance(values, np.ndarray) or is_from_library(values, "polars")
         return _to_numbers(values[chosen] if by_place else values.take(chosen))

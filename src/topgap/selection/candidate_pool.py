@@ -8,6 +8,7 @@ are a pool of all of these; and a pool stays one if all below its (k+1)-th large
 """
 
 import os
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 from zlib import crc32
@@ -300,15 +301,17 @@ class CandidatePool:
         assert kernel is not None  # noqa: S101 - a domain was refused otherwise
         find_listed = self._find_listed or (self.seen.names or set()).intersection
         unlisted = Unlisted(domain, min(self.count, domain.size), find_listed)
-        items, ticks = kernel.run_candidates(
+        asked: list[Any] = []
+        places, ticks = kernel.run_candidates(
             [unlisted.as_run()],
-            are_listed=unlisted.are_listed,
+            find_listed=partial(unlisted.find_places, asked),
             in_steps=False,
             floor=min(each.ticks for each in candidates)
             if len(candidates) >= needed
             else self.parameters.threshold_units,
         )
-        return [*map(Candidate, ticks, unlisted.names(items))]
+        names = map(asked.__getitem__, np.frombuffer(places, dtype=np.int64).tolist())
+        return [*map(Candidate, ticks, names)]
 
     def _draw_ticks(self, numbers: Any, threads: int) -> tuple[list[int], list[int]]:
         """Places among the numbers of those that can still win, and their noisy answers."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -466,15 +466,16 @@ def _draw_with_unlisted(
     parameters: TopK, kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
 ) -> Drawn:
     """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
-    (places, units), items = kernel.release_with_runs(
+    asked: list[Any] = []
+    places, units = kernel.release_with_runs(
         array.numbers,
         runs=[unlisted.as_run(-array.shift)],
-        are_listed=unlisted.are_listed,
+        find_listed=partial(unlisted.find_places, asked),
         in_steps=array.in_steps,
         threads=threads,
         floor=_find_floor(parameters, array),
     )
-    return _read_drawn(parameters, array, places, units, unlisted.names(items))
+    return _read_drawn(parameters, array, places, units, asked)
 
 
 def _read_drawn(

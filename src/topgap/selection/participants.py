@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,8 @@ def read_part(
     ([5], ['oak'])
     """
     if domain is not None:
-        return _choose_members(answers, items, domain)
+        numbers, members, _ = _choose_members(answers, items, domain)
+        return numbers, members
     numbers, names = read(answers)
     return numbers, choose_names(answers, names, items, len(numbers))
 
@@ -136,34 +137,40 @@ def _match_domain(answers: object, items: object, domain: object, k: int) -> Par
 def _match_rule(answers: object, items: object, domain: Domain, parameters: TopK) -> Participants:
     """Those that have an answer, and all other members of a domain that is not written out."""
     check_domain(domain, parameters)
-    numbers, names = _choose_members(answers, items, domain)
-    unlisted = Unlisted(domain, len(names), {*names}.intersection)
+    numbers, names, distinct = _choose_members(answers, items, domain)
+    unlisted = Unlisted(domain, len(names), distinct.intersection)
     return Participants(numbers, names, domain=domain.description, unlisted=unlisted)
 
 
 def _choose_members(
     answers: object, items: object, domain: Domain
-) -> "tuple[Array | list[Any], list[Any]]":
-    """The answers of those that are members, and their names as the domain has them.
+) -> "tuple[Array | list[Any], list[Any], set[Any]]":
+    """The answers of those that are members, and their names as the domain has them, twice.
 
     Raises:
         AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used; none
             of this is because of an item that is no member.
     """
     members: list[Any] = []
+    distinct: set[Any] = set()
 
-    def find(own: Any, count: int) -> list[int]:
+    def find(own: Any, count: int) -> Sequence[int]:
         found = domain.find(_read_names(own, items))
         if len(found) != count:
             raise ItemsError("There is not one item for each answer; give each one.")
-        members.extend(member for member in found if member is not ABSENT)
-        if len({*members}) < len(members):
+        distinct.update(found)
+        if ABSENT in distinct:
+            distinct.remove(ABSENT)
+            places: Sequence[int] = [i for i in range(count) if found[i] is not ABSENT]
+            members.extend(found[i] for i in places)
+        else:
+            places = range(count)
+            members.extend(found)
+        if len(distinct) < len(members):
             raise ItemsError(_TWO_ANSWERS)
-        if len(members) == count:
-            return [*range(count)]
-        return [place for place, member in enumerate(found) if member is not ABSENT]
+        return places
 
-    return read_chosen(answers, find), members
+    return read_chosen(answers, find), members, distinct
 
 
 def _read_names(own: Any, given: object) -> Any:

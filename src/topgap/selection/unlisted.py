@@ -33,15 +33,12 @@ class Unlisted(NamedTuple):
         """The run as the kernel takes it; its items have this answer."""
         return answer, self.domain.size, self.listed
 
-    def are_listed(self, items: list[tuple[int, int]]) -> list[bool]:
-        """Whether each of these has an answer; items are a run's number and a rank."""
-        names = self.names(items)
+    def find_places(self, asked: list[Any], _run: int, ranks: list[bytes]) -> list[int]:
+        """The places of those ranks whose members have an answer; all members go into `asked`."""
+        names = self.domain.unrank_all(map(int.from_bytes, ranks))
+        asked += names
         listed = self.find_listed(names)
-        return [name in listed for name in names]
-
-    def names(self, items: list[tuple[int, int]]) -> list[Any]:
-        """The members at these ranks."""
-        return self.domain.unrank_all(rank for _, rank in items)
+        return [place for place, name in enumerate(names) if name in listed] if listed else []
 
 
 def to_domain(domain: object) -> Domain | None:
