@@ -1,81 +1,26 @@
-"""What the kernel must do with Laplace noise on every random tape: the law, from its definition.
+"""What the kernel must do with Laplace noise on every random tape, case by case."""
 
-Every item has its own noise, x steps with probability (1 − t)/(1 + t)·t^|x|, where t = e^−rate. So
-the probability that certain items have certain noisy answers, and that all others lie below them,
-is a product; of items that tie, every order is as likely.
-"""
-
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
-from math import factorial, prod
-from typing import NamedTuple
 
-from tests.checking.cached_law import exp_minus
+from tests.checking.noisy_answers import (
+    ALL,
+    IMPOSSIBLE,
+    NONE,
+    ONE,
+    Mass,
+    largest,
+    noise_below,
+    noise_is,
+    power,
+)
 from tests.checking.walks import Walk
 from tests.kernel.law_cases import Candidates, Geometric, Plan, Run, Select, counting_domain, splits
 from tests.kernel.probe import Probe, Selection
 from topgap import TopK
 from topgap.law import Bounds
-
-BITS = 128
-ONE = 1 << BITS
-
-
-class Mass(NamedTuple):
-    """Bounds of a probability in units of 2^−BITS: rounded outwards, they stay short."""
-
-    low: int
-    high: int
-
-    def __mul__(self, other: object) -> "Mass":
-        assert isinstance(other, Mass)
-        return Mass(self.low * other.low >> BITS, -(-self.high * other.high >> BITS))
-
-    def plus(self, other: "Mass") -> "Mass":
-        return Mass(self.low + other.low, self.high + other.high)
-
-    def over(self, divisor: int) -> "Mass":
-        return Mass(self.low // divisor, -(-self.high // divisor))
-
-    @property
-    def bounds(self) -> Bounds:
-        return Bounds(Fraction(self.low, ONE), Fraction(self.high, ONE))
-
-
-NONE, ALL = Mass(0, 0), Mass(ONE, ONE)
-IMPOSSIBLE = NONE.bounds
-
-
-@cache
-def power(rate: Fraction, steps: int) -> Mass:
-    """t^steps."""
-    low, high = exp_minus(rate * steps, BITS + 32)
-    return Mass(int(low * ONE), -int(-high * ONE // 1))
-
-
-@cache
-def noise_is(rate: Fraction, steps: int) -> Mass:
-    """P(X = x), by the definition."""
-    t, reached = power(rate, 1), power(rate, abs(steps))
-    # The less t, the more (1 − t)/(1 + t).
-    low = (ONE - t.high) * reached.low // (ONE + t.high)
-    high = -(-(ONE - t.low) * reached.high // (ONE + t.low))
-    return Mass(low, high)
-
-
-@cache
-def noise_below(rate: Fraction, steps: int) -> Mass:
-    """P(X < x): for x ≤ 0 a sum, which is t^(1 − x)/(1 + t); beyond, by symmetry."""
-    if steps > 0:
-        others = noise_below(rate, 1 - steps)
-        return Mass(ONE - others.high, ONE - others.low)
-    t, reached = power(rate, 1), power(rate, 1 - steps)
-    low = reached.low * ONE // (ONE + t.high)
-    return Mass(low, -(-reached.high * ONE // (ONE + t.low)))
 
 
 @cache
@@ -130,50 +75,10 @@ class NoisyAnswers(Select):
         return self._walk(probe, f" laplace=1{cut}{constant}")
 
     def law(self, outcome: Selection) -> Bounds:
+        steps_per_unit = self.parameters.resolution.denominator
+        plain = {index: unit * steps_per_unit for index, unit in self.written_out().items()}
         winners, values = outcome
-        plain = {
-            index: unit * self.parameters.resolution.denominator
-            for index, unit in self.written_out().items()
-        }
-        if not self._is_possible(winners, values, plain):
-            return IMPOSSIBLE
-        rate = self.parameters.rate
-        named = zip(winners, values, strict=False)
-        chance = prod((noise_is(rate, value - plain[index]) for index, value in named), start=ALL)
-        others = [answer for index, answer in plain.items() if index not in winners]
-        ties = Counter(values[: len(winners)])
-        if len(values) == len(winners):  # no other reaches the cut, or there is none
-            below = ALL
-            if self.cut is not None:
-                below = prod((noise_below(rate, self.cut - each) for each in others), start=ALL)
-            return (chance * below).over(prod(map(factorial, ties.values()))).bounds
-        last = values[-1]
-        # How many of the others have the next noisy answer, and none of them a larger one.
-        at_last = [ALL]
-        for each in others:
-            less, equal = noise_below(rate, last - each), noise_is(rate, last - each)
-            shifted = [NONE, *(count * equal for count in at_last)]
-            stay = [*(count * less for count in at_last), NONE]
-            at_last = [one.plus(other) for one, other in zip(shifted, stay, strict=True)]
-        tied = ties.pop(last, 0)
-        # Of all that tie there, the winners come first, in their order.
-        first = NONE
-        for others_tied, count in enumerate(at_last[1:], start=1):
-            share = Mass(count.low * factorial(others_tied), count.high * factorial(others_tied))
-            first = first.plus(share.over(factorial(tied + others_tied)))
-        return (chance * first).over(prod(map(factorial, ties.values()))).bounds
-
-    def _is_possible(
-        self, winners: tuple[int, ...], values: tuple[int, ...], plain: dict[int, int]
-    ) -> bool:
-        k, items = self.parameters.k, len(plain)
-        shape = len(winners) == min(k, len(values)) and len({*winners}) == len(winners)
-        if self.cut is None:
-            enough = len(values) == min(k + 1, items)
-        else:
-            enough = len(values) <= min(k + 1, items) and min(values, default=self.cut) >= self.cut
-        falls = all(a >= b for a, b in pairwise(values))
-        return shape and enough and falls and {*winners} <= {*plain}
+        return largest(plain, self.parameters.rate, self.parameters.k, winners, values, self.cut)
 
 
 @dataclass(frozen=True)
@@ -286,6 +191,15 @@ NOISY_ANSWERS: list[LaplaceCase] = [
         for plan in (Plan(2, 1, 1), Plan(3, 2, 1), Plan(1, 3, 1), None)
         if max(units) < 200 or plan in (Plan(1, 3, 1), None)
     ),
+    # Noise so large that it has digits below its grid steps.
+    *(
+        NoisyAnswers(units, laplace(1, "3/4"), plan, grid=0, smallest=Fraction(1, 2**20))
+        for units in ((1, 0), (4, 4))
+        for plan in (None, Plan(2, 1), Plan(5, 1))
+    ),
+]
+
+NOISY_CUTS: list[LaplaceCase] = [
     # A cut that none reach, that all do, and between; with ties there; far below all answers.
     *(
         NoisyAnswers(units, laplace(k, 3), plan, cut=cut)
@@ -293,12 +207,6 @@ NOISY_ANSWERS: list[LaplaceCase] = [
         for k in (1, 2, 3)
         for cut in (6, 3, 2, 1, 0, -5)
         for plan in (None, Plan(2, 1), Plan(4, 0))
-    ),
-    # Noise so large that it has digits below its grid steps.
-    *(
-        NoisyAnswers(units, laplace(1, "3/4"), plan, grid=0, smallest=Fraction(1, 2**20))
-        for units in ((1, 0), (4, 4))
-        for plan in (None, Plan(2, 1), Plan(5, 1))
     ),
     # Several steps in a unit: thresholds and cuts between units, and below zero.
     *(

@@ -13,6 +13,7 @@ from tests.kernel.laplace_cases import (
     NOISY_ANSWERS,
     NOISY_CANDIDATES,
     NOISY_CONSTANT_WORK,
+    NOISY_CUTS,
     NOISY_PARTS,
     NOISY_RUNS,
     NOISY_TAPES,
@@ -21,7 +22,7 @@ from tests.kernel.laplace_cases import (
 from tests.kernel.probe import Probe
 
 CASES = [
-    *GIVEN_ZEROS, *NOISY_TAPES, *NOISY_ANSWERS, *NOISY_PARTS, *NOISY_CONSTANT_WORK,
+    *GIVEN_ZEROS, *NOISY_TAPES, *NOISY_ANSWERS, *NOISY_CUTS, *NOISY_PARTS, *NOISY_CONSTANT_WORK,
     *NOISY_CANDIDATES, *NOISY_RUNS,
 ]  # fmt: skip
 
@@ -106,9 +107,6 @@ MUTANTS = [
         ("candidates.rs", "enough at a threshold above the cut",
          "target.floor.is_some_and(|floor| plan.threshold <= floor)",
          "target.floor.is_some_and(|floor| plan.threshold <= floor + Ticks(1))", NOISY_CANDIDATES),
-        ("quantities.rs", "the floor rounded towards zero",
-         "ticks.0.div_euclid(i128::from(self.0))", "ticks.0 / i128::from(self.0)",
-         NOISY_CANDIDATES),
         # Runs.
         ("runs.rs", "a run skipped below no span",
          "if N::IS_NEVER_NEGATIVE && span.is_some_and(|span| span <= Ticks(0)) {",
@@ -148,9 +146,9 @@ MUTANTS = [
          "if ranked.windows(2).any(|pair| pair[0].height",
          "if ranked[..k.min(ranked.len())].windows(2).any(|pair| pair[0].height", NOISY_ANSWERS),
         ("ranking.rs", "a cut one too high", "candidate.excess.signed() >= floor)",
-         "candidate.excess.signed() > floor)", NOISY_ANSWERS),
+         "candidate.excess.signed() > floor)", NOISY_CUTS),
         ("ranking.rs", "a cut one too low", "candidate.excess.signed() >= floor)",
-         "candidate.excess.signed() + Ticks(1) >= floor)", NOISY_ANSWERS),
+         "candidate.excess.signed() + Ticks(1) >= floor)", NOISY_CUTS),
         # Parts.
         ("candidates.rs", "each part must find enough",
          "parts.iter_mut().map(|part| part.found.count_from(above)).sum();",
