@@ -42,10 +42,13 @@ MUTANTS = [
     ("noisy_answers", "constant_work.rs", Mutant(
         "one-sided noise", "min(k + 1), Laplace(rate), sampler)",
         "min(k + 1), Exponential(rate), sampler)")),
-    ("noisy_candidates", "candidates.rs", Mutant(
-        "floor rounded up", "let threshold = ticks_per_unit.round_down(plan.threshold);",
-        "let threshold = plan.threshold + ticks_per_unit.ticks(Units(2)) - Ticks(1);\n"
-        "        let threshold = ticks_per_unit.round_down(threshold);")),
+    ("noisy_candidates", "lib.rs", Mutant(
+        "floor rounded up",
+        "let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+        "let per_unit = noise.rate().ticks_per_unit(answers.steps_per_unit);\n"
+        "    let up = |floor| per_unit.round_down(floor) + per_unit.ticks(Units(2));\n"
+        "    let floor = floor.map(up);\n"
+        "    let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };")),
     ("ranking", "ranking.rs", Mutant(
         "of equal values, as it comes", "(last - place) as u64", "place as u64")),
     ("geometric", "rate.rs", Mutant(

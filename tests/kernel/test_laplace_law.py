@@ -107,6 +107,20 @@ MUTANTS = [
         ("candidates.rs", "enough at a threshold above the cut",
          "target.floor.is_some_and(|floor| plan.threshold <= floor)",
          "target.floor.is_some_and(|floor| plan.threshold <= floor + Ticks(1))", NOISY_CANDIDATES),
+        ("lib.rs", "the floor rounded up",
+         "let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+         "let per_unit = noise.rate().ticks_per_unit(answers.steps_per_unit);\n"
+         "    let up = |floor| per_unit.round_down(floor + per_unit.ticks(Units(1)) - Ticks(1));\n"
+         "    let floor = floor.map(up);\n"
+         "    let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+         NOISY_CANDIDATES),
+        ("lib.rs", "a cut rounded up",
+         "let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+         "let per_unit = noise.rate().ticks_per_unit(answers.steps_per_unit);\n"
+         "    let up = |floor| per_unit.round_down(floor + per_unit.ticks(Units(1)) - Ticks(1));\n"
+         "    let floor = floor.map(up);\n"
+         "    let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+         NOISY_CUTS),
         # Runs.
         ("runs.rs", "a run skipped below no span",
          "if N::IS_NEVER_NEGATIVE && span.is_some_and(|span| span <= Ticks(0)) {",

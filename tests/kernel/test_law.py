@@ -126,10 +126,13 @@ MUTANTS = [
         ("candidates.rs", "the floor not reached",
          "target.floor.is_some_and(|floor| plan.threshold <= floor)",
          "target.floor.is_some_and(|floor| plan.threshold <= floor || true)", CANDIDATES),
-        ("candidates.rs", "the floor rounded up",
-         "let threshold = ticks_per_unit.round_down(plan.threshold);",
-         "let threshold = plan.threshold + ticks_per_unit.ticks(Units(1)) - Ticks(1);\n"
-         "        let threshold = ticks_per_unit.round_down(threshold);", CANDIDATES),
+        ("lib.rs", "the floor rounded up",
+         "let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+         "let per_unit = noise.rate().ticks_per_unit(answers.steps_per_unit);\n"
+         "    let up = |floor| per_unit.round_down(floor + per_unit.ticks(Units(1)) - Ticks(1));\n"
+         "    let floor = floor.map(up);\n"
+         "    let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+         CANDIDATES),
         ("quantities.rs", "the floor rounded towards zero",
          "ticks.0.div_euclid(i128::from(self.0))", "ticks.0 / i128::from(self.0)", CANDIDATES),
         ("lib.rs", "counted from the threshold, and not from zero",
