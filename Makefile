@@ -81,8 +81,8 @@ package: .venv/installed-dev ## build wheel and sdist, and install each into an 
 	@echo "make package: done"
 
 bench: .venv/installed-dev ## measure kernel, counting, baskets, Spark and ledger against their peers, and plans
-	@for each in kernel kernel.runs pipeline.counting pipeline.domains statistics.quest pipeline.streams pipeline.spark \
-		statistics.estimates statistics.plan pipeline.ledger; do \
+	@for each in kernel kernel.runs kernel.bounded pipeline.counting pipeline.domains statistics.quest \
+		pipeline.streams pipeline.spark statistics.estimates statistics.plan pipeline.ledger; do \
 		echo "== bench: python -m benchmarks.$$each"; \
 		$(BIN)/python -m benchmarks.$$each || { echo "make bench: FAILED"; exit 1; }; \
 	done
@@ -94,7 +94,7 @@ paper: .venv/installed-dev ## measure the paper's three tables again, into docs/
 	@echo "make paper: done, see docs/reproduction.md"
 
 peers: .venv/installed-dev ## measure topgap beside its peers, speed and utility, into docs (forty minutes)
-	@for each in peers peers.opendp_threshold utility utility.domains; do \
+	@for each in peers peers.opendp_threshold utility utility.domains utility.bounded; do \
 		echo "== peers: python -m benchmarks.$$each (up to twenty minutes)"; \
 		$(BIN)/python -m benchmarks.$$each || { echo "make peers: FAILED"; exit 1; }; \
 	done

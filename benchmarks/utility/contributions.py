@@ -156,6 +156,15 @@ def retail() -> Baskets:
 
 
 @cache
+def t40() -> Baskets:
+    bounds = 1, 2, 3, 5, 10, 20, 50
+    path = SHARED / "t40i10d100k.dat.gz"
+    if path.exists():
+        return Baskets.of("T40I10D100K", datasets.transactions(path), bounds)
+    return Baskets.of("T40I10D100K-like", datasets.baskets(T40I10D100K, seed=1), bounds)
+
+
+@cache
 def pairs_of_t40() -> Baskets:
     bounds = 1, 3, 10, 30, 100, 300, 1000
     path = SHARED / "t40i10d100k.dat.gz"

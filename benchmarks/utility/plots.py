@@ -28,7 +28,7 @@ POINTS: dict[str, dict[str, Any]] = {
 
 def draw_lists(found: Figures, path: Path) -> None:
     """The probability of a right list over ε: a row for each k, a column for each data set."""
-    plt = _pyplot()
+    plt = pyplot()
     ks, data = found.ks(), found.data()
     figure, axes = plt.subplots(
         len(ks), len(data), figsize=(11, 2.8 * len(ks)), sharey=True, squeeze=False,
@@ -44,7 +44,7 @@ def draw_lists(found: Figures, path: Path) -> None:
         ax.set_ylabel("list right")
     handles, labels = _each_once(axes.flat)
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_probabilities(ax: "Axes", found: Figures, data: str, k: int) -> None:
@@ -67,7 +67,7 @@ def _draw_probabilities(ax: "Axes", found: Figures, data: str, k: int) -> None:
 
 def draw_errors(found: Figures, path: Path) -> None:
     """The error of a count with gaps over ε, divided by the peers' formula."""
-    plt = _pyplot()
+    plt = pyplot()
     ks, data = found.ks(), found.data()
     figure, axes = plt.subplots(
         1, len(ks), figsize=(11, 4), sharey=True, squeeze=False, layout="constrained"
@@ -99,7 +99,7 @@ def draw_errors(found: Figures, path: Path) -> None:
     axes[0, 0].set_ylabel("error / error of the peers' formula")
     handles, labels = _each_once(axes.flat)
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_points(ax: "Axes", who: str, at: list[float], values: list[float], spread: Any) -> None:
@@ -120,7 +120,7 @@ def _each_once(axes: Any) -> tuple[list[Any], list[str]]:
     return [*by_label.values()], [*by_label]
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -130,6 +130,6 @@ def _pyplot() -> Any:
     return plt
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
-    _pyplot().close(figure)
+    pyplot().close(figure)

@@ -46,11 +46,16 @@ class Threshold:
 
     def release(self, counts: Counts, most: int) -> list[int]:
         """Release by OpenDP, and name the largest, from the first down, at most so many."""
+        return [*self.release_counts(counts, most)]
+
+    def release_counts(self, counts: Counts, most: int) -> dict[int, int]:
+        """The same with their noisy counts."""
         present = np.flatnonzero(counts)
         released = self.measurement(
             dict(zip(present.tolist(), counts[present].tolist(), strict=True))
         )
-        return sorted(released, key=lambda key: -released[key])[:most]
+        largest = sorted(released, key=lambda key: -released[key])[:most]
+        return {key: released[key] for key in largest}
 
     def simulate(self, counts: Counts, most: int, generator: np.random.Generator) -> list[int]:
         """Draw from the same law by NumPy; Gaussian noise is rounded to whole numbers."""

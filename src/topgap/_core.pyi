@@ -36,9 +36,9 @@ class Kernel:
         """Release the top k of the answers, given in units or in steps: indices and gaps.
 
         With Laplace noise, the noisy answers of the winners and of the next item take the place of
-        the gaps. Both are bytes of int64; gaps or noisy answers are a list of int where one does not
-        fit. With threads=0 the kernel chooses the number of threads. With a floor in steps, which
-        is for Laplace noise, only those are there that reach it.
+        the gaps. Both are bytes of int64; gaps or noisy answers are a list of int where one does
+        not fit. With threads=0 the kernel chooses the number of threads. With a floor in steps,
+        which is for Laplace noise, only those are there that reach it.
         """
 
     def release_with_runs(

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import ceil, exp, expm1, log, log1p
+from math import ceil, exp, expm1, inf, log, log1p
 
+from topgap import laplace_margins
 from topgap.errors import ParameterError
 from topgap.numbers.format import to_float
 from topgap.numbers.parse import LEVEL, Number, read_parameter, read_whole
@@ -44,9 +45,18 @@ def least_certain_gap(parameters: TopK) -> Fraction:
     the same mean, so two items with equal answers come out at least g apart with probability
     e to the power of −g/scale: here, once in 20 times.
 
+    With Laplace noise that probability is (1 + g/(2·scale)) times as large, but for the steps of
+    the resolution, as either noise may go either way. So the gap is about 4.11 · scale: the least
+    multiple of the resolution that two equal items reach at most once in 20 times.
+
     >>> round(float(least_certain_gap(TopK(k=2, epsilon=1))), 3)  # noise of mean 4
     11.983
+    >>> few = TopK(k=9, epsilon=1, items_per_person=2, monotonic=True)  # Laplace noise of scale 2
+    >>> least_certain_gap(few)
+    Fraction(9, 1)
     """
+    if parameters.noise == "laplace":
+        return laplace_margins.least_certain_steps(parameters, ONE_IN) * parameters.resolution
     return parameters.scale * Fraction(log(ONE_IN))
 
 
@@ -69,11 +79,26 @@ def is_any_uncertain(gaps: Iterable[Fraction], parameters: TopK) -> bool:
     return any(is_uncertain(gap, parameters) for gap in gaps)
 
 
+def near_the_end(gaps: Sequence[Fraction], parameters: TopK) -> tuple[bool, ...]:
+    """Return for each winner whether noise may have decided that it is named.
+
+    That is where its lead over the first item that is not named, or over the threshold, is less
+    than the least gap that is called certain.
+
+    >>> near_the_end([Fraction("12.5"), Fraction("0.3")], TopK(k=2, epsilon=1))
+    (False, True)
+    """
+    least = least_certain_gap(parameters)
+    return tuple(lead < least for lead in leads(gaps))
+
+
 def count_to_stand_out(parameters: TopK, size: int) -> Fraction:
     """Return about how large a count must be to stand out in a domain of this size.
 
     The k-th largest of `size` independent exponential noises lies near scale · (ln size − ln k), so
     an item whose count is below that comes out among items that nobody has. It is a public number.
+    Half of all Laplace noise is below 0, and so it is scale · ln 2 less there; but not less than a
+    threshold.
 
     Args:
         parameters: The parameters of the release.
@@ -82,21 +107,50 @@ def count_to_stand_out(parameters: TopK, size: int) -> Fraction:
     >>> parameters = TopK(k=10, epsilon=1, monotonic=True)
     >>> [round(count_to_stand_out(parameters, size)) for size in (10**12, 26**12, 2**160)]
     [253, 368, 1086]
+    >>> few = TopK(k=10, epsilon=1, monotonic=True, items_per_person=2)
+    >>> round(count_to_stand_out(few, 10**12))
+    50
     """
+    if parameters.noise == "laplace":
+        steps = laplace_margins.steps_to_stand_out(parameters, size)
+        return max(steps * parameters.resolution, parameters.threshold or Fraction(0))
     return max(Fraction(0), parameters.scale * Fraction(log(size) - log(parameters.k)))
+
+
+def expected_above_threshold(parameters: TopK, size: int) -> float:
+    """Return how many items of a domain would be named on average, if nobody had any of them.
+
+    With Laplace noise an item that nobody has reaches a threshold of x with probability
+    t^x/(1 + t), where x is in steps of the resolution and t = e^−rate; and at most k are named.
+    Without a threshold it is always k. It is a public number.
+
+    Args:
+        parameters: The parameters of the release.
+        size: The number of items in the domain; an integer of any size.
+
+    >>> few = TopK(k=None, epsilon=1, monotonic=True, items_per_person=2, threshold=50)
+    >>> round(expected_above_threshold(few, 10**12), 1)
+    8.6
+    """
+    threshold = parameters.threshold_units
+    if threshold is None:
+        return float(parameters.k)
+    return min(float(parameters.k), laplace_margins.expected_to_reach(parameters, size, threshold))
 
 
 def people_needed(parameters: TopK, size: int, probability: "Number" = LEVEL) -> int:
     """Return how many people an item needs to be named with at least this probability.
 
     That holds if at most k items have anybody, and the item is one of them: then it is named if it
-    comes out above all of the size − k items that nobody has. If the others have far more people it
-    is named only then, so no smaller number would do. It is a public number.
+    comes out above all of the size − k items that nobody has, and reaches the threshold if there is
+    one. If the others have far more people it is named only then, so no smaller number would do. It
+    is a public number.
 
     Args:
         parameters: The parameters of the release. If its sensitivity is not 1, it is not the people
             that are counted here, but the count that is needed.
-        size: The number of items in the domain; an integer of any size, above k.
+        size: The number of items in the domain; an integer of any size, above k if there is no
+            threshold.
         probability: The probability to be named; between 0 and 1.
 
     Raises:
@@ -105,12 +159,19 @@ def people_needed(parameters: TopK, size: int, probability: "Number" = LEVEL) ->
     >>> parameters = TopK(k=10, epsilon=1, monotonic=True)
     >>> people_needed(parameters, 10**12), people_needed(parameters, 10**12, "1/2")
     (299, 272)
+    >>> few = TopK(k=10, epsilon=1, monotonic=True, items_per_person=2)
+    >>> people_needed(few, 10**12), people_needed(few, 10**12, "1/2")
+    (62, 55)
     """
-    size = _read_size(size, parameters.k)
+    size = _read_size(size, parameters)
     missing = 1 - read_probability(probability)
     # By the union bound this is enough: the item comes out below each other with probability t/2.
     enough = ceil(parameters.scale * Fraction(log(size) - log(2 * missing)))
     low, high = -1, max(0, enough)
+    if parameters.noise == "laplace":  # noise of the item itself takes it farther down
+        high += ceil(parameters.threshold or 0) + 1
+        while _probability_missed(parameters, size, high) > missing:
+            low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         if _probability_missed(parameters, size, middle) <= missing:
@@ -128,9 +189,13 @@ def probability_named(parameters: TopK, size: int, count: int) -> float:
     x times the scale, with density e^−x, each of the n − 1 others comes out above it with
     probability t·e^−x; and (1 − t·u)^(n − 1) is to be integrated over u = e^−x from 0 to 1.
 
+    With Laplace noise, where the item's own noise can be negative, too, and a threshold can be
+    missed, the same is integrated in steps: see `topgap.laplace_margins.probability_missed`.
+
     Args:
         parameters: The parameters of the release.
-        size: The number of items in the domain; an integer of any size, above k.
+        size: The number of items in the domain; an integer of any size, above k if there is no
+            threshold.
         count: The count of the item; at least 0.
 
     Raises:
@@ -139,8 +204,11 @@ def probability_named(parameters: TopK, size: int, count: int) -> float:
     >>> one = TopK(k=1, epsilon=1, monotonic=True)
     >>> probability_named(one, 4, 0), round(probability_named(one, 2, 1), 4)   # 1 − 1/(2e)
     (0.25, 0.8161)
+    >>> few = TopK(k=2, epsilon=1, monotonic=True, items_per_person=1, threshold=3)
+    >>> round(probability_named(few, 10**6, 3), 4), round(probability_named(few, 10**6, 20), 4)
+    (0.0, 0.9962)
     """
-    size = _read_size(size, parameters.k)
+    size = _read_size(size, parameters)
     return 1 - _probability_missed(parameters, size, read_whole(count, "count", least=0))
 
 
@@ -161,8 +229,8 @@ def read_probability(probability: "Number") -> Fraction:
     return exact
 
 
-def _read_size(size: int, k: int) -> int:
-    size = read_whole(size, "size", least=1)
+def _read_size(size: int, parameters: TopK) -> int:
+    size, k = read_whole(size, "size", least=1), parameters.fewest_winners
     if size <= k:
         raise ParameterError(f"size must be above k = {k}: a domain has more items than are named.")
     return size
@@ -170,15 +238,23 @@ def _read_size(size: int, k: int) -> int:
 
 def _probability_missed(parameters: TopK, size: int, count: int) -> float:
     """One minus `probability_named`, to full precision where that is close to 1, too."""
-    n, means = size - parameters.k + 1, to_float(count / parameters.scale)
-    if count == 0:
+    n = max(1, size - parameters.k + 1)  # with a threshold there can be room for all
+    if parameters.noise == "laplace":
+        return laplace_margins.probability_missed(parameters, n, count, _share_beaten)
+    return _share_beaten(n, -to_float(count / parameters.scale))
+
+
+def _share_beaten(n: int, log_t: float) -> float:
+    """The mean of 1 − (1 − s)^(n − 1) over s from 0 to t, which is 1 − (1 − (1 − t)^n)/(n·t)."""
+    if log_t == 0:
         return float(Fraction(n - 1, n))
-    t, log_nt = exp(-means), log(n) - means
+    t, log_nt = exp(log_t), log(n) + log_t
     if log_nt > _LARGEST_LOG:
         return 1.0
     nt = exp(log_nt)
     if nt > 1:
-        per_t = -log1p(-t) / t if t else 1.0  # so that (1 − t)^n is e^−(n·t·per_t)
+        # So that (1 − t)^n is e^−(n·t·per_t); a t that rounds to 1 is as good as 1.
+        per_t = 1.0 if t == 0 else -log1p(-t) / t if t < 1 else inf
         return 1 + expm1(-nt * per_t) / nt
     # The binomial series (n−1)t/2 − (n−1)(n−2)t²/6 + …, in which each term is at most half of the
     # one before.

@@ -36,7 +36,7 @@ from topgap.auditing import (
     auditor,
 )
 from topgap.auditing.cases import neighbours
-from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
+from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES, QUICK_FEW_ITEMS_CASES
 from topgap.auditing.checks import epsilon_bounds, law_test
 from topgap.auditing.mechanisms import suite
 from topgap.auditing.observing import sampling
@@ -292,7 +292,7 @@ def test_what_is_broken_is_shown_on_neighbours() -> None:
 def test_all_own_mechanisms_get_their_part() -> None:
     made = suite.make_own(10_000_000, quick=False)
     assert sum(each.releases for each in made) >= 10_000_000
-    assert [each.gaps for each in made].count(False) == 3
+    assert [each.gaps for each in made].count(False) == 4
     assert all(each.cases and each.should_be == "private" and each.law for each in made)
     for own in suite.make_own(1_000, quick=True):
         assert own.releases >= 6_000
@@ -313,8 +313,10 @@ def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", tuple(two)
     )
+    monkeypatch.setattr("topgap.auditing.mechanisms.broken_laplace.BROKEN_LAPLACE", ())
     monkeypatch.setattr(suite, "_FEWEST", 500)
     monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:5])
+    monkeypatch.setattr(suite, "QUICK_FEW_ITEMS_CASES", QUICK_FEW_ITEMS_CASES[:2])
     reported: list[tuple[str, float | None]] = []
     made = audit(releases=10_000, quick=True, progress=lambda *each: reported.append(each))
     assert made.as_expected, made

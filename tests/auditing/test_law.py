@@ -13,6 +13,7 @@ from topgap import TopK, audit, law
 from topgap.auditing import Neighbours
 from topgap.auditing.cases.default_cases import FULL_CASES
 from topgap.auditing.checks import law_test
+from topgap.auditing.checks.cells import Cell
 from topgap.auditing.observing.gap_bins import bin_end, make_gap_bins
 from topgap.auditing.probability import event_probability
 from topgap.law import Bounds, exp_minus
@@ -93,7 +94,7 @@ def test_distances_and_gaps_may_be_of_any_size() -> None:
 def test_the_cells_cover_everything_and_none_has_much(case: Neighbours) -> None:
     bins = make_gap_bins(case)
     for side in case.sides:
-        probabilities: dict[str, list[law_test.Cell]] = {}
+        probabilities: dict[str, list[Cell]] = {}
         for cell in law_test.make_cells(case, side, gaps=True):
             probabilities.setdefault(cell.feature, []).append(cell)
         for feature, some in probabilities.items():

@@ -29,6 +29,13 @@ def top_k(answers: Sequence[Any], parameters: TopK, outcome: Sequence[int]) -> B
     return _top_k(tuple(answers), parameters, tuple(outcome))
 
 
+def laplace_top_k(
+    answers: Sequence[Any], parameters: TopK, outcome: Sequence[Any], last_gap: int | None
+) -> Bounds:
+    """As `topgap.law.laplace_top_k`."""
+    return _laplace_top_k(tuple(answers), parameters, tuple(outcome), last_gap)
+
+
 @cache
 def _gap_top_k(answers: tuple[Any, ...], parameters: TopK, outcome: tuple[Any, ...]) -> Bounds:
     return law.gap_top_k(answers, parameters, outcome)
@@ -37,3 +44,10 @@ def _gap_top_k(answers: tuple[Any, ...], parameters: TopK, outcome: tuple[Any, .
 @cache
 def _top_k(answers: tuple[Any, ...], parameters: TopK, outcome: tuple[int, ...]) -> Bounds:
     return law.top_k(answers, parameters, outcome)
+
+
+@cache
+def _laplace_top_k(
+    answers: tuple[Any, ...], parameters: TopK, outcome: tuple[Any, ...], last_gap: int | None
+) -> Bounds:
+    return law.laplace_top_k(answers, parameters, outcome, last_gap=last_gap)

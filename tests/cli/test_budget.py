@@ -412,6 +412,29 @@ def test_history_lists_the_charges(folder: Path, ledger: Ledger) -> None:
     assert told(folder, "history", "budget.db", "--dataset", "stays").code == 1
 
 
+def test_history_says_the_bound_the_noise_and_the_threshold(folder: Path, ledger: Ledger) -> None:
+    answers, paid = [10**6, 10**5, 7, 0], {"ledger": ledger, "dataset": "visits"}
+    few: dict[str, Any] = {"monotonic": True, "items_per_person": 1, **paid}
+    made = [
+        top_k(answers, 2, 1, **few),
+        top_k(answers, None, 1, threshold=50, **few),
+        top_k(answers, 3, 1, threshold=10**9, **few),
+    ]
+    assert [len(each) for each in made] == [2, 2, 0]
+    lines = told(folder, "history", "budget.db").out.splitlines()[1:]
+    words = [re.search("topgap.top_k.*?(?=  )", line) for line in lines]
+    assert [each and each[0] for each in words] == [
+        "topgap.top_k, k = 2, items_per_person = 1, noise = laplace",
+        "topgap.top_k, items_per_person = 1, noise = laplace, threshold = 50",
+        "topgap.top_k, k = 3, items_per_person = 1, noise = laplace, threshold = 1000000000",
+    ]
+    read = json.loads(told(folder, "history", "budget.db", "--format", "json").out)["charges"]
+    assert [Release.from_dict(each["result"]) for each in read] == made
+    assert read[1]["parameters"]["k"] == 10_000_000
+    assert told(folder, "show", "budget.db").code == 0
+    assert Ledger(folder / "budget.db").verify().entries == 7
+
+
 def test_export_has_all_of_it_after_it_was_verified(folder: Path, ledger: Ledger) -> None:
     released(folder, *CHARGED)
     assert told(folder, "export", "budget.db", "-o", "all.json").code == 0

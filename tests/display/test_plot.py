@@ -19,7 +19,9 @@ from matplotlib.patches import Rectangle
 
 from tests.display.sample_estimates import CERTAIN, ESTIMATED, LEANING, NEAR_TIES, measured
 from tests.display.sample_releases import EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
+from tests.display.sample_values import DIAGNOSES, EMPTY, ONE, REACHED, VALUED
 from topgap import Estimates, ParameterError, Release, ReleaseError, TopK
+from topgap.display.numbers import format_level
 from topgap.margins import leads
 
 WITH_GAPS = {name: release for name, release in SHOWN.items() if release.gaps is not None}
@@ -258,3 +260,64 @@ def test_names_of_estimates_are_made_to_fit() -> None:
     assert names == [text.get_text() for text in Release.plot(HOSTILE).get_yticklabels()]
     dollars = measured(Release(TopK(1, 1), None, [500], ["a $\\frac$ b"]), "1", [5])
     assert drawn(dollars.plot())
+
+
+def threshold_line(ax: Axes) -> list[float]:
+    """Where the dashed lines of a threshold are."""
+    return [float(np.asarray(line.get_xdata())[0]) for line in ax.lines
+            if line.get_label() == "threshold"]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["0.95", "0.5"])
+def test_points_and_error_bars_are_the_values_and_intervals(level: str) -> None:
+    ax = DIAGNOSES.plot(level=level)
+    found, hollow = points(ax)
+    assert found == {0: 97, 1: 57, 2: 54, 3: 45}
+    assert hollow == {3}
+    intervals = [(float(low), float(high)) for low, high in DIAGNOSES.intervals(level)]
+    assert error_bars(ax) == intervals
+    texts = {text.get_text() for legend in figure_of(ax).legends for text in legend.get_texts()}
+    assert f"{format_level(level)} interval" in texts
+    assert "value: the answer with its noise" in texts
+    assert "threshold" not in texts
+    assert ax.get_title() == "The 4 largest at ε = 1"
+    assert ax.get_xlabel() == "value"
+    assert [text.get_text() for text in ax.texts] == [
+        "97 ± 2.8",
+        "57 ± 2.8",
+        "54 ± 2.8",
+        "45 ± 2.8",
+    ]
+    assert threshold_line(ax) == []
+
+
+def test_a_threshold_is_a_line() -> None:
+    ax = REACHED.plot(Figure().subplots())
+    assert threshold_line(ax) == [50]
+    assert ax.get_title() == "3 items reached 50 at ε = 1"
+    assert ax.get_xlim()[0] < 50
+    assert ONE.plot().get_title() == "1 item reached 50 at ε = 1"
+
+
+def test_an_empty_list_is_an_empty_chart_that_says_so() -> None:
+    ax = EMPTY.plot()
+    assert ax.get_title() == "No item reached 50 at ε = 1"
+    assert drawn(ax).startswith(b"\x89PNG")
+    assert (points(ax)[0], [*ax.texts], [*ax.get_yticks()]) == ({}, [], [])
+    assert threshold_line(ax) == [50]
+
+
+@pytest.mark.parametrize("name", VALUED)
+def test_all_values_can_be_drawn(name: str) -> None:
+    ax = VALUED[name].plot()
+    if name != "a thousand":
+        assert drawn(ax).startswith(b"\x89PNG")
+    assert len(points(ax)[0]) == len(VALUED[name])
+    assert all(isfinite(each) for each in ax.get_xlim())
+
+
+def test_gigantic_values_keep_their_proportions() -> None:
+    ax = VALUED["gigantic"].plot()
+    assert points(ax)[0] == pytest.approx({0: 1.0, 1: 0.25})
+    assert ax.get_xlabel() == "value as a part of 4.000 × 10⁴⁰⁰"
+    assert threshold_line(VALUED["a gigantic threshold"].plot()) == [-1]

@@ -18,6 +18,7 @@ import pytest
 import topgap
 from tests.checking.secrets_held import secrets_held
 from tests.display.sample_releases import VISITS
+from tests.display.sample_values import EMPTY, REACHED
 from topgap import (
     Estimates,
     EstimatesError,
@@ -370,6 +371,9 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
         estimate(released(items=["flu", "cold", "ache"]), [1, 2, 3], variance=1)
         .to_json().replace('"flu"', "NaN")),
      ReleaseError, "can be written as JSON"),
+    (lambda: estimate(REACHED, [1, 2, 3], variance=1), EstimatesError,
+     "A release with Laplace noise has estimates of its own, release.values"),
+    (lambda: estimate(EMPTY, [], variance=1), EstimatesError, "A release with Laplace noise has"),
     (lambda: estimate(released(), "123", variance=1), EstimatesError, "as a list, not str"),
     (lambda: estimate(released(), {1, 2, 3}, variance=1), EstimatesError, "as a list, not set"),
     (lambda: estimate(released(), {0: 1, 1: 2}, variance=1), EstimatesError,

@@ -99,9 +99,7 @@ def test_parameters_that_lie_about_being_equal_are_told_apart() -> None:
 
     for epsilon in (1, 5):
         assert topgap.top_k([1, 2], 1, Same(epsilon)).epsilon == epsilon
-        assert (
-            mechanism._parameters(1, Same(epsilon), "1/10", 1, monotonic=False).epsilon == epsilon
-        )
+        assert mechanism._parameters(1, Same(epsilon), "1/10", 1, False).epsilon == epsilon
 
 
 @pytest.mark.parametrize("kind", [FewNames, SameNames])

@@ -190,8 +190,9 @@ class Watched:
 def watch_randomness(patch: pytest.MonkeyPatch, seen: Callable[[], None]) -> None:
     """Have `seen` called before any random bit is drawn, from whatever there is to draw from."""
 
-    def kernel(*given: Any) -> Watched:
-        return Watched(Kernel(*given), {"release", "candidates"}, seen)
+    def kernel(*given: Any, is_laplace: bool) -> Watched:
+        made = Kernel(*given, is_laplace=is_laplace)
+        return Watched(made, {"release", "candidates"}, seen)
 
     def laplace(*given: Any) -> Watched:
         return Watched(Laplace(*given), {"draw"}, seen)

@@ -58,11 +58,11 @@ def test_the_probability_is_that_of_the_exact_law() -> None:
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("one item too few", "size - parameters.k + 1, to", "size - parameters.k, to"),
-    Mutant("k is not left out", "size - parameters.k + 1, to", "size, to"),
+    Mutant("one item too few", "size - parameters.k + 1)", "size - parameters.k)"),
+    Mutant("k is not left out", "size - parameters.k + 1)", "size)"),
     Mutant("a term too many", "nt - j * t) / (j + 1)", "nt) / (j + 1)"),
     Mutant("the wrong factorial", "nt - j * t) / (j + 1)", "nt - j * t) / j"),
-    Mutant("for many items alone", "-log1p(-t) / t if t else 1.0", "1.0"),
+    Mutant("for many items alone", "-log1p(-t) / t if t < 1 else inf", "1.0"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_another_formula_is_found(mutant: Mutant) -> None:
     assert wrong_probabilities(mutated(margins, mutant)) != []

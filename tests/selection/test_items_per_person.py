@@ -15,7 +15,7 @@ import pytest
 
 import topgap
 from tests.checking.mutants import Mutant, mutated
-from tests.selection.sample_noisy_answers import FEW, NEAR, TREES, holds
+from tests.selection.sample_noisy_answers import FEW, TREES, holds
 from tests.selection.sample_selectors import FAR
 from topgap import (
     AnswersError,
@@ -181,6 +181,10 @@ def test_a_release_is_charged_its_epsilon_and_recorded_whole(tmp_path: Path) -> 
 
 BROKEN = [
     Mutant("noisy answers not shifted back", "[each + shift for each in noisy]", "noisy"),
+    Mutant("noisy answers not shifted back, in int64",
+           "values, next_one = noisy + shift, threshold", "values, next_one = noisy, threshold"),
+    Mutant("sums taken to fit that do not", "min(ends) < -(2**62) or max(ends) >= 2**62",
+           "False"),
     Mutant("the shift twice", "[each + shift for each in noisy]",
            "[each + 2 * shift for each in noisy]"),
     Mutant("the threshold not shifted with the answers",
@@ -193,16 +197,22 @@ BROKEN = [
 
 @pytest.mark.parametrize("mutant", BROKEN, ids=lambda mutant: mutant.name)
 def test_a_broken_shift_is_found(mutant: Mutant) -> None:
-    """Answers that the kernel takes shifted, in units and in steps."""
-    broken = mutated(mechanism, mutant)
+    """Answers that the kernel takes shifted, in units and in steps, and such as are far apart."""
+    given: list[tuple[Any, str]] = [
+        (np.array([2**64 - 1, 0, FAR], dtype=np.uint64), "1/10"),
+        ([2**64, 2**64 - FAR, 2**63], "1/10"),
+        ([Fraction(each) for each in (FAR**2 // 10, FAR**2 // 10 + FAR, 5 * FAR)], "1/10"),
+        (np.array([2**62, -(2**62) - 2**61, FAR - 2**63]), "1"),
+    ]
     found = False
-    for answers in (np.array([2**64 - 1, 0, FAR], dtype=np.uint64), [2**64, 2**64 - FAR, 2**63]):
+    for answers, resolution in given:
         plain = sorted((int(each) for each in answers), reverse=True)
-        for threshold in (None, plain[1] // 2):
-            parameters = TopK(2, 1, resolution="1/10", threshold=threshold, **FEW)
-            holds(select(parameters, answers), [*select(parameters, answers).items], plain[:2])
-            values = broken.select(parameters, answers).values
-            found |= len(values) != 2 or any(
-                abs(value - each) > NEAR for value, each in zip(values, plain, strict=False)
-            )
+        for threshold in (None, plain[1] - FAR // 2):
+            parameters = TopK(2, 1, resolution=resolution, threshold=threshold, **FEW)
+            items = [*select(parameters, answers).items]
+            holds(select(parameters, answers), items, plain[:2])
+            try:
+                holds(mutated(mechanism, mutant).select(parameters, answers), items, plain[:2])
+            except (AssertionError, OverflowError, ValueError):
+                found = True
     assert found

@@ -27,6 +27,8 @@ from topgap import (
 )
 from topgap._core import Kernel
 from topgap.law import Bounds, exp_minus
+from topgap.selection import mechanism
+from topgap.selection.candidate_pool import cut_noisy_answers
 
 # --- The law, as released
 
@@ -311,3 +313,27 @@ def test_a_defect_in_the_kernel_is_an_error_that_tells_nothing(
     with pytest.raises(ValueError, match="more answers than winners"):
         Kernel(2, 1, 2, 1, is_laplace=False).release(np.array([1, 2]), in_steps=False, threads=0)
     assert capfd.readouterr().err == ""
+
+
+FEW = TopK(3, 1, monotonic=True, items_per_person=1)
+FEW_ABOVE_4 = TopK(3, 1, monotonic=True, items_per_person=1, threshold=4)
+NOISY = [
+    [9, 7, 7, 2], [4, 4, 4, 4], [3, 2, 1, 0], [9, 3, -1, -5],
+    [2**61, 5, 4, -(2**61)], [2**63 - 1, 5, 4, -(2**63)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shift", [0, -3, 10**6, 2**61, 2**62, -(2**62) - 1, 2**64])
+@pytest.mark.parametrize(
+    ("parameters", "noisy"),
+    [*product([FEW, FEW_ABOVE_4], NOISY), (FEW_ABOVE_4, [9]), (FEW_ABOVE_4, [])],
+)
+def test_noisy_answers_are_cut_alike_in_int64_and_in_integers_of_any_size(
+    parameters: TopK, noisy: list[int], shift: int
+) -> None:
+    in_int64 = mechanism._cut_in_int64(parameters, np.array(noisy, dtype=np.int64).tobytes(), shift)
+    values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
+    fits = all(abs(each) < 2**60 for each in (*noisy, shift))
+    assert in_int64 is not None or not (fits and values)
+    if in_int64 is not None:
+        assert [np.frombuffer(each, dtype=np.int64).tolist() for each in in_int64] == [values, gaps]

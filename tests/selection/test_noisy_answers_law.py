@@ -243,6 +243,7 @@ PATHS: dict[str, Callable[[TopK, list[int]], Release]] = {
     "threads": lambda p, a: select(p, a, threads=2),
     "shifted": lambda p, a: select(p, np.array(a, dtype=np.uint64)),
     "floats": lambda p, a: select(p, np.array(a, dtype=np.float64)),
+    "fractions": lambda p, a: select(p, [*map(Fraction, a)]),
     "listed domain": lambda p, a: select(
         p, {i: answer for i, answer in enumerate(a) if answer}, domain=[*range(len(a))]
     ),
@@ -307,40 +308,56 @@ def test_too_little_or_too_much_noise_would_be_seen(epsilon: str, false_alarm: f
     assert misfits(noise_of(few(2, epsilon)), [*range(-5, 6)], noise_law, false_alarm) != []
 
 
+FLOOR = Mutant("a floor of the pool that is too high",
+               "self._floor: int | None = parameters.threshold_units",
+               "self._floor: int | None = (parameters.threshold_units or 0) + 1")  # fmt: skip
+SHIFTED, PLAIN, FRACTIONS = np.uint64, np.int64, Fraction
 BROKEN_DRAWS = [
-    (mechanism, Mutant("the threshold not shifted with the answers",
-                       "None if units is None else units - _shift_in_steps(parameters, array)",
-                       "units"), "shifted"),
-    (mechanism, Mutant("noisy answers not shifted back", "[each + shift for each in noisy]",
-                       "noisy"), "shifted"),
-    (candidate_pool, Mutant("a floor of the pool that is too high",
-                            "self._floor: int | None = parameters.threshold_units",
-                            "self._floor: int | None = (parameters.threshold_units or 0) + 1"),
-     "selector"),
+    (SHIFTED, Mutant("the threshold not shifted with the answers",
+                     "None if units is None else units - _shift_in_steps(parameters, array)",
+                     "units")),
+    (SHIFTED, Mutant("noisy answers not shifted back", "[each + shift for each in noisy]",
+                     "noisy")),
+    (FRACTIONS, Mutant("noisy answers not shifted back, in int64",
+                       "values, next_one = noisy + shift, threshold",
+                       "values, next_one = noisy + 0 * shift, threshold")),
+    (PLAIN, Mutant("the next noisy answer for a winner", "if len(values) > parameters.k:",
+                   "if len(values) > parameters.k + 1:")),
+    (PLAIN, Mutant("gaps to the threshold, though another is above it",
+                   "values, next_one = values[:-1], values[-1]", "values = values[:-1]")),
+    (PLAIN, Mutant("gaps that borrow one, as of exponential noise",
+                   "gaps[:-1] -= values[1:]",
+                   "gaps[:-1] -= values[1:] + (gaps[:-1] > values[1:])")),
+    (PLAIN, Mutant("the last gap left out", "gaps[-1] -= next_one", "gaps[-1] -= gaps[-1]")),
 ]  # fmt: skip
 
 
 @pytest.mark.statistical(false_alarm=1e-10)
 @pytest.mark.parametrize("mutant", BROKEN_DRAWS, ids=lambda mutant: mutant[1].name)
-def test_broken_draws_are_found(mutant: tuple[Any, Mutant, str], false_alarm: float) -> None:
-    module, defect, path = mutant
+def test_broken_draws_are_found(mutant: tuple[Any, Mutant], false_alarm: float) -> None:
+    """With a list of two that a threshold may cut."""
+    kind, defect = mutant
+    broken = mutated(mechanism, defect)
+    answers, parameters = [4, 2, 1, 2], few(2, 1, threshold=2)
+    given = [*map(Fraction, answers)] if kind is Fraction else np.array(answers, dtype=kind)
+
+    def run() -> Release:
+        release: Release = broken.select(parameters, given)
+        return release
+
+    assert misfitting(run, answers, parameters, false_alarm) != []
+
+
+@pytest.mark.statistical(false_alarm=1e-10)
+def test_a_broken_floor_is_found(false_alarm: float) -> None:
+    made = selector_on(FLOOR)
     answers, parameters = EVERYDAY["a threshold"]
-    if module is mechanism:
-        broken = mutated(mechanism, defect)
+    parts = (tuple(answers[:2]), tuple(answers[2:]))
 
-        def run() -> Release:
-            release: Release = broken.select(parameters, np.array(answers, dtype=np.uint64))
-            return release
-    else:
-        made = selector_on(defect)
+    def run() -> Release:
+        release: Release = merged_as_a_tree(lambda: made.Selector(parameters), parts).release()
+        return release
 
-        def run() -> Release:
-            release: Release = merged_as_a_tree(
-                lambda: made.Selector(parameters), (tuple(answers[:2]), tuple(answers[2:]))
-            ).release()
-            return release
-
-    assert path in PATHS
     assert misfitting(run, answers, parameters, false_alarm) != []
 
 

@@ -46,15 +46,17 @@ def audit(
     Without a function, topgap itself is audited in all its forms, together with mechanisms that are
     broken on purpose and must all be found.
 
-    An audit checks two things. *The law*: the frequencies of winners and of ranges of gaps, against
-    their exact probabilities. *Privacy*: how well an event, chosen on other releases, distinguishes
-    two neighbouring data sets; Clopper–Pearson bounds turn its frequencies into a lower bound of ε.
-    A function with another law may still be private, so the two results are separate.
+    An audit checks two things. *The law*: the frequencies of winners, of ranges of gaps and, with
+    Laplace noise, of ranges of noisy values, against their exact probabilities. *Privacy*: how well
+    an event, chosen on other releases, distinguishes two neighbouring data sets; Clopper–Pearson
+    bounds turn its frequencies into a lower bound of ε. A function with another law may still be
+    private, so the two results are separate.
 
     Args:
         function: Called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
-            `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction, float or Decimal, or
-            k indices if `gaps` is False. All bounds assume that its calls are independent.
+            `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction, float or Decimal, k
+            triples (index, gap, noisy value) where the parameters ask for Laplace noise, or k
+            indices if `gaps` is False. All bounds assume that its calls are independent.
         cases: The pairs of neighbours to audit on. Default: a grid of small ones.
         releases: The approximate number of releases of the function. Without a function: of our own
             mechanisms together, each of which makes at least 6,000; each broken one makes 20,000.

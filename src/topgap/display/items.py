@@ -47,6 +47,8 @@ def split_items(items: Sequence[Any]) -> dict[str, list[Any]]:
     """
     rows: list[tuple[Any, ...]] = [(item,) for item in items]
     names = ["item"]
+    if not rows:
+        return {"item": []}
     if all(type(item) is tuple for item in items):
         try:
             members = [(*_flatten(item),) for item in items]

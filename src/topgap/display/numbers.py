@@ -78,6 +78,18 @@ def format_aligned(number: Fraction, resolution: Fraction) -> str:
     return text if len(text) <= _LONGEST_IN_COLUMN else f"≈ {format_about(number)}"
 
 
+def format_signed(number: Fraction, resolution: Fraction) -> str:
+    """Return `format_aligned` of a number of either sign, with a minus sign.
+
+    >>> [format_signed(Fraction(each), Fraction(1, 10)) for each in (-7, -(10**400))]
+    ['−7.0', '≈ −1.000 × 10⁴⁰⁰']
+    """
+    text = format_aligned(abs(number), resolution)
+    if number >= 0:
+        return text
+    return text.replace("≈ ", "≈ −") if text.startswith("≈") else f"−{text}"
+
+
 def format_estimate(number: float, spread: float) -> str:
     """Return a number with an error of about `spread`, to its significant digits.
 
@@ -172,7 +184,7 @@ def place_intervals(
     """
     floats = [*estimates, *(end for interval in intervals for end in interval)]
     known = [*measurements, *(Fraction(each) for each in floats if abs(each) < inf)]
-    start, end = min(Fraction(0), *known), max(Fraction(0), *known)
+    start, end = min([Fraction(0), *known]), max([Fraction(0), *known])
     if start == end:
         end += 1
     found = []

@@ -1,4 +1,4 @@
-"""Matplotlib charts for notebooks and papers: the leads and gaps of a release, and estimates."""
+"""Matplotlib charts for notebooks and papers: gaps or values of a release, and estimates."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -37,6 +37,17 @@ _NEAR_A_TIE: dict[str, Any] = {
     **_POINT,
     "markerfacecolor": "white",
     "label": "estimate that may lean",
+}
+_VALUE: dict[str, Any] = {**_POINT, "label": "value: the answer with its noise"}
+_NEAR_THE_END: dict[str, Any] = {
+    **_NEAR_A_TIE,
+    "label": "value biased upward, because noise helped to name the item",
+}
+_THRESHOLD: dict[str, Any] = {
+    "color": "#1d2730",
+    "linestyle": (0, (4, 3)),
+    "linewidth": 1.2,
+    "label": "threshold",
 }
 _LONGEST_NAME = 40
 _MOST_LABELS = 100
@@ -139,31 +150,97 @@ def plot_estimates(
     'The largest, at ε = 1'
     """
     chart = _Chart(items, ax, domain_from_data=domain_from_data)
-    ax = chart.ax
+    _draw_intervals(chart, scale, labels, near_ties, level, (_POINT, _NEAR_A_TIE), "estimate")
     k = len(items)
-    full = max(scale.end, -scale.start)
+    chart.entitle(f"The {f'{k} ' * (k > 1)}largest, {cost}")
+    chart.finish()
+    return chart.ax
+
+
+def plot_values(
+    items: Sequence[Any],
+    scale: ChartScale,
+    labels: Sequence[str],
+    near_the_end: Sequence[bool],
+    ax: "Axes | None" = None,
+    *,
+    level: str,
+    title: str,
+    threshold: Fraction | None = None,
+    domain_from_data: bool = False,
+) -> "Axes":
+    """Draw a point per winner, its value, and an error bar, its interval.
+
+    The point is hollow where noise may have decided that the item is named. A threshold is a dashed
+    line. Without any winner the axes are empty but for that.
+
+    Args:
+        items: The winners' names, from the largest down; there may be none.
+        scale: Where their values and intervals lie.
+        labels: What is written beside each.
+        near_the_end: For which noise may have decided that they are named.
+        ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
+        level: That of the intervals, such as "95%".
+        title: The title.
+        threshold: The threshold, if there is one.
+        domain_from_data: Whether the title says that the list of items is not protected.
+
+    Returns:
+        The axes. Nothing is shown or saved.
+
+    Raises:
+        MissingExtraError: Matplotlib is not installed.
+
+    >>> from matplotlib.figure import Figure
+    >>> from topgap.display.numbers import place_intervals
+    >>> scale, axes, t = place_intervals([], [], []), Figure().subplots(), Fraction(5)
+    >>> _ = plot_values([], scale, [], [], axes, level="95%", title="No item", threshold=t)
+    >>> axes.get_title(), axes.get_lines()[0].get_xdata()
+    ('No item', [5.0, 5.0])
+    """
+    chart = _Chart(items, ax, domain_from_data=domain_from_data)
+    styles = (_VALUE, _NEAR_THE_END)
+    _draw_intervals(chart, scale, labels, near_the_end, level, styles, "value", threshold)
+    chart.entitle(title)
+    chart.finish()
+    return chart.ax
+
+
+def _draw_intervals(
+    chart: "_Chart",
+    scale: ChartScale,
+    labels: Sequence[str],
+    are_hollow: Sequence[bool],
+    level: str,
+    styles: tuple[dict[str, Any], dict[str, Any]],
+    name: str,
+    threshold: Fraction | None = None,
+) -> None:
+    """Draw points with error bars, and the threshold; points in one of two styles."""
+    ax, k = chart.ax, len(labels)
+    full = max(scale.end, -scale.start, abs(threshold or Fraction(0)))
     unit = Fraction(1) if full < _LARGEST else full
-    lows, points, highs = (
-        [float(each / unit) for each in column] for column in zip(*scale.spans, strict=True)
-    )
-    # From the low end on, for a point need not lie within the interval if its level is low.
-    lengths = [high - low for low, high in zip(lows, highs, strict=True)]
-    bars = {**_INTERVAL, "label": f"{level} interval"}
-    ax.errorbar(lows, range(k), xerr=([0.0] * k, lengths), **bars)
-    for kind, hollow in ((_POINT, False), (_NEAR_A_TIE, True)):
-        ranks = [rank for rank in range(k) if near_ties[rank] == hollow]
+    spans = [tuple(float(each / unit) for each in span) for span in scale.spans]
+    lows, points, highs = ([span[part] for span in spans] for part in range(3))
+    if k:
+        # From the low end on, for a point need not lie within the interval if its level is low.
+        lengths = [high - low for low, high in zip(lows, highs, strict=True)]
+        bars = {**_INTERVAL, "label": f"{level} interval"}
+        ax.errorbar(lows, range(k), xerr=([0.0] * k, lengths), **bars)
+    for style, hollow in zip(styles, (False, True), strict=True):
+        ranks = [rank for rank in range(k) if are_hollow[rank] == hollow]
         if ranks:
-            ax.plot([points[rank] for rank in ranks], ranks, **kind)
+            ax.plot([points[rank] for rank in ranks], ranks, **style)
+    cut = [] if threshold is None else [float(threshold / unit)]
+    for x in cut:
+        ax.axvline(x, **_THRESHOLD)
 
     for rank in chart.labelled:
         chart.annotate(labels[rank], max(points[rank], highs[rank]), rank)
-    first, last = min(lows + points), max(highs + points)
+    first, last = min(lows + points + cut), max(highs + points + cut)
     width = last - first or abs(last) or 1
     ax.set_xlim(first - width / 20, last + width / 4)
-    ax.set_xlabel("estimate" if unit == 1 else f"estimate as a part of {format_about(full)}")
-    chart.entitle(f"The {f'{k} ' * (k > 1)}largest, {cost}")
-    chart.finish()
-    return ax
+    ax.set_xlabel(name if unit == 1 else f"{name} as a part of {format_about(full)}")
 
 
 class _Chart:
@@ -176,7 +253,7 @@ class _Chart:
             raise MissingExtraError("plot needs matplotlib: pip install matplotlib.") from None
         self._k = len(items)
         self._domain_from_data = domain_from_data
-        self.labelled = range(0, self._k, ceil(self._k / _MOST_LABELS))
+        self.labelled = range(0, self._k, max(1, ceil(self._k / _MOST_LABELS)))
         self._names = [_make_label(items[rank], drawable) for rank in self.labelled]
         self._own = ax is None
         self.ax = _new_axes(self._k) if ax is None else ax
@@ -199,7 +276,7 @@ class _Chart:
     def finish(self) -> None:
         """Name the rows, and put the legend where it hides nothing."""
         self.ax.set_yticks(self.labelled, self._names, parse_math=False)
-        self.ax.set_ylim(self._k - 0.5, -0.5)
+        self.ax.set_ylim(max(1, self._k) - 0.5, -0.5)
         self.ax.spines[["top", "right"]].set_visible(False)
         if self._own:
             self.ax.figure.legend(loc="outside lower center")

@@ -38,7 +38,8 @@ def estimate(
         The estimates, their standard errors and intervals.
 
     Raises:
-        EstimatesError: The release has no gaps, or there is not one finite number per winner.
+        EstimatesError: The release has no gaps, or there is not one finite number per winner; or it
+            has Laplace noise, and so values of its own.
         ParameterError, ParameterTypeError: A variance is no number greater than 0, or the noise is
             of no such family.
 

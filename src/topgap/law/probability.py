@@ -1,7 +1,8 @@
-"""The exact probability of an output, straight from the definition with real-valued noise.
+"""The exact probability of an output with exponential noise, straight from the definition.
 
-No sampler, no memoryless property and no rounding of values is used here: the probability is the
-integral of the densities, solved in closed form, so that it can judge any implementation.
+No sampler, no memoryless property and no rounding of values is used here: noise is real, and the
+probability is the integral of the densities, solved in closed form, so that it can judge any
+implementation.
 
 **Derivation.** Count in steps of the resolution: integer answers a_i, noise Exponential with e^−ρ
 per step, x = e^−ρ. Let the winners j_1, …, j_k come down to a runner-up at the real height y, and
@@ -28,15 +29,17 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 
-from topgap.errors import AnswersError, ParameterError, ParameterTypeError
+from topgap.errors import ParameterError
 from topgap.law.exponential import Bounds, exp_minus
+from topgap.law.outcome import (
+    MOST_STEPS,
+    read_pairs,
+    require_list,
+    require_noise,
+    split_answers,
+)
 from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X, power_of_x
-from topgap.numbers.parse import is_whole
 from topgap.parameters import TopK
-from topgap.selection.answers import in_steps
-
-MOST_STEPS = 1_000
-"""How many steps of the resolution answers may lie apart, and how many a gap may have."""
 
 
 def gap_top_k(
@@ -61,7 +64,7 @@ def gap_top_k(
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used, or spread too far for this.
         ParameterError, ParameterTypeError: `outcome` is not k pairs with different indices of
-            answers, or `bits` is no integer of at least 1.
+            answers, `bits` is no integer of at least 1, or the parameters ask for other noise.
 
     >>> bounds = gap_top_k([4, 4], TopK(k=1, epsilon=2, resolution=1), [(0, Fraction(0))])
     >>> float(bounds.low) == float(bounds.high)   # half of 1 − 1/e
@@ -69,8 +72,9 @@ def gap_top_k(
     >>> round(float(bounds.low), 6)
     0.31606
     """
-    indices, gaps = _read_pairs(outcome)
-    winners, losers = _split(answers, parameters, indices)
+    require_noise(parameters, "exponential")
+    indices, gaps = read_pairs(outcome, "gap")
+    winners, losers = split_answers(answers, parameters, indices)
     gaps_in_steps = [gap / parameters.resolution for gap in gaps]
     if any(gap < 0 or gap.denominator != 1 for gap in gaps_in_steps):
         return Bounds(Fraction(0), Fraction(0))
@@ -102,8 +106,9 @@ def top_k(answers: object, parameters: TopK, outcome: Sequence[int], *, bits: in
     >>> float(top_k([7, 7, 7], TopK(k=2, epsilon=1), [2, 0]).low)   # one of six orders
     0.16666666666666666
     """
-    _require_list(outcome)
-    winners, losers = _split(answers, parameters, outcome)
+    require_noise(parameters, "exponential")
+    require_list(outcome)
+    winners, losers = split_answers(answers, parameters, outcome)
     top = max(winners + losers)
 
     @cache
@@ -120,42 +125,6 @@ def top_k(answers: object, parameters: TopK, outcome: Sequence[int], *, bits: in
         above(parameters.k, m)  # from the top down, so that no recursion runs deep
     probability = _over_runner_up(lambda m: above(parameters.k, m), winners, losers)
     return _bounds(probability, parameters.rate, bits)
-
-
-def _read_pairs(outcome: Sequence[tuple[int, Fraction | int]]) -> tuple[list[int], list[Fraction]]:
-    _require_list(outcome)
-    try:
-        indices, gaps = [index for index, _ in outcome], [gap for _, gap in outcome]
-    except (TypeError, ValueError):
-        raise ParameterTypeError("The outcome must be a list of pairs (index, gap).") from None
-    if not all(is_whole(gap) or isinstance(gap, Fraction) for gap in gaps):
-        raise ParameterTypeError("Each gap of the outcome must be a Fraction or an int.")
-    return indices, [Fraction(gap) for gap in gaps]
-
-
-def _require_list(outcome: object) -> None:
-    if not isinstance(outcome, list | tuple):
-        raise ParameterTypeError("The outcome must be a list or a tuple, from the largest down.")
-
-
-def _split(
-    answers: object, parameters: TopK, indices: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """The winners' answers in the order of the outcome, and those of all others, in steps."""
-    steps = in_steps(answers, parameters)
-    if max(steps) - min(steps) > MOST_STEPS:
-        raise AnswersError(
-            f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
-            "apart; take answers that lie closer together or a coarser resolution."
-        )
-    if not all(is_whole(index) for index in indices):
-        raise ParameterTypeError("The outcome must name items by their index, an int.")
-    if len(indices) != parameters.k or len(set(indices)) != parameters.k:
-        raise ParameterError(f"The outcome must name k = {parameters.k} different items.")
-    if not set(indices) <= set(range(len(steps))):
-        raise ParameterError("The outcome names an item that has no answer.")
-    losers = [steps[i] for i in range(len(steps)) if i not in indices]
-    return [steps[i] for i in indices], losers
 
 
 def _density(answer: int, m: int) -> Polynomial:

@@ -11,6 +11,7 @@ from topgap.parameters import TopK
 
 _DIGITS = 60
 _DOUBT = Decimal(10) ** -40  # far more than what rounding can do in so many digits
+_SMALLEST_RATE = Fraction(1, 10**18)  # below which √(2t)/(1 − t) is √2/rate, to the last bit
 _LARGEST_RATE = 10**6  # beyond which noise is 0 but for a probability that no number holds
 
 
@@ -22,6 +23,8 @@ def standard_error(parameters: TopK) -> float:
     2.7992
     """
     with localcontext(Context(prec=_DIGITS)):
+        if parameters.rate < _SMALLEST_RATE:
+            return float(Decimal(2).sqrt() * _to_decimal(parameters.scale))
         t = (-_rate(parameters)).exp()
         return float((2 * t).sqrt() / (1 - t) * _to_decimal(parameters.resolution))
 

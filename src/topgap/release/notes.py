@@ -1,10 +1,21 @@
-"""What is said below a release: its parameters, its domain, and what is not protected."""
+"""What is said below a release: its threshold, parameters, noise, domain, and what to beware of."""
 
-from topgap.display.numbers import format_roughly
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import groupby
+
+from topgap.display.numbers import format_about, format_level, format_roughly
 from topgap.display.text import to_line
 from topgap.domains import DomainDescription
-from topgap.margins import count_to_stand_out
-from topgap.parameters import TopK
+from topgap.margins import (
+    count_to_stand_out,
+    expected_above_threshold,
+    is_uncertain,
+    near_the_end,
+)
+from topgap.numbers.format import format_exact
+from topgap.numbers.parse import LEVEL, Number
+from topgap.parameters import MOST_WINNERS, TopK
 
 NOT_PROTECTED = (
     "Not protected: the list of items was taken from the data, so that an item is named here "
@@ -12,24 +23,184 @@ NOT_PROTECTED = (
 )
 """What is said of a release whose list of items was taken from the data."""
 
+_LONGEST = 30  # digits of a number within a sentence
+_MOST_RANGES = 8  # of ranks within a sentence
 
-def format_note(parameters: TopK, cost: str, domain: DomainDescription | None) -> str:
+
+def format_note(
+    parameters: TopK, cost: str, domain: DomainDescription | None, *, has_values: bool = False
+) -> str:
     """Return the lines below a table.
 
     Args:
         parameters: The parameters of the release.
         cost: What it has cost in ε, if not only the release; otherwise empty.
         domain: Which items took part, if that is known.
+        has_values: Whether the table has the noisy answers.
 
     >>> format_note(TopK(k=1, epsilon=1), "", None)
     'ε = 1, resolution 1/10, sensitivity 1'
     """
     note = f"{cost or f'ε = {parameters.epsilon}'}, resolution {parameters.resolution}, "
     note += f"sensitivity {parameters.sensitivity}" + ", monotonic" * parameters.monotonic
-    if domain is None:
-        return note
-    named = f"domain: {format_domain(domain)}"
-    return "\n".join([note, named, *explain_domain(domain, parameters)])
+    notes = [note, *explain_noise(parameters, has_values=has_values)]
+    if domain is not None:
+        notes += [f"domain: {format_domain(domain)}", *explain_domain(domain, parameters)]
+    return "\n".join(notes)
+
+
+def explain_threshold(parameters: TopK, winners: int) -> list[str]:
+    """Return the sentence about how many items reached the threshold; none if there is none.
+
+    >>> few = TopK(k=9, epsilon=1, items_per_person=2, monotonic=True, threshold=500)
+    >>> for winners in (0, 7, 9):
+    ...     print(*explain_threshold(few, winners))
+    Cut at 500: no item reached it.
+    Cut at 500: 7 items reached it. The last gap is the lead over 500.
+    Cut at 500: 9 items reached it, as many as are named at most. The last gap is the lead over \
+the next item, or over 500 if that is larger.
+    """
+    if parameters.threshold is None:
+        return []
+    threshold = format_threshold(parameters)
+    if winners == 0:
+        return [f"Cut at {threshold}: no item reached it."]
+    reached = "1 item reached it" if winners == 1 else f"{winners:,} items reached it"
+    most = ", as many as are named at most" * (winners == parameters.k)
+    return [f"Cut at {threshold}: {reached}{most}. {explain_last_gap(parameters, winners)}"]
+
+
+def explain_last_gap(parameters: TopK, winners: int) -> str:
+    """Return the sentence about the last gap of a release with a threshold."""
+    threshold = format_threshold(parameters)
+    if winners < parameters.k:
+        return f"The last gap is the lead over {threshold}."
+    return f"The last gap is the lead over the next item, or over {threshold} if that is larger."
+
+
+def format_threshold(parameters: TopK) -> str:
+    """Return the threshold exactly, or rounded if it is very long.
+
+    >>> format_threshold(TopK(k=9, epsilon=1, items_per_person=2, threshold=500))
+    '500'
+    """
+    return _shorten(parameters.threshold or Fraction(0))
+
+
+def explain_noise(parameters: TopK, *, has_values: bool) -> list[str]:
+    """Return the sentence about Laplace noise; none for exponential noise.
+
+    >>> few = TopK(k=9, epsilon=1, items_per_person=2, monotonic=True)
+    >>> explain_noise(few, has_values=True)
+    ['Laplace noise of scale 2 on every answer, for at most 2 items per person; a value is an \
+answer with its noise.']
+    """
+    if parameters.noise != "laplace":
+        return []
+    values = "; a value is an answer with its noise" * has_values
+    return [
+        f"Laplace noise of scale {_shorten(parameters.scale)} on every answer, for at most "
+        f"{format_items_per_person(parameters)}{values}."
+    ]
+
+
+def format_items_per_person(parameters: TopK) -> str:
+    """Return the bound on the items of one person in words.
+
+    >>> format_items_per_person(TopK(k=9, epsilon=1, items_per_person=1))
+    '1 item per person'
+    """
+    bound = parameters.items_per_person or 0
+    return "1 item per person" if bound == 1 else f"{bound:,} items per person"
+
+
+def explain_bias(gaps: Sequence[Fraction], parameters: TopK, level: "Number" = LEVEL) -> list[str]:
+    """Return the sentences about values that are biased, because noise helped to rank their items.
+
+    Args:
+        gaps: The gaps of a release with values.
+        parameters: Its parameters.
+        level: That of the intervals.
+
+    >>> few = TopK(k=4, epsilon=1, items_per_person=2, monotonic=True)   # 9 is called certain
+    >>> for sentence in explain_bias([Fraction(each) for each in (40, 3, 9, 5)], few):
+    ...     print(sentence)
+    Ranks 2 and 3: order uncertain. Noise helped to decide it, so the value ahead is biased upward \
+and the value behind downward.
+    Rank 4: place on the list uncertain. Noise helped to name the item, so its value is biased \
+upward, and its interval covers less often than 95%.
+    """
+    at_end = near_the_end(gaps, parameters)
+    # Pairs that are both near the end are among those of the second sentence.
+    ties = [
+        is_uncertain(gap, parameters) and not late
+        for gap, late in zip(gaps[:-1], at_end, strict=False)
+    ]
+    sentences = []
+    if any(ties):
+        ahead = "value ahead is biased upward and the value"
+        if sum(ties) > 1:
+            ahead = "values ahead are biased upward and the values"
+        sentences.append(
+            f"{_format_ranks(_find_runs(ties, 1))}: order uncertain. Noise helped to decide it, so "
+            f"the {ahead} behind downward."
+        )
+    if any(at_end):
+        words = "place", "item", "its value is biased upward", "its interval covers"
+        if sum(at_end) > 1:
+            words = (
+                "places", "items", "their values are biased upward on average",
+                "their intervals cover",
+            )  # fmt: skip
+        places, items, biased, cover = words
+        sentences.append(
+            f"{_format_ranks(_find_runs(at_end, 0))}: {places} on the list uncertain. Noise helped "
+            f"to name the {items}, so {biased}, and {cover} less often than {format_level(level)}."
+        )
+    return sentences
+
+
+def _find_runs(flags: Sequence[bool], more: int) -> list[tuple[int, int]]:
+    """Return the first and the last rank of each run of flags, and of so many ranks after it.
+
+    >>> _find_runs([True, False, True, True], 1)
+    [(1, 2), (3, 5)]
+    """
+    runs, rank = [], 1
+    for flag, run in groupby(flags):
+        after = rank + len([*run])
+        if flag:
+            runs.append((rank, after - 1 + more))
+        rank = after
+    return runs
+
+
+def _format_ranks(runs: Sequence[tuple[int, int]]) -> str:
+    """Return runs of ranks in words.
+
+    >>> for runs in ([(3, 3)], [(3, 4)], [(3, 7)], [(1, 2), (5, 8), (9, 10)]):
+    ...     print(_format_ranks(runs))
+    Rank 3
+    Ranks 3 and 4
+    Ranks 3 to 7
+    Ranks 1–2, 5–8 and 9–10
+    """
+    if len(runs) == 1:
+        ((first, last),) = runs
+        if first == last:
+            return f"Rank {first:,}"
+        return f"Ranks {first:,} {'to' if last > first + 1 else 'and'} {last:,}"
+    shown = [f"{first:,}–{last:,}" for first, last in runs]
+    last_one = shown[-1] if len(shown) <= _MOST_RANGES else "others"
+    return f"Ranks {', '.join(shown[:_MOST_RANGES][: len(shown) - 1])} and {last_one}"
+
+
+def _shorten(number: Fraction) -> str:
+    """Return an exact number, or about what it is if that is long."""
+    exact = format_exact(number)
+    if len(exact) <= _LONGEST:
+        return exact
+    return f"about {'−' * (number < 0)}{format_about(abs(number))}"
 
 
 def format_domain(domain: DomainDescription) -> str:
@@ -50,8 +221,39 @@ def explain_domain(domain: DomainDescription, parameters: TopK) -> list[str]:
     """
     if domain.is_listed:
         return []
+    if parameters.threshold is not None:
+        return [_explain_reaching(domain, parameters)]
     count = format_roughly(count_to_stand_out(parameters, domain.size))
     return [
         f"An item named here need not occur in the data; one needs a count of about {count} to "
         f"stand out."
     ]
+
+
+def _explain_reaching(domain: DomainDescription, parameters: TopK) -> str:
+    """The same for a threshold, which may be so high that nothing without people reaches it."""
+    return (
+        f"An item named here need not occur in the data; of the items that do not, noise alone "
+        f"lifts {format_expected(parameters, domain.size)} to the threshold."
+    )
+
+
+def format_expected(parameters: TopK, size: int) -> str:
+    """Return how many items of a domain reach the threshold by noise alone, in words.
+
+    >>> few = TopK(k=None, epsilon=1, items_per_person=2, monotonic=True, threshold=50)
+    >>> [format_expected(few, size) for size in (10**12, 10**6)]
+    ['about 8.6', 'less than 0.001']
+    """
+    expected = expected_above_threshold(parameters, size)
+    return f"about {format_roughly(Fraction(expected))}" if expected >= 0.001 else "less than 0.001"
+
+
+def format_most_named(parameters: TopK) -> str:
+    """Return k as it is shown beside a threshold, where it may be no choice of the user's.
+
+    >>> format_most_named(TopK(k=None, epsilon=1, items_per_person=2, threshold=500))
+    'all, or 10,000,000'
+    """
+    most = f"{parameters.k:,}"
+    return f"all, or {most}" if parameters.k == MOST_WINNERS else most

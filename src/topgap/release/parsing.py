@@ -56,7 +56,7 @@ def parse_release(read: dict[str, Any]) -> Parts:
             _pop_column(winners, name) for name in ("item", "index", "gap", "value")
         )
         if not winners:  # as a threshold can leave it
-            items, gaps, values = [], [], []
+            items, gaps, values = [], [], [] if parameters.noise == "laplace" else None
         items = None if items is None else [*map(_to_tuple, items)]
         units, value_units = (
             None if column is None else [_read_units(each, parameters) for each in column]

@@ -5,21 +5,37 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from topgap.display import dataframes
 from topgap.display.items import format_item, split_items
-from topgap.display.plot import plot_gaps
+from topgap.display.numbers import (
+    ChartScale,
+    format_estimate,
+    format_level,
+    format_signed,
+    place_intervals,
+)
+from topgap.display.plot import plot_gaps, plot_values
 from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
-from topgap.numbers.format import format_exact
+from topgap.margins import near_the_end
+from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
 from topgap.numbers.parse import LEVEL, Number, is_whole, read_flag, read_level, read_whole
 from topgap.parameters import TopK
 from topgap.release.laplace_error import find_quantile, standard_error
-from topgap.release.notes import NOT_PROTECTED, format_domain, format_note
+from topgap.release.notes import (
+    NOT_PROTECTED,
+    explain_bias,
+    explain_threshold,
+    format_domain,
+    format_note,
+    format_threshold,
+)
 from topgap.release.parsing import FORMAT, has_json, parse_json, parse_release, require
 
 if TYPE_CHECKING:
@@ -64,6 +80,16 @@ class Release:
        1  flu                   12.5
        2  cold                   0.3
     ε = 1, resolution 1/10, sensitivity 1
+    >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True, threshold=20)
+    >>> print(Release(few, None, [19, 16], ["flu", "cold"], value_units=[55, 36]))
+    rank  item  ahead of the next by  value    ±  95% from  to
+       1  flu                     19     55  1.4        52  58
+       2  cold                    16     36  1.4        33  39
+    Cut at 20: 2 items reached it, as many as are named at most. The last gap is the lead over the \
+next item, or over 20 if that is larger.
+    ε = 1, resolution 1, sensitivity 1, monotonic
+    Laplace noise of scale 1 on every answer, for at most 1 item per person; a value is an answer \
+with its noise.
     """
 
     __slots__ = (
@@ -311,7 +337,7 @@ class Release:
         below, above = tail, tail
         if read_flag(simultaneous, "simultaneous"):
             below /= self._read_size(size)
-            above /= len(self)
+            above /= max(1, len(self))
         down, up = (find_quantile(self._parameters, each) for each in (below, above))
         return tuple((value - down, value + up) for value in values)
 
@@ -325,7 +351,7 @@ class Release:
 
     def _read_size(self, size: int | None) -> int:
         if size is not None:
-            return read_whole(size, "size", least=len(self))
+            return read_whole(size, "size", least=max(1, len(self)))
         if self._domain is None:
             raise ParameterError(
                 "Simultaneous intervals need size=, the number of items that took part."
@@ -422,69 +448,140 @@ class Release:
         """
         return cls(**parse_json(text)._asdict())
 
-    def to_pandas(self) -> "pd.DataFrame":
+    def to_pandas(self, level: "Number" = LEVEL) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
 
         The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
-        nearest, and `gap_units`, the exact multiple of the resolution. If the items are tuples,
-        there is a column for each member, `item_1`, `item_2` and so on, in place of `item`. What a
-        reader has to know of the domain stands in every row: `domain` describes it, unless it is a
-        written list, and `domain_from_data` is True if the list was taken from the data.
+        nearest, and `gap_units`, the exact multiple of the resolution. With Laplace noise there are
+        `value` and `value_units` likewise, `standard_error`, and `low` and `high`, the ends of each
+        winner's own interval. If the items are tuples, there is a column for each member, `item_1`,
+        `item_2` and so on, in place of `item`. What a reader has to know of the domain stands in
+        every row: `domain` describes it, unless it is a written list, and `domain_from_data` is
+        True if the list was taken from the data. If no item reached a threshold, the columns are
+        there, with `item` for items of any kind, and there is no row.
+
+        Args:
+            level: That of the intervals.
 
         Raises:
-            ReleaseError: The items, or an enormous gap, fit no column.
+            ReleaseError: The items, or an enormous gap or value, fit no column.
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
             MissingExtraError: pandas is not installed.
 
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_pandas()
           item   gap  gap_units
         0  flu  12.5        125
+        >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
+        >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])
+        >>> release.to_pandas()[["item", "value", "low", "high"]]
+           item  value   low  high
+        0   flu   25.0  22.0  28.0
+        1  cold   22.0  19.0  25.0
         """
-        return dataframes.to_pandas(self.columns())
+        return dataframes.to_pandas(self.columns(level))
 
-    def to_polars(self) -> "pl.DataFrame":
+    def to_polars(self, level: "Number" = LEVEL) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors.
 
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_polars().rows()
         [('flu', 12.5, 125)]
         """
-        return dataframes.to_polars(self.columns())
+        return dataframes.to_polars(self.columns(level))
 
-    def to_arrow(self) -> "pa.Table":
+    def to_arrow(self, level: "Number" = LEVEL) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors.
 
         >>> Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]).to_arrow().to_pylist()
         [{'item': 'flu', 'gap': 12.5, 'gap_units': 125}]
         """
-        return dataframes.to_arrow(self.columns())
+        return dataframes.to_arrow(self.columns(level))
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a bar per winner: its lead over the first item not named, and its gap.
+
+        With Laplace noise it has a point per winner, its value, and an error bar, its interval. The
+        point is hollow where noise may have decided that the item is named: values lean upward
+        there. A threshold is a dashed line; if no item reached it, the chart is empty and says so.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
+            level: That of the intervals, if there are values.
 
         Raises:
             ReleaseError: The release has no gaps.
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
             MissingExtraError: Matplotlib is not installed.
         """
         if self.gaps is None:
             raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
         from_data = self._domain_from_data
+        if self._value_units is not None:
+            return plot_values(
+                self.items,
+                self.chart_scale(level),
+                self._value_labels(),
+                self.near_the_end,
+                ax,
+                level=format_level(level),
+                title=self._format_title(),
+                threshold=self._parameters.threshold,
+                domain_from_data=from_data,
+            )
         return plot_gaps(self.items, self.gaps, self._parameters, ax, domain_from_data=from_data)
 
-    def columns(self) -> dict[str, Any]:
+    def chart_scale(self, level: "Number" = LEVEL) -> ChartScale:
+        """Where the values and their intervals lie on a scale of a chart.
+
+        Args:
+            level: That of the intervals.
+        """
+        values = self._require_values()
+        intervals = [(to_float(low), to_float(high)) for low, high in self.intervals(level)]
+        return place_intervals(values, [*map(to_float, values)], intervals)
+
+    @property
+    def near_the_end(self) -> tuple[bool, ...]:
+        """For each winner, whether noise may have decided that it is named: values lean there.
+
+        >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
+        >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])
+        >>> release.near_the_end   # a gap of 4 is as large once in 20 times between equal items
+        (False, True)
+        """
+        return near_the_end(self.gaps or (), self._parameters)
+
+    def _value_labels(self) -> list[str]:
+        error = self.standard_error
+        spread = format_estimate(error, error)
+        resolution = self._parameters.resolution
+        return [f"{format_signed(each, resolution)} ± {spread}" for each in self.values or ()]
+
+    def _format_title(self) -> str:
+        """What a chart of values is titled."""
+        k, at = len(self), f"at ε = {self.epsilon}"
+        if self._parameters.threshold is None:
+            return f"The {f'{k} ' * (k > 1)}largest {at}"
+        named = "No item" if k == 0 else "1 item" if k == 1 else f"{k:,} items"
+        return f"{named} reached {format_threshold(self._parameters)} {at}"
+
+    def columns(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """What the data frames are made of: a list or array by each name.
 
+        Args:
+            level: That of the intervals of values.
+
         Raises:
-            ReleaseError: An enormous gap fits no column.
+            ReleaseError: An enormous gap or value fits no column.
         """
         columns: dict[str, Any] = {**split_items(self.items)}
+        if not len(self):  # texts, as most items are
+            columns["item"] = np.array([], dtype=np.str_)
         if self._gap_units is not None:
             if isinstance(self._gap_units, tuple):
                 raise ReleaseError(
                     "A gap has more than 2**63 - 1 steps, too many for a column; use to_dict."
                 )
-            columns["gap"] = [float(gap) for gap in self.gaps or ()]
+            columns["gap"] = _to_floats(self.gaps or ())
             columns["gap_units"] = self.gap_units
         if self._value_units is not None:
             if isinstance(self._value_units, tuple):
@@ -492,8 +589,12 @@ class Release:
                     "A noisy answer has more than 2**63 - 1 steps, too many for a column; use "
                     "to_dict."
                 )
-            columns["value"] = [float(value) for value in self.values or ()]
+            intervals = self.intervals(level)
+            columns["value"] = _to_floats(self.values or ())
             columns["value_units"] = self.value_units
+            columns["standard_error"] = np.full(len(self), self.standard_error)
+            columns["low"] = np.array([round_outwards(low, -inf) for low, _ in intervals], float)
+            columns["high"] = np.array([round_outwards(high, inf) for _, high in intervals], float)
         return columns | self.domain_columns
 
     @property
@@ -515,12 +616,15 @@ class Release:
         """The winners from the largest down, each with its gap, or None without gaps."""
         return zip(self.items, self.gaps or [None] * len(self), strict=True)
 
-    def rows(self, most: int, cost: str = "") -> tuple[list[str], list[list[str]], str]:
+    def rows(
+        self, most: int, cost: str = "", level: "Number" = LEVEL
+    ) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below.
 
         Args:
             most: So many winners are shown.
             cost: What it has cost in ε, if not only this release.
+            level: That of the intervals of values.
         """
         head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
         parameters = self._parameters
@@ -529,44 +633,72 @@ class Release:
         if self.gap_units is not None:
             for row, units in zip(rows, self.gap_units[:most].tolist(), strict=True):
                 row.append(format_exact(units * parameters.resolution))
-        note = format_note(parameters, cost, self._domain)
-        more = len(self) - len(rows)
-        return head, rows, f"… and {more} more\n{note}" if more else note
+        has_values, gaps = self._value_units is not None, self.gaps or ()
+        if has_values:
+            error = format_rounded(self.standard_error, self.standard_error)
+            columns = zip(self.values or (), self.intervals(level), strict=True)
+            for row, (value, interval) in zip(rows, columns, strict=False):
+                low, high = map(format_exact, interval)
+                row += [format_exact(value), error, low, high]
+            head += ["value", "±", f"{format_level(level)} from", "to"]
+        notes = [f"… and {len(self) - len(rows)} more"] if len(self) > len(rows) else []
+        notes += explain_threshold(parameters, len(self))
+        shows_values = has_values and bool(rows)
+        notes.append(format_note(parameters, cost, self._domain, has_values=shows_values))
+        notes += explain_bias(gaps, parameters, level) if has_values else []
+        return head, rows, "\n".join(notes)
 
     def __str__(self) -> str:
-        return self._format(_MOST_ROWS)
+        return self._format(_MOST_ROWS, LEVEL)
 
-    def to_text(self) -> str:
-        """The whole table as text; `str` shows the first winners of a long one."""
-        return self._format(len(self))
+    def to_text(self, level: "Number" = LEVEL) -> str:
+        """The whole table as text; `str` shows the first winners of a long one.
 
-    def _format(self, most: int) -> str:
-        head, rows, note = self.rows(most)
-        return "\n".join([format_text_table(head, rows), note, *self.caveats])
+        Args:
+            level: That of the intervals, if there are values.
+        """
+        return self._format(len(self), level)
+
+    def _format(self, most: int, level: "Number") -> str:
+        head, rows, note = self.rows(most, level=level)
+        table = [format_text_table(head, rows)] if rows else []
+        return "\n".join([*table, note, *self.caveats])
 
     def __repr__(self) -> str:
         shown = ", ".join(to_line(to_repr(item)) for item in self.items[:5])
         more = ", …" if len(self) > 5 else ""
         cost = f"ε = {self.epsilon}" + ", of a list from the data" * self._domain_from_data
-        return f"<Release of the top {len(self)} at {cost}: {shown}{more}>"
+        named = f"the top {len(self)}"
+        if self._parameters.threshold is not None:
+            many = f"{len(self):,} items" if len(self) > 1 else "1 item"
+            named = many if len(self) else "no item"
+            named += f" that reached {format_threshold(self._parameters)}"
+        values = " with values" * (self._value_units is not None and len(self) > 0)
+        return f"<Release of {named}{values} at {cost}{': ' if shown else ''}{shown}{more}>"
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(_MOST_ROWS)
         below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
-        return f"{format_html_table(head, rows)}<p>{below}</p>"
+        table = format_html_table(head, rows) if rows else ""
+        return f"{table}<p>{below}</p>"
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same was released, by name if there are names, with the same parameters."""
+        """Whether the same was released, by name if there are names, with the same parameters.
+
+        If no item reached a threshold, it does not matter whether items have names or gaps.
+        """
         if not isinstance(other, Release):
             return NotImplemented
         return self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((self._parameters, self._gap_units))
+        return hash((self._parameters, self._gap_units or None))
 
     def _identity(self) -> tuple[object, ...]:
         named = self._items is not None
         marks = self._domain_from_data, self._domain
+        if not len(self):
+            return self._parameters, *marks
         return self._parameters, self._gap_units, self._value_units, named, self.items, *marks
 
     def __copy__(self) -> "Release":
@@ -631,6 +763,10 @@ def _unpack_units(
         units.flags.writeable = False
         return units
     return None if packed is None else np.frombuffer(packed, dtype=np.int64)
+
+
+def _to_floats(numbers: Sequence[Fraction]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array([float(each) for each in numbers], dtype=np.float64)
 
 
 def _to_list(units: np.ndarray[tuple[int], np.dtype[Any]] | None) -> list[int] | None:

@@ -1,10 +1,17 @@
-"""The rows of the page's tables: each winner has a bar that shows its gap, or its estimate."""
+"""The rows of the page's tables: a bar for each winner shows its gap, value or estimate."""
 
 from fractions import Fraction
 from html import escape
 
 from topgap.display.items import format_item
-from topgap.display.numbers import ChartScale, Span, format_about, format_aligned, format_estimate
+from topgap.display.numbers import (
+    ChartScale,
+    Span,
+    format_about,
+    format_aligned,
+    format_estimate,
+    format_signed,
+)
 from topgap.display.text import to_line
 from topgap.estimates import Estimates
 from topgap.margins import ONE_IN, is_uncertain, leads, least_certain_gap
@@ -89,17 +96,52 @@ def render_estimates(estimates: Estimates, level: "Number") -> str:
                 estimate=f"{format_estimate(estimate, error)} ± "
                 f"{format_estimate(error, error)}{label}",
                 interval=f"{format_estimate(low, error)} to {format_estimate(high, error)}",
-                measured=_format_measurement(measured, release.parameters.resolution),
+                measured=format_signed(measured, release.parameters.resolution),
             )
         )
     return "\n".join(rows)
 
 
-def _format_measurement(measured: Fraction, resolution: Fraction) -> str:
-    text = format_aligned(abs(measured), resolution)
-    if measured >= 0:
-        return text
-    return text.replace("≈ ", "≈ −") if text.startswith("≈") else f"−{text}"
+def render_values(release: Release, level: "Number") -> str:
+    """Return a row per winner: its bar, the value, the interval, and the gap.
+
+    A bar reaches from 0 to the value, and its error bar from one end of the interval to the other.
+    All bars have one scale.
+
+    >>> from topgap.parameters import TopK
+    >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
+    >>> release = Release(few, None, [20, 4], ["flu", "cold"], value_units=[45, 25])
+    >>> rows = render_values(release, 0.95)
+    >>> "45 ± 1.4" in rows, "42 to 48" in rows, rows.count("uncertain")
+    (True, True, 1)
+    """
+    resolution, scale = release.parameters.resolution, release.chart_scale(level)
+    error = format_estimate(release.standard_error, release.standard_error)
+    columns = zip(
+        release.items,
+        release.near_the_end,
+        scale.spans,
+        release.values or (),
+        release.intervals(level),
+        release.gaps or (),
+        strict=True,
+    )
+    rows = []
+    for rank, (item, late, span, value, (low, high), gap) in enumerate(columns, 1):
+        is_tied = is_uncertain(gap, release.parameters) and rank < len(release)
+        order = ' <span class="mark">order uncertain</span>' if is_tied else ""
+        place = ' <span class="mark">place uncertain</span>' if late else ""
+        low_text, high_text = (format_signed(each, resolution) for each in (low, high))
+        rows.append(
+            _render_row(
+                str(rank),
+                _render_item(item) + _render_error_bar(span, scale),
+                noisy=f"{format_signed(value, resolution)} ± {error}{place}",
+                interval=f"{low_text} to {high_text}",
+                ahead=format_aligned(gap, resolution) + order,
+            )
+        )
+    return "\n".join(rows)
 
 
 def _render_gap_bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:

@@ -17,9 +17,14 @@ from topgap.display.text import to_line
 from topgap.errors import EstimatesError, ParameterTypeError, ReleaseError
 from topgap.estimates import Estimates
 from topgap.numbers.parse import LEVEL, Number
-from topgap.release import Release
-from topgap.report.chart import render_estimates, render_gaps, render_names
-from topgap.report.words import describe_domain, describe_estimates, describe_release
+from topgap.release import Release, explain_bias
+from topgap.report.chart import render_estimates, render_gaps, render_names, render_values
+from topgap.report.words import (
+    describe_domain,
+    describe_estimates,
+    describe_release,
+    describe_values,
+)
 
 _RELEASE_ID, _ESTIMATES_ID = "topgap-release", "topgap-estimates"  # of the element with the JSON
 _MARKUP = re.compile("[<>&]")
@@ -44,7 +49,7 @@ def to_html(
         counted: One sentence that says what was counted for each item.
         caveat: One sentence about what is not protected, shown near the top; those that the release
             has itself stand there anyway.
-        level: That of the intervals, if there are estimates.
+        level: That of the intervals, if there are estimates or values.
 
     Returns:
         The whole page, to be written to a file in UTF-8; the same for the same arguments.
@@ -61,7 +66,7 @@ def to_html(
     if isinstance(result, Estimates):
         content = _render_estimates_content(result, level)
     elif isinstance(result, Release):
-        content = _render_release_content(result)
+        content = _render_release_content(result, level)
     else:
         raise ParameterTypeError(
             f"A page shows a Release or Estimates, not {type(result).__name__}."
@@ -70,7 +75,7 @@ def to_html(
     caveats = [*content.caveats, *([] if caveat is None else [caveat])]
     explanation = "" if counted is None else to_line(counted)
     text["summary"] = f"{text['summary']} {explanation}".rstrip()
-    style = _read_file("style.css")
+    style = _read_file("style.css") + content.more_style
     return _fill_template(
         "page.html",
         text,
@@ -138,19 +143,26 @@ class _Content(NamedTuple):
     json: str
     json_id: str
     caveats: Sequence[str]
+    more_style: str = ""
 
 
-def _render_release_content(release: Release) -> _Content:
+def _render_release_content(release: Release, level: "Number") -> _Content:
     text = describe_release(release)
+    if release.values is not None:
+        text |= describe_values(release, level)
+        ranking, style = _render_values(release, text, level), _read_file("values.css")
+    else:
+        ranking, style = _render_ranking(release, text), ""
     markup = {
-        "ranking": _render_ranking(release, text),
+        "ranking": ranking,
         "domain": _render_domain(release),
-        "spread": "" if release.gaps is None else _fill_template("spread.html", text),
+        "spread": _render_spread(release, text),
         "shares": "",
         "measuring": "",
         "data": _fill_template("data_of_release.html", text),
+        **_render_mechanism(release, text),
     }
-    return _Content(text, markup, release.to_json(indent=2), _RELEASE_ID, release.caveats)
+    return _Content(text, markup, release.to_json(indent=2), _RELEASE_ID, release.caveats, style)
 
 
 def _render_estimates_content(estimates: Estimates, level: "Number") -> _Content:
@@ -166,16 +178,47 @@ def _render_estimates_content(estimates: Estimates, level: "Number") -> _Content
         "shares": "" if elsewhere else _fill_template("shares.html", text),
         "measuring": _fill_template(f"measured_{'elsewhere' if elsewhere else 'here'}.html", text),
         "data": _fill_template("data_of_estimates.html", text),
+        **_render_mechanism(estimates.release, text),
     }
     json = estimates.to_json(level, indent=2)
     return _Content(text, markup, json, _ESTIMATES_ID, estimates.release.caveats)
 
 
 def _render_ranking(release: Release, text: Mapping[str, str]) -> str:
+    if not len(release):
+        return _fill_template("no_winner.html", text)
     if release.gaps is None:
         return _fill_template("without_gaps.html", text, rows=render_names(release))
     rows, yardstick = render_gaps(release)
     return _fill_template("with_gaps.html", text, rows=rows, yardstick=yardstick)
+
+
+def _render_values(release: Release, text: Mapping[str, str], level: "Number") -> str:
+    if not len(release):
+        return _fill_template("no_winner.html", text)
+    sentences = explain_bias(release.gaps or (), release.parameters, level)
+    cautions = "".join(_fill_template("near_the_end.html", {"bias": each}) for each in sentences)
+    rows = render_values(release, level)
+    return _fill_template("values.html", text, rows=rows, cautions=cautions)
+
+
+def _render_spread(release: Release, text: Mapping[str, str]) -> str:
+    if release.gaps is None:
+        return ""
+    name = "spread.html" if release.values is None else "spread_of_values.html"
+    return _fill_template(name, text)
+
+
+def _render_mechanism(release: Release, text: Mapping[str, str]) -> dict[str, str]:
+    """The parts that go with the noise: bounds on what a person moves, and what to cite."""
+    parameters = release.parameters
+    bounds = ["items_per_person.html"] * (parameters.noise == "laplace")
+    bounds += ["threshold.html"] * (parameters.threshold is not None)
+    return {
+        "bounds": "".join(_fill_template(name, text) for name in bounds),
+        "citing": _read_file(f"citing_{parameters.noise}.html"),
+        "bibtex": _read_file(f"citing_{parameters.noise}.bib"),
+    }
 
 
 def _render_domain(release: Release) -> str:

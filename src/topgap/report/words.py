@@ -1,11 +1,12 @@
 """The texts of the page that differ from release to release, by their names in the templates."""
 
 from fractions import Fraction
-from math import sqrt
+from math import isinf, sqrt
 
 from topgap._core import __version__
 from topgap.display.numbers import (
     format_about,
+    format_aligned,
     format_estimate,
     format_level,
     format_likelihood_factor,
@@ -17,7 +18,16 @@ from topgap.display.numbers import (
 from topgap.estimates import Estimates
 from topgap.margins import NEAR_TIES, ONE_IN, count_to_stand_out, least_certain_gap
 from topgap.numbers.parse import Number, read_level
-from topgap.release import Release, format_domain
+from topgap.parameters import TopK
+from topgap.release import (
+    Release,
+    explain_domain,
+    explain_last_gap,
+    format_domain,
+    format_most_named,
+    format_threshold,
+)
+from topgap.release.laplace_error import standard_error
 
 
 def describe_release(release: Release) -> dict[str, str]:
@@ -28,12 +38,17 @@ def describe_release(release: Release) -> dict[str, str]:
     '1/2 = 0.5'
     """
     parameters = release.parameters
+    has_threshold = parameters.threshold is not None
+    by_position = any("index" in winner for winner in release.to_dict()["winners"])
     return {
         "version": __version__,
         "summary": _summarize(release),
         **(_MONOTONIC if parameters.monotonic else _NOT_MONOTONIC),
-        **(_POSITIONS if "index" in release.to_dict()["winners"][0] else _NAMES),
-        "k": str(parameters.k),
+        **(_POSITIONS if by_position else _NAMES),
+        **(_EXPONENTIAL if parameters.noise == "exponential" else _describe_laplace(parameters)),
+        "k": format_most_named(parameters) if has_threshold else str(parameters.k),
+        "k_meaning": f"How many items are named{' at most' * has_threshold}.",
+        "threshold": format_threshold(parameters),
         "epsilon": format_short(parameters.epsilon),
         "of_what": "of all that stands here",
         "published": "Whatever is published here",
@@ -42,12 +57,32 @@ def describe_release(release: Release) -> dict[str, str]:
         "factor": format_likelihood_factor(parameters.epsilon),
         "belief": format_surest_belief(parameters.epsilon),
         "resolution": format_short(parameters.resolution),
-        "rounding": "" if release.gaps is None else ", and gaps afterwards",
+        "rounding": ", and gaps afterwards" if release.gaps and release.values is None else "",
         "sensitivity": format_short(parameters.sensitivity),
         "scale": format_short(parameters.scale),
-        "spread": format_about(parameters.scale * Fraction(sqrt(2))),
-        "certain_from": format_about(least_certain_gap(parameters)),
+        "spread": _format_spread(release),
+        "certain_from": _format_certain_gap(parameters),
         "one_in": str(ONE_IN),
+    }
+
+
+def describe_values(release: Release, level: "Number") -> dict[str, str]:
+    """Return the further texts of a release with values.
+
+    >>> from topgap import TopK
+    >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
+    >>> release = Release(few, None, [20, 4], ["flu", "cold"], value_units=[45, 25])
+    >>> describe_values(release, 0.95)["value_error"]
+    '1.357'
+    """
+    last_gap = "The last gap is the lead over the first item that is not named."
+    if release.parameters.threshold is not None:
+        last_gap = explain_last_gap(release.parameters, len(release))
+    return {
+        "percent": format_level(level),
+        "often": format_share(read_level(level)),
+        "value_error": _format_error(release.standard_error),
+        "last_gap": last_gap,
     }
 
 
@@ -64,6 +99,11 @@ def describe_domain(release: Release) -> dict[str, str]:
     domain, parameters = release.domain, release.parameters
     if domain is None:
         return {}
+    words = {"domain": format_domain(domain), "domain_meaning": ""}
+    if domain.is_listed:
+        return words
+    if parameters.threshold is not None:
+        return {**words, "domain_meaning": f" {explain_domain(domain, parameters)[0]}"}
     count = format_roughly(count_to_stand_out(parameters, domain.size))
     lifted = "one of them" if parameters.k == 1 else f"{parameters.k:,} of them"
     meaning = (
@@ -71,8 +111,7 @@ def describe_domain(release: Release) -> dict[str, str]:
         f"lifts {lifted} to about {count} or more, and an item needs a count of about {count} to "
         f"stand out."
     )
-    words = {"domain": format_domain(domain)}
-    return {**words, "domain_meaning": "" if domain.is_listed else meaning}
+    return {**words, "domain_meaning": meaning}
 
 
 def describe_estimates(estimates: Estimates, level: "Number") -> dict[str, str]:
@@ -106,10 +145,55 @@ def describe_estimates(estimates: Estimates, level: "Number") -> dict[str, str]:
 
 def _summarize(release: Release) -> str:
     single = len(release) == 1
+    if release.parameters.threshold is not None:
+        return _summarize_cut(release)
     largest = f"The {'item' if single else f'{len(release)} items'} that came out largest"
     if release.gaps is None:
         return f"{largest}." if single else f"{largest}, from the largest down."
+    if release.values is not None:
+        its = "its value, and how far it" if single else "the value of each, and how far each"
+        return f"{largest}, {its} came out ahead of the next."
     return f"{largest}, and how far {'it' if single else 'each'} came out ahead of the next."
+
+
+def _summarize_cut(release: Release) -> str:
+    threshold, k = format_threshold(release.parameters), len(release)
+    if k == 0:
+        return f"No item reached the threshold {threshold}."
+    reached = f"The {'item' if k == 1 else f'{k} items'} that reached the threshold {threshold}"
+    if release.values is None:
+        return f"{reached}." if k == 1 else f"{reached}, from the largest down."
+    if k == 1:
+        return f"{reached}, and its value."
+    return f"{reached}, the value of each, and how far each came out ahead of the next."
+
+
+def _describe_laplace(parameters: TopK) -> dict[str, str]:
+    times = "" if parameters.monotonic else "2 · "
+    return {
+        "items_per_person": f"{parameters.items_per_person:,}",
+        "scale_meaning": "The scale of the discrete Laplace noise that each true number gets",
+        "scale_formula": f"{times}items per person · sensitivity / ε",
+        "assumed": "the sensitivity and the bound on the items per person below are",
+    }
+
+
+def _format_spread(release: Release) -> str:
+    """The standard deviation of a gap."""
+    if release.parameters.noise == "laplace":
+        return _format_error(sqrt(2) * standard_error(release.parameters))
+    return format_about(release.parameters.scale * Fraction(sqrt(2)))
+
+
+def _format_certain_gap(parameters: TopK) -> str:
+    least = least_certain_gap(parameters)
+    if parameters.noise == "laplace":  # a multiple of the resolution
+        return format_aligned(least, parameters.resolution)
+    return format_about(least)
+
+
+def _format_error(error: float) -> str:
+    return format_estimate(error, error) if isinf(error) else format_about(Fraction(error))
 
 
 def _describe_shares(estimates: Estimates) -> dict[str, str]:
@@ -169,6 +253,11 @@ _NOT_MONOTONIC = {
     "monotonic_meaning": "One person may move some true numbers up and others down, as it is when "
     "a person is replaced by another. That takes twice the noise.",
     "scale_formula": "2 · k · sensitivity / ε",
+}
+_EXPONENTIAL = {
+    "items_per_person": "",
+    "scale_meaning": "The mean of the exponential noise that each true number gets",
+    "assumed": "the sensitivity below is",
 }
 _NAMES = {"item": "Item", "item_note": ""}
 _POSITIONS = {

@@ -11,8 +11,8 @@ from topgap.display.text import to_line
 from topgap.domains import DomainDescription
 from topgap.ledger.charging import LedgerCharge, PendingCharge, describe_cost
 from topgap.numbers.format import format_exact
-from topgap.parameters import TopK
-from topgap.release import NOT_PROTECTED
+from topgap.parameters import MOST_WINNERS, TopK
+from topgap.release import NOT_PROTECTED, format_items_per_person, format_threshold
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Check:
     Would be released: the largest of the items with its gap to the next, at ε = 1, sensitivity 1.
     For the holder of the data alone, never to be published: of 3 items, 2 have an answer other than
     0.
+    >>> few = TopK(k=9, epsilon=1, items_per_person=2, threshold=500, monotonic=True)
+    >>> print(*Check(few, False, 30, 20).lines()[1:3])  # doctest: +NORMALIZE_WHITESPACE
+    Would be released: the items whose values reach 500, at most 9 of them, with their values and
+    the gaps between them, at ε = 1, sensitivity 1, monotonic.
+    Every answer would get Laplace noise of scale 2, for at most 2 items per person.
     """
 
     parameters: TopK
@@ -50,17 +55,19 @@ class Check:
 
     def lines(self) -> Sequence[str]:
         """What is said of it, a sentence in each."""
-        parameters, k = self.parameters, self.parameters.k
-        largest = "largest" if k == 1 else f"{k:,} largest"
-        gaps = "its gap to the next" if k == 1 else "the gaps between them"
-        many = " and their measurements" if self.measured else ""
+        parameters = self.parameters
         monotonic = ", monotonic" if parameters.monotonic else ""
         said = [
             "Nothing was drawn or charged.",
-            f"Would be released: the {largest} of the items with {gaps}{many}, at "
+            f"Would be released: {self._describe_released()}, at "
             f"ε = {format_exact(parameters.epsilon)}, sensitivity {parameters.sensitivity}"
             f"{monotonic}.",
         ]
+        if parameters.noise == "laplace":
+            said.append(
+                f"Every answer would get Laplace noise of scale {format_exact(parameters.scale)}, "
+                f"for at most {format_items_per_person(parameters)}."
+            )
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
                 f"Would be charged to {to_line(self.dataset)}: "
@@ -78,6 +85,20 @@ class Check:
                 "and file belong together."
             )
         return [*said, NOT_PROTECTED] if self.domain_from_data else said
+
+    def _describe_released(self) -> str:
+        """The winners, and what comes with them."""
+        parameters, k = self.parameters, self.parameters.k
+        gaps = "its gap to the next" if k == 1 else "the gaps between them"
+        if parameters.noise == "laplace":
+            gaps = f"{'its value' if k == 1 else 'their values'} and {gaps}"
+        if parameters.threshold is not None:
+            most = "" if k == MOST_WINNERS else f", at most {k:,} of them,"
+            reach = f"the items whose values reach {format_threshold(parameters)}{most}"
+            return f"{reach} with {gaps}"
+        largest = "largest" if k == 1 else f"{k:,} largest"
+        many = " and their measurements" if self.measured else ""
+        return f"the {largest} of the items with {gaps}{many}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

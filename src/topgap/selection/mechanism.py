@@ -488,10 +488,37 @@ def _read_drawn(
     """What the kernel drew: gaps, or with Laplace noise the noisy answers, shifted as the array."""
     if parameters.noise == "exponential":
         return Drawn(places, units, None, unlisted)
-    noisy = _unpack(units).tolist() if isinstance(units, bytes) else units
     shift = _shift_in_steps(parameters, array)
-    values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
-    return Drawn(places[: 8 * len(values)], gaps, values, unlisted)
+    cut = _cut_in_int64(parameters, units, shift) if isinstance(units, bytes) else None
+    if cut is None:
+        noisy = _unpack(units).tolist() if isinstance(units, bytes) else units
+        values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
+        return Drawn(places[: 8 * len(values)], gaps, values, unlisted)
+    return Drawn(places[: len(cut[0])], cut[1], cut[0], unlisted)
+
+
+def _cut_in_int64(parameters: TopK, units: bytes, shift: int) -> tuple[bytes, bytes] | None:
+    """What `cut_noisy_answers` gives for the shifted answers, in int64.
+
+    None if there is no answer, or if one of the numbers, or of their differences, may not fit.
+    """
+    noisy, threshold = _unpack(units), parameters.threshold_units
+    if not units:
+        return None
+    ends = int(noisy[0]) + shift, int(noisy[-1]) + shift, shift, threshold or 0
+    if min(ends) < -(2**62) or max(ends) >= 2**62:
+        return None
+    values, next_one = noisy + shift, threshold
+    if threshold is not None:
+        values = values[values >= threshold]
+    if len(values) > parameters.k:
+        values, next_one = values[:-1], values[-1]
+    if not len(values):
+        return None
+    gaps = values.copy()
+    gaps[:-1] -= values[1:]
+    gaps[-1] -= next_one
+    return values.tobytes(), gaps.tobytes()
 
 
 def _shift_in_steps(parameters: TopK, array: KernelArray) -> int:

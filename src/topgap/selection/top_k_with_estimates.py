@@ -62,6 +62,11 @@ def top_k_with_estimates(
     Laplace noise on such multiples, exactly. The whole costs their sum, which is ε exactly. Then
     the gaps, which cost nothing, make the measurements better.
 
+    Where one person is in few items, fewer than k, `topgap.top_k` with `items_per_person` tells how
+    many as well, in `Release.values`: its noise grows with the items of one person and not with k,
+    and no part of ε is set aside. With L of k items its values have noise of scale L/ε; here, with
+    half of ε for the measurements, it is 2k/ε before the gaps make it smaller.
+
     Args:
         answers: One number per item; see `topgap.top_k`.
         k: How many winners are named and measured.

@@ -7,6 +7,8 @@ from topgap.parameters import TopK
 
 _SHAPES = ((1, 2), (2, 3), (1, 5), (3, 4), (2, 4), (1, 3), (3, 5))
 """k and n."""
+_FEW_ITEMS = ((2, 3, 1), (3, 5, 2), (2, 4, 1), (3, 4, 1), (4, 5, 3))
+"""k, n and L, which is less than k, so that the noise is Laplace."""
 _EPSILONS = ("1/10", "1", "3")
 _RESOLUTIONS = ("1", "1/2", "1/10")
 _SENSITIVITIES = (1, 1, 2, 1, 2)
@@ -42,6 +44,38 @@ def _make_cases() -> tuple[Neighbours, ...]:
     return tuple(made)
 
 
+def _make_case_of_few_items(n: int, parameters: TopK, *, tight: bool) -> Neighbours:
+    """Make neighbours with n answers that differ in as many as a person can move.
+
+    In a tight case all answers are equal. L of them go up, and unless the answers are monotonic,
+    L others go down if there are so many: a person is replaced. That those that go up win by enough
+    is then e^ε times as likely. In other cases the answers differ.
+    """
+    most, bound = int(parameters.sensitivity), parameters.items_per_person
+    assert bound is not None  # noqa: S101 - as they are made below
+    down = 0 if parameters.monotonic else min(bound, n - bound)
+    moves = (most,) * bound + (-most,) * down + (0,) * (n - bound - down)
+    if tight:
+        return Neighbours((0,) * n, moves, parameters)
+    answers = tuple((n - i) // 2 for i in range(n))
+    return Neighbours(answers, tuple(map(sum, zip(answers, moves, strict=True))), parameters)
+
+
+def _make_cases_of_few_items() -> tuple[Neighbours, ...]:
+    """Every shape with every ε, monotonic and not; the rest alternates as above."""
+    turns = zip(cycle(("1", "1", "1/2")), cycle(_SENSITIVITIES), cycle((True, True, False, True)))
+    made = []
+    for ((k, n, bound), epsilon, monotonic), (resolution, sensitivity, tight) in zip(
+        product(_FEW_ITEMS, _EPSILONS, (True, False)), turns, strict=False
+    ):
+        parameters = TopK(
+            k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic,
+            items_per_person=bound,
+        )  # fmt: skip
+        made.append(_make_case_of_few_items(n, parameters, tight=tight))
+    return tuple(made)
+
+
 FULL_CASES = (
     *_make_cases(),
     _make_case(2, 12, TopK(2, 1, resolution=1, monotonic=True), tight=True),
@@ -51,3 +85,12 @@ FULL_CASES = (
 
 QUICK_CASES = FULL_CASES[1:-2:7]
 """The cases of a quick audit: every ε, monotonic and not."""
+
+FEW_ITEMS_CASES = (
+    *_make_cases_of_few_items(),
+    _make_case_of_few_items(12, TopK(3, 1, monotonic=True, items_per_person=2), tight=True),
+)
+"""The cases of a full audit with a bound on the items of one person, and so with Laplace noise."""
+
+QUICK_FEW_ITEMS_CASES = FEW_ITEMS_CASES[:-1:5]
+"""Those of a quick audit: every ε, monotonic and not."""

@@ -12,7 +12,8 @@ ReleaseFunction = Callable[[Sequence[int], TopK], object]
 """An audited function, from answers (a tuple of ints) and parameters to a release.
 
 It returns a `topgap.Release`; or k pairs (index, gap) from the largest down, whose gaps are ints,
-Fractions, floats or Decimals; or k indices alone.
+Fractions, floats or Decimals; or k indices alone. Where the parameters ask for Laplace noise it
+returns k triples (index, gap, noisy value) in place of pairs.
 """
 
 
@@ -26,7 +27,8 @@ class Neighbours(NamedTuple):
     Attributes:
         answers: The answers, one whole number per item.
         neighbour: The answers with one person added, removed or replaced.
-        parameters: k, ε, resolution, sensitivity, and whether the answers are monotonic.
+        parameters: k, ε, resolution, sensitivity, whether the answers are monotonic, and a bound on
+            the items of one person if there is one.
     """
 
     answers: tuple[int, ...]
@@ -68,6 +70,8 @@ def _check_case(given: Neighbours, which: str) -> Neighbours:
         ) from None
     if not isinstance(case.parameters, TopK):
         raise ParameterTypeError(f"{which}: its parameters must be a TopK.")
+    if case.parameters.threshold is not None:
+        raise ParameterError(f"{which}: an audit takes no threshold; leave it out.")
     try:
         sides = [tuple(side) for side in case.sides]
     except TypeError:
@@ -86,4 +90,13 @@ def _check_case(given: Neighbours, which: str) -> Neighbours:
         raise ParameterError(f"{which}: one person moves an answer by more than the sensitivity.")
     if case.parameters.monotonic and min(moves) < 0 < max(moves):
         raise ParameterError(f"{which}: its answers move both ways, which is not monotonic.")
+    most, moved = _most_moved(case.parameters), sum(each != 0 for each in moves)
+    if most is not None and moved > most:
+        raise ParameterError(f"{which}: {moved} answers move where at most {most} can.")
     return Neighbours(here, there, case.parameters)
+
+
+def _most_moved(parameters: TopK) -> int | None:
+    """The most answers that can move: L, or 2L if one person may take the place of another."""
+    bound = parameters.items_per_person
+    return bound if bound is None or parameters.monotonic else 2 * bound

@@ -16,6 +16,7 @@ from topgap.auditing.cases.neighbours import Neighbours
 from topgap.auditing.observing.event_text import describe_event
 from topgap.auditing.observing.gap_bins import make_gap_bins
 from topgap.auditing.observing.observables import Labels, Tally, list_observables
+from topgap.auditing.observing.outcomes import releases_values
 from topgap.auditing.probability.binomial import exceeds, log_ratio_bound, lower_bound, upper_bound
 from topgap.auditing.probability.directed_rounding import round_down, round_up
 from topgap.auditing.results.findings import Bound
@@ -32,7 +33,12 @@ class Sides(NamedTuple):
 
 def count_tails(case: Neighbours, *, gaps: bool) -> int:
     """The number of one-sided bounds: two for each observable and direction."""
-    return 4 * len(list_observables(case.parameters.k, gaps=gaps))
+    return 4 * len(_observables(case, gaps=gaps))
+
+
+def _observables(case: Neighbours, *, gaps: bool) -> tuple[str, ...]:
+    values = releases_values(case.parameters, gaps=gaps)
+    return list_observables(case.parameters.k, gaps=gaps, values=values)
 
 
 def bound_epsilon(
@@ -53,7 +59,7 @@ def bound_epsilon(
         gaps: Whether there are gaps.
     """
     made = []
-    for number, feature in enumerate(list_observables(case.parameters.k, gaps=gaps)):
+    for number, feature in enumerate(_observables(case, gaps=gaps)):
         for likelier_on in (0, 1):
             step = -1 if likelier_on else 1
             first, second = Sides(*learnt[::step]), Sides(*measured[::step])

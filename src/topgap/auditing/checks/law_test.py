@@ -8,19 +8,26 @@ The fourth test is of the last bits of large gaps. For t ≥ max − min of the 
 P[gap i ≥ t] = C·x^(it) with x = e^−ρ: if winners 1 to i are lowered by t, they lie below all other
 answers, where the probability to exceed something has a factor x for each step. So a gap i that is
 at least t, a multiple of 8, has remainder r by 8 with the probability
-P[gap i ≥ t]·x^(ir)/(1 + x^i + … + x^(7i)).
+P[gap i ≥ t]·x^(ir)/(1 + x^i + … + x^(7i)). This holds for exponential noise; for Laplace noise
+`laplace_cells` has what takes its place.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import permutations, product
+from itertools import product
 from math import perm, sqrt
-from typing import NamedTuple
 
 from topgap.auditing.cases.neighbours import Neighbours
-from topgap.auditing.observing.event_text import describe_items, format_range, format_steps
+from topgap.auditing.checks.cells import MOST_ORDERS, Cell, Key, OrderLaw
+from topgap.auditing.checks.laplace_cells import (
+    LaplaceLaw,
+    count_cells_of_values,
+    make_cells_of_values,
+    read_labels_of_values,
+)
+from topgap.auditing.observing.event_text import format_range, format_steps
 from topgap.auditing.observing.gap_bins import (
     Edges,
     GapBins,
@@ -48,21 +55,8 @@ from topgap.auditing.probability.event_probability import (
 from topgap.auditing.results.findings import LawCheck, Misfit
 from topgap.law import Bounds
 
-MOST_ORDERS = 20_000
 _MOST_WORK = 4_000
 _FROM_0: Range = (0, None)
-
-Key = tuple[Winners, tuple[int, ...]]
-"""The first winners and the first steps of the gaps' bins; or no winners and a remainder."""
-
-
-class Cell(NamedTuple):
-    """Some labels of an observable, their description, and bounds of their probability."""
-
-    feature: str
-    key: Key
-    said: str
-    bounds: Bounds
 
 
 def count_tails(case: Neighbours, *, gaps: bool) -> int:
@@ -77,8 +71,9 @@ def count_tails(case: Neighbours, *, gaps: bool) -> int:
     k, n, bins = case.parameters.k, len(case.answers), make_gap_bins(case)
     number = perm(n, prefix_length(n, k, 1))
     if gaps:
-        number += perm(n, bins.prefix) * sum(map(len, bins.law)) + MODULUS * k
+        number += perm(n, bins.prefix) * sum(map(len, bins.law))
         number += perm(n, bins.joint_prefix) * len(_joint_starts(case))
+        number += MODULUS * k if bins.values is None else count_cells_of_values(case)
     return sum(2 * number for side in case.sides if _law(case, side, gaps=gaps) is not None)
 
 
@@ -90,7 +85,7 @@ def make_cells(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> tup
         return ()
     k, n, bins = case.parameters.k, len(answers), make_gap_bins(case)
     everything = [_FROM_0] * k
-    made = list(law.make_cells(ITEMS, prefix_length(n, k, 1), [((), "", everything)]))
+    made = list(law.make_cells_of_gaps(ITEMS, prefix_length(n, k, 1), [((), "", everything)]))
     if not gaps:
         return tuple(made)
     for i, edges in enumerate(bins.law):
@@ -103,10 +98,13 @@ def make_cells(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> tup
             )
             for first, end in _ranges(edges)
         ]
-        made += law.make_cells(_size_of_gap(i), bins.prefix, ranges)
-        made += law.last_bits(i, _first_large_gap(case))
+        made += law.make_cells_of_gaps(_size_of_gap(i), bins.prefix, ranges)
+        if isinstance(law, _ExponentialLaw):
+            made += law.last_bits(i, _first_large_gap(case))
     boxes = [_box(firsts, bins) for firsts in _joint_starts(case)]
-    made += law.make_cells(ITEMS_AND_GAPS, bins.joint_prefix, boxes)
+    made += law.make_cells_of_gaps(ITEMS_AND_GAPS, bins.joint_prefix, boxes)
+    if isinstance(law, LaplaceLaw):
+        made += make_cells_of_values(case, law)
     return tuple(made)
 
 
@@ -115,67 +113,44 @@ def _joint_starts(case: Neighbours) -> list[tuple[int, ...]]:
     return [*product(*make_gap_bins(case).joint)] if case.parameters.k > 1 else []
 
 
-def _law(case: Neighbours, answers: tuple[int, ...], *, gaps: bool) -> "_Law | None":
+def _law(
+    case: Neighbours, answers: tuple[int, ...], *, gaps: bool
+) -> "_ExponentialLaw | LaplaceLaw | None":
     """The law of this side; None if it would take too long to compute."""
-    k, bins = case.parameters.k, make_gap_bins(case)
+    k, rate, bins = case.parameters.k, case.parameters.rate, make_gap_bins(case)
     steps = tuple(int(each / case.parameters.resolution) for each in answers)
-    if perm(len(steps), k) > MOST_ORDERS or not is_computable(steps):
+    if perm(len(steps), k) > MOST_ORDERS:
         return None
-    law = _Law(steps, k, case.parameters.rate)
     for_each = 1 + gaps * (sum(map(len, bins.law)) + len(_joint_starts(case)) + k)
-    return law if law.patterns * for_each <= _MOST_WORK else None
+    if case.parameters.noise == "laplace":
+        of_values = count_cells_of_values(case) if gaps else 0
+        of_laplace = LaplaceLaw(steps, k, rate)
+        return of_laplace if of_laplace.is_computable(for_each + of_values) else None
+    law = _ExponentialLaw(steps, k, rate)
+    return law if is_computable(steps) and law.patterns * for_each <= _MOST_WORK else None
 
 
-class _Law:
-    """The law of one data set, in steps.
+class _ExponentialLaw(OrderLaw[Sequence[Range]]):
+    """The law of one data set with exponential noise."""
 
-    The probability of winners depends only on their answers, so orders with the same answers are
-    computed once.
-    """
+    def box(self, gaps: Sequence[Range]) -> Sequence[Range]:
+        """What is asked of the gaps."""
+        return gaps
 
-    def __init__(self, steps: tuple[int, ...], k: int, rate: Fraction) -> None:
-        self.steps, self.k, self.rate = steps, k, rate
-        self.orders = [
-            (order, tuple(steps[i] for i in order)) for order in permutations(range(len(steps)), k)
-        ]
-        self.patterns = len({winners for _, winners in self.orders})
-
-    def make_cells(
-        self,
-        feature: str,
-        prefix: int,
-        boxes: Sequence[tuple[tuple[int, ...], str, Sequence[Range]]],
-    ) -> Iterator[Cell]:
-        """Make a cell for each prefix of the winners and each box of gaps."""
-        groups: dict[Winners, Counter[Winners]] = {}
-        for order, winners in self.orders:
-            groups.setdefault(order[:prefix], Counter())[winners] += 1
-        for first, patterns in groups.items():
-            who = describe_items(first, more=self.k > prefix)
-            for key, said, box in boxes:
-                words = f"{who} with {said}" if said else who
-                yield Cell(feature, (first, key), words, self._sum(patterns, box))
+    def bound(self, winners: Winners, losers: Winners, box: Sequence[Range]) -> Bounds:
+        """Bound the probability of winners with these answers, in this order, and of the box."""
+        return bound_probability(winners, losers, box, self.rate)
 
     def last_bits(self, i: int, far: int) -> Iterator[Cell]:
         """Make the cells of the remainders of gap i by 8, where it is large."""
         box = _replace_range([_FROM_0] * self.k, i, (far, None))
-        large = self._sum(Counter(winners for _, winners in self.orders), box)
+        large = self.sum_over_orders(box)
         powers = [power_bounds(self.rate, (i + 1) * r) for r in range(MODULUS)]
         least, most = (sum(side, Fraction(0)) for side in zip(*powers, strict=True))
         for r, power in enumerate(powers):
             bounds = Bounds(large.low * power.low / most, large.high * power.high / least)
             said = f"gap {i + 1} of {far} or more steps that leave {r} when divided by {MODULUS}"
             yield Cell(_last_bits_of_gap(i), ((), (r,)), said, bounds)
-
-    def _sum(self, patterns: Counter[Winners], box: Sequence[Range]) -> Bounds:
-        low = high = Fraction(0)
-        for winners, times in patterns.items():
-            one = bound_probability(winners, self._losers(winners), box, self.rate)
-            low, high = low + times * one.low, high + times * one.high
-        return Bounds(low, min(high, Fraction(1)))
-
-    def _losers(self, winners: Winners) -> Winners:
-        return tuple((Counter(self.steps) - Counter(winners)).elements())
 
 
 def _box(firsts: tuple[int, ...], bins: GapBins) -> tuple[tuple[int, ...], str, list[Range]]:
@@ -254,9 +229,13 @@ def _count_cells(case: Neighbours, one: Tally, *, gaps: bool) -> dict[str, Count
             (bin_start(first, edges),),
         )
         keys[_last_bits_of_gap(i)] = lambda digits, r: ((), (r if digits >= far else -1,))
+    values = bins.values is not None and gaps
+    if values:
+        keys |= read_labels_of_values(case)
     keys[ITEMS_AND_GAPS] = lambda order, firsts: (order[: bins.joint_prefix], firsts)
+    observables = list_observables(k, gaps=gaps, values=values)
     found: dict[str, Counter[Key]] = {}
-    for feature, labels in zip(list_observables(k, gaps=gaps), one.counts, strict=True):
+    for feature, labels in zip(observables, one.counts, strict=True):
         if feature in keys:
             count = found[feature] = Counter()
             for label, times in labels.items():

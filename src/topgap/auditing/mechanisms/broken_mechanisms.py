@@ -30,7 +30,8 @@ class BrokenMechanism(NamedTuple):
     Attributes:
         name: What is wrong, in a few words.
         what: The same in a sentence.
-        release: From answers and parameters to k pairs (index, gap), or k indices.
+        release: From answers and parameters to k pairs (index, gap), k triples (index, gap, value)
+            or k indices.
         shown_on: Neighbours on which the fault shows.
         breaks: Whether it violates ε, or only has another law than it should have.
         gaps: Whether it releases gaps.

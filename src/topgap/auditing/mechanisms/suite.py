@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap import reference
-from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
+from topgap.auditing.cases.default_cases import (
+    FEW_ITEMS_CASES,
+    FULL_CASES,
+    QUICK_CASES,
+    QUICK_FEW_ITEMS_CASES,
+)
 from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
 from topgap.auditing.results.findings import ShouldBe
 from topgap.parameters import TopK
@@ -47,7 +52,8 @@ class OwnMechanism(NamedTuple):
     """A mechanism of topgap, its share of all releases, and the step from case to case.
 
     Nearly all releases go to the functions that users call; slow mechanisms get few. The steps have
-    no factor in common with 6, so that every ε occurs, with and without monotonic answers.
+    no factor in common with 6, so that every ε occurs, with and without monotonic answers. Those of
+    `few_items` are audited on cases with a bound on the items of one person.
     """
 
     name: str
@@ -57,6 +63,7 @@ class OwnMechanism(NamedTuple):
     every: int = 1
     gaps: bool = True
     k: int | None = None
+    few_items: bool = False
 
 
 def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
@@ -64,9 +71,12 @@ def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
 
     The reference implementations get a few releases on top of it.
     """
-    cases = QUICK_CASES if quick else FULL_CASES
     made = []
     for own in OWN_MECHANISMS:
+        if own.few_items:
+            cases = QUICK_FEW_ITEMS_CASES if quick else FEW_ITEMS_CASES
+        else:
+            cases = QUICK_CASES if quick else FULL_CASES
         fitting = [each for each in cases if own.k in (None, each.parameters.k)]
         step = 1 if quick and own.share != _SLOW else own.every
         chosen = tuple(fitting[min(step // 2, len(fitting) - 1) :: step])
@@ -77,9 +87,9 @@ def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
 
 def make_broken(releases: int) -> tuple[Mechanism, ...]:
     """Make the list of broken mechanisms, each with this number of releases on its own cases."""
-    from topgap.auditing.mechanisms.broken_mechanisms import (
-        BROKEN_MECHANISMS,  # not needed for a user's function
-    )
+    # Neither is needed for a user's function.
+    from topgap.auditing.mechanisms.broken_laplace import BROKEN_LAPLACE
+    from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
 
     return tuple(
         Mechanism(
@@ -91,7 +101,7 @@ def make_broken(releases: int) -> tuple[Mechanism, ...]:
             releases,
             "not private" if each.breaks == "privacy" else "of another law",
         )
-        for each in BROKEN_MECHANISMS
+        for each in (*BROKEN_MECHANISMS, *BROKEN_LAPLACE)
     )
 
 
@@ -131,14 +141,25 @@ def _constant_work(answers: Sequence[int], parameters: TopK) -> Release:
 
 
 def _merged(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
+    release = _merge(answers, parameters)
+    return list(zip(release.items, release.gaps or (), strict=True))
+
+
+def _merged_few_items(
+    answers: Sequence[int], parameters: TopK
+) -> list[tuple[int, Fraction, Fraction]]:
+    release = _merge(answers, parameters)
+    return list(zip(release.items, release.gaps or (), release.values or (), strict=True))
+
+
+def _merge(answers: Sequence[int], parameters: TopK) -> Release:
     """Release from two merged selectors, the second half first: not in the order of the items."""
     half = len(answers) // 2
     first, second = Selector(parameters), Selector(parameters)
     second.add(_array(answers[half:]), items=range(half, len(answers)))
     first.add(_array(answers[:half]), items=range(half))
     second.merge(first)
-    release = second.release()
-    return list(zip(release.items, release.gaps or (), strict=True))
+    return second.release()
 
 
 def _reference(answers: Sequence[int], parameters: TopK) -> list[tuple[int, Fraction]]:
@@ -163,12 +184,20 @@ _FEWEST = 6_000
 # A new way to release needs one more line here and a function above. The shares other than _SLOW
 # add up to 1.
 OWN_MECHANISMS = (
-    OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(63, 100)),
+    OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(50, 100)),
     OwnMechanism("topgap.top_k, gaps=False", "The winners alone.", _top_k_without_gaps,
         Fraction(25, 100), every=5, gaps=False),
     OwnMechanism("topgap.top_k, constant_work", "The same work for any answers.", _constant_work,
         Fraction(10, 100), every=5),
     OwnMechanism("Selector", "Two parts, merged.", _merged, Fraction(2, 100), every=5),
+    OwnMechanism("items_per_person", "topgap.top_k with Laplace noise.", _top_k, Fraction(10, 100),
+        few_items=True),
+    OwnMechanism("items_per_person, gaps=False", "Its winners alone.", _top_k_without_gaps,
+        Fraction(1, 100), every=5, gaps=False, few_items=True),
+    OwnMechanism("items_per_person, constant_work", "The same work for any answers.",
+        _constant_work, Fraction(1, 100), every=5, few_items=True),
+    OwnMechanism("items_per_person, Selector", "Two parts, merged.", _merged_few_items,
+        Fraction(1, 100), every=5, few_items=True),
     OwnMechanism("reference.gap_top_k", "Algorithm 4 of the paper.", _reference, _SLOW, every=7),
     OwnMechanism("reference.gap_top_k_pruned", "The same with pruning.", _reference_pruned,
         _SLOW, every=7),

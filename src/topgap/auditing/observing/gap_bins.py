@@ -1,5 +1,7 @@
 """Bins for the gaps of a case, chosen so that no bin has a large share of the probability.
 
+And for its noisy values, where they are released.
+
 The bins of a case are the same for all mechanisms and independent of their releases. Any choice is
 valid; a good one only makes tests more powerful. So floats and a fixed seed may choose them.
 """
@@ -13,6 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap.auditing.cases.neighbours import Neighbours
+from topgap.auditing.observing.value_bins import (
+    ValueBins,
+    make_fine_edges,
+    make_joint_edges,
+    make_value_edges,
+)
 
 Edges = tuple[int, ...]
 """The first step of each bin, from 0 up; a bin ends where the next one begins."""
@@ -33,6 +41,7 @@ class GapBins(NamedTuple):
         joint: For each gap, a few bins, to be combined over all gaps.
         prefix: How many of the first winners are distinguished together with the size of a gap.
         joint_prefix: How many are distinguished together with the sizes of all gaps.
+        values: The bins of the values; None where they are not released.
     """
 
     law: tuple[Edges, ...]
@@ -40,6 +49,7 @@ class GapBins(NamedTuple):
     joint: tuple[Edges, ...]
     prefix: int
     joint_prefix: int
+    values: ValueBins | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -52,7 +62,7 @@ def make_gap_bins(case: Neighbours) -> GapBins:
     (0, 1, 2, 3, 4)
     """
     k, n = case.parameters.k, len(case.answers)
-    gaps = _gaps(case)
+    gaps, values = _sample(case)
     prefix, joint_prefix = prefix_length(n, k, _FEWEST_RANGES), prefix_length(n, k, 2**k)
     ranges = min(_MOST_RANGES, MOST_CELLS // perm(n, prefix))
     together = int((MOST_CELLS / perm(n, joint_prefix) + 1e-9) ** (1 / k))
@@ -62,6 +72,25 @@ def make_gap_bins(case: Neighbours) -> GapBins:
         tuple(tuple(sorted({*each, *_SIZES})) for each in law),
         tuple(_edges(each, max(2, min(together, _MOST_JOINT))) for each in gaps),
         prefix,
+        joint_prefix,
+        _make_value_bins(case, values, gaps[-1], ranges) if values else None,
+    )
+
+
+def _make_value_bins(
+    case: Neighbours, values: list[list[int]], last_gaps: list[int], ranges: int
+) -> ValueBins:
+    k, n = case.parameters.k, len(case.answers)
+    steps = {int(each / case.parameters.resolution) for side in case.sides for each in side}
+    law = tuple(make_value_edges(each, steps, ranges) for each in values)
+    joint_prefix = prefix_length(n, k, 2 ** (k + 1))
+    together = int((MOST_CELLS / perm(n, joint_prefix) + 1e-9) ** (1 / (k + 1)))
+    together = max(2, min(together, _MOST_JOINT))
+    return ValueBins(
+        law,
+        tuple(map(make_fine_edges, law)),
+        tuple(make_joint_edges(each, steps, together) for each in values),
+        _edges(last_gaps, together),
         joint_prefix,
     )
 
@@ -98,19 +127,28 @@ def _edges(gaps: list[int], ranges: int) -> Edges:
     return tuple(sorted({*single, *(gaps[int(share * len(gaps))] for share in shares)}))
 
 
-def _gaps(case: Neighbours) -> list[list[int]]:
-    """For each gap, a sorted sample of both data sets, simulated with floats."""
+def _sample(case: Neighbours) -> tuple[list[list[int]], list[list[int]]]:
+    """For each gap, and for each value that is released, a sorted sample of both data sets.
+
+    It is simulated with floats.
+    """
     k, rate, per_unit = case.parameters.k, case.parameters.rate, case.parameters.resolution
     generator = np.random.default_rng(0)
-    found: list[list[int]] = [[] for _ in range(k)]
+    is_laplace = case.parameters.noise == "laplace"
+    gaps: list[list[int]] = [[] for _ in range(k)]
+    values: list[list[int]] = [[] for _ in range(k * is_laplace)]
     for side in case.sides:
         least = min(side)
         heights = [_near((each - least) / per_unit * rate) for each in side]
-        noisy = np.array(heights) + generator.exponential(size=(_SAMPLES, len(side)))
-        top: Any = -np.sort(-noisy, axis=1)[:, : k + 1]
-        for each, column in zip(found, (top[:, :-1] - top[:, 1:]).T, strict=True):
+        shape = (_SAMPLES, len(side))
+        noise = generator.laplace(size=shape) if is_laplace else generator.exponential(size=shape)
+        top: Any = -np.sort(-(np.array(heights) + noise), axis=1)[:, : k + 1]
+        for each, column in zip(gaps, (top[:, :-1] - top[:, 1:]).T, strict=True):
             each += [int(Fraction(gap) / rate) for gap in column.tolist()]
-    return [sorted(each) for each in found]
+        for each, column in zip(values, top.T, strict=False):
+            below = least / per_unit
+            each += [round(below + Fraction(value) / rate) for value in column.tolist()]
+    return [sorted(each) for each in gaps], [sorted(each) for each in values]
 
 
 def _near(height: Fraction) -> float:

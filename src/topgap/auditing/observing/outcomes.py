@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from math import copysign
 from typing import Any, NamedTuple
 
@@ -13,15 +14,16 @@ from topgap.parameters import TopK
 from topgap.release import Release
 
 ACCEPTED = (
-    "return a topgap.Release, k pairs (index, gap) or, with --no-gaps (gaps=False), k indices"
+    "return a topgap.Release, k pairs (index, gap), for Laplace noise k triples (index, gap, "
+    "value) or, with --no-gaps (gaps=False), k indices"
 )
 
 
 class OffGrid(NamedTuple):
-    """A gap that is not a multiple of the resolution.
+    """A gap or value that is not a multiple of the resolution.
 
     Attributes:
-        steps: The gap in steps of the resolution, rounded down.
+        steps: The number in steps of the resolution, rounded down.
         lowest_bit: The exponent of its lowest bit that is set; None if it is no binary fraction.
     """
 
@@ -30,22 +32,28 @@ class OffGrid(NamedTuple):
 
 
 class MinusZero(NamedTuple):
-    """A gap of −0.0: it equals 0, but an observer can distinguish it from 0.0."""
+    """−0.0: it equals 0, but an observer can distinguish it from 0.0."""
 
     steps: int = 0
 
 
-Gap = int | OffGrid | MinusZero
-"""A gap in steps of the resolution, where it is a whole number of them."""
+Number = int | OffGrid | MinusZero
+"""A gap or value in steps of the resolution, where it is a whole number of them."""
 
 _MOST_DIGITS = 10_000
 
 
 class Outcome(NamedTuple):
-    """The indices of the released winners, and their gaps if there are any."""
+    """The indices of the released winners, and their gaps and noisy values if there are any."""
 
     indices: tuple[int, ...]
-    gaps: tuple[Gap, ...] | None
+    gaps: tuple[Number, ...] | None
+    values: tuple[Number, ...] | None = None
+
+
+def releases_values(parameters: TopK, *, gaps: bool) -> bool:
+    """Whether noisy values are released: with gaps, and for Laplace noise alone."""
+    return gaps and parameters.noise == "laplace"
 
 
 def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
@@ -56,17 +64,21 @@ def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     of form are ignored: 1 and 1.0 are the same, and so are Decimals with trailing zeros.
 
     Args:
-        returned: A `topgap.Release`, k pairs (index, gap) or k indices, in a list, tuple or array.
+        returned: A `topgap.Release`, k pairs (index, gap), k triples (index, gap, value) or k
+            indices, in a list, tuple or array.
         parameters: The parameters of the call.
-        gaps: Whether there must be gaps.
+        gaps: Whether there must be gaps; and values, too, if the noise is Laplace.
 
     Raises:
         ReleaseError: The value has another form.
 
     >>> read_outcome([(2, 0.3), (0, 0.25)], TopK(k=2, epsilon=1), gaps=True)
-    Outcome(indices=(2, 0), gaps=(3, OffGrid(steps=2, lowest_bit=-2)))
+    Outcome(indices=(2, 0), gaps=(3, OffGrid(steps=2, lowest_bit=-2)), values=None)
     >>> read_outcome([2, 0], TopK(k=2, epsilon=1), gaps=False)
-    Outcome(indices=(2, 0), gaps=None)
+    Outcome(indices=(2, 0), gaps=None, values=None)
+    >>> few = TopK(k=2, epsilon=1, items_per_person=1)
+    >>> read_outcome([(2, 1, 4), (0, 0, 3)], few, gaps=True)
+    Outcome(indices=(2, 0), gaps=(1, 0), values=(4, 3))
     """
     if isinstance(returned, Release):
         return _read_release(returned, parameters, gaps=gaps)
@@ -78,10 +90,15 @@ def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
         raise ReleaseError(f"{_describe_number(len(returned), parameters)}; {ACCEPTED}.")
     if not gaps:
         return Outcome(tuple(map(_index, returned)), None)
-    if not all(isinstance(each, list | tuple) and len(each) == 2 for each in returned):
-        raise ReleaseError(f"The function did not return pairs; {ACCEPTED}.")
-    indices = tuple(_index(index) for index, _ in returned)
-    return Outcome(indices, tuple(_gap(gap, parameters.resolution) for _, gap in returned))
+    length, form = (3, "triples") if releases_values(parameters, gaps=gaps) else (2, "pairs")
+    if not all(isinstance(each, list | tuple) and len(each) == length for each in returned):
+        raise ReleaseError(f"The function did not return {form}; {ACCEPTED}.")
+    indices, *numbers = zip(*returned, strict=True)
+    read = [
+        tuple(_number(each, parameters.resolution, what) for each in some)
+        for some, what in zip(numbers, ("gap", "value"), strict=False)
+    ]
+    return Outcome(tuple(map(_index, indices)), *read)
 
 
 def explain_impossible(outcome: Outcome, items: int) -> str | None:
@@ -99,6 +116,19 @@ def explain_impossible(outcome: Outcome, items: int) -> str | None:
             return "a gap that is no multiple of the resolution"
         if isinstance(gap, int) and gap < 0:
             return "a negative gap"
+    return _explain_impossible_values(outcome)
+
+
+def _explain_impossible_values(outcome: Outcome) -> str | None:
+    values = outcome.values or ()
+    if any(isinstance(value, OffGrid) for value in values):
+        return "a value that is no multiple of the resolution"
+    steps = [value.steps if isinstance(value, tuple) else value for value in values]
+    gaps = [gap.steps if isinstance(gap, tuple) else gap for gap in outcome.gaps or ()]
+    if any(
+        upper - lower != gap for (upper, lower), gap in zip(pairwise(steps), gaps, strict=False)
+    ):
+        return "values that do not differ by the gaps"
     return None
 
 
@@ -116,10 +146,16 @@ def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
         )
     if units is None:
         return Outcome(indices, None)
-    if release.parameters.resolution == parameters.resolution:
-        return Outcome(indices, tuple(units.tolist()))
-    finer = release.parameters.resolution
-    return Outcome(indices, tuple(_gap(u * finer, parameters.resolution) for u in units.tolist()))
+    numbers = [units.tolist()]
+    if releases_values(parameters, gaps=gaps):
+        if release.value_units is None:
+            raise ReleaseError("The function returned a release without noisy values.")
+        numbers.append(release.value_units.tolist())
+    finer, wanted = release.parameters.resolution, parameters.resolution
+    if finer == wanted:
+        return Outcome(indices, *map(tuple, numbers))
+    read = [tuple(_number(each * finer, wanted, "gap") for each in some) for some in numbers]
+    return Outcome(indices, *read)
 
 
 def _describe_number(winners: int, parameters: TopK) -> str:
@@ -133,42 +169,43 @@ def _index(index: Any) -> int:
     return int(index)
 
 
-def _gap(gap: Any, resolution: Fraction) -> Gap:
+def _number(number: Any, resolution: Fraction, what: str) -> Number:
     per_unit = resolution.denominator  # its numerator is 1
-    if is_whole(gap):
-        return int(gap) * per_unit
-    if isinstance(gap, float | np.floating | Decimal):
-        numerator, denominator = _ratio(gap)
+    if is_whole(number):
+        return int(number) * per_unit
+    if isinstance(number, float | np.floating | Decimal):
+        numerator, denominator = _ratio(number, what)
         if numerator == 0:
-            return MinusZero() if copysign(1, gap) < 0 else 0
+            return MinusZero() if copysign(1, number) < 0 else 0
         nearest = (2 * numerator * per_unit + denominator) // (2 * denominator)
-        if not isinstance(gap, Decimal) and _is_float(nearest, per_unit, gap):
+        if not isinstance(number, Decimal) and _is_float(nearest, per_unit, number):
             return nearest
-    elif isinstance(gap, Fraction):
-        numerator, denominator = gap.numerator, gap.denominator
+    elif isinstance(number, Fraction):
+        numerator, denominator = number.numerator, number.denominator
     else:
         raise ReleaseError(
-            f"A gap is an int, Fraction, float or Decimal, not {type(gap).__name__}."
+            f"A {what} is an int, Fraction, float or Decimal, not {type(number).__name__}."
         )
     steps, rest = divmod(numerator * per_unit, denominator)
     return OffGrid(steps, _lowest_bit(numerator, denominator)) if rest else steps
 
 
-def _ratio(gap: Any) -> tuple[int, int]:
-    """The gap as a quotient of two integers."""
-    if isinstance(gap, Decimal) and gap and gap.is_finite() and abs(gap.adjusted()) > _MOST_DIGITS:
-        raise ReleaseError(f"A gap must have at most {_MOST_DIGITS} digits.")
+def _ratio(number: Any, what: str) -> tuple[int, int]:
+    """The number as a quotient of two integers."""
+    is_long = isinstance(number, Decimal) and number and number.is_finite()
+    if is_long and abs(number.adjusted()) > _MOST_DIGITS:
+        raise ReleaseError(f"A {what} must have at most {_MOST_DIGITS} digits.")
     try:
-        numerator, denominator = gap.as_integer_ratio()
+        numerator, denominator = number.as_integer_ratio()
     except (ValueError, OverflowError):  # what is no number, or infinite
-        raise ReleaseError("The function returned a gap that is not finite.") from None
+        raise ReleaseError(f"The function returned a {what} that is not finite.") from None
     return int(numerator), int(denominator)
 
 
-def _is_float(numerator: int, denominator: int, gap: Any) -> bool:
-    """Whether the gap is the float nearest to the quotient, as Python divides ints."""
+def _is_float(numerator: int, denominator: int, number: Any) -> bool:
+    """Whether the number is the float nearest to the quotient, as Python divides ints."""
     try:
-        return bool(type(gap)(numerator / denominator) == gap)
+        return bool(type(number)(numerator / denominator) == number)
     except OverflowError:
         return False
 

@@ -113,8 +113,14 @@ class Audit:
             if any(each.gaps for each in self.mechanisms)
             else ""
         )
+        of_values = (
+            "; for Laplace noise, with each value, and all values and the last gap, in ranges, and "
+            "the last three bits of values"
+            if any(each.values for each in self.mechanisms)
+            else ""
+        )
         law = [
-            f"law: did winners come as often as their exact probability says{of_gaps}? "
+            f"law: did winners come as often as their exact probability says{of_gaps}{of_values}? "
             '"kept" means that none of these came too often or too rarely on any data set.'
         ]
         rest = [

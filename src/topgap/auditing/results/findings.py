@@ -158,6 +158,11 @@ class MechanismAudit:
         return any(each.misfits for each in self.laws)
 
     @property
+    def values(self) -> bool:
+        """Whether it releases noisy values on any data set."""
+        return self.gaps and any(each.case.parameters.noise == "laplace" for each in self.bounds)
+
+    @property
     def law_compared(self) -> tuple[int, int]:
         """The number of data sets that were compared with the law, and of those that were not."""
         compared = sum(each.cells > 0 for each in self.laws)

@@ -15,6 +15,7 @@ from topgap.cli.csv_text import format_csv
 from topgap.display.text import format_text_table, to_line
 from topgap.ledger import Budget, Charge
 from topgap.numbers.format import format_exact
+from topgap.parameters import MOST_WINNERS
 
 _BAR = 20
 _MOST_SHOWN = 10  # charges without a result
@@ -124,8 +125,11 @@ def _describe_neighbours(charge: Charge) -> str:
 
 
 def _describe_mechanism(charge: Charge) -> str:
-    """The mechanism, with k and the column of the items if it has them."""
-    noted = {name: charge.parameters.get(name) for name in ("k", "item")}
+    """The mechanism, with k, the column of the items, noise and threshold if it has them."""
+    names = ("k", "item", "items_per_person", "noise", "threshold")
+    noted = {name: charge.parameters.get(name) for name in names}
+    if noted["threshold"] is not None and noted["k"] == MOST_WINNERS:
+        del noted["k"]  # the threshold alone says how many
     more = [f", {name} = {to_line(value)}" for name, value in noted.items() if value is not None]
     return to_line(charge.mechanism) + "".join(more)
 

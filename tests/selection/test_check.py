@@ -1,0 +1,45 @@
+"""What a check says of a release with Laplace noise, and of others as before."""
+
+import pytest
+
+import topgap
+from topgap import TopK
+from topgap.selection.check import Check
+
+ANSWERS = {"ash": 100, "oak": 50, "elm": 0, "yew": 0}
+FEW = {"monotonic": True, "items_per_person": 1, "check": True}
+NOISE = "Every answer would get Laplace noise of scale 1, for at most 1 item per person."
+
+
+@pytest.mark.parametrize(("k", "threshold", "released"), [
+    (3, None, "the 3 largest of the items with their values and the gaps between them"),
+    (3, 50, "the items whose values reach 50, at most 3 of them, with their values and the gaps "
+            "between them"),
+    (None, 50, "the items whose values reach 50 with their values and the gaps between them"),
+])  # fmt: skip
+def test_a_check_names_noise_bound_and_threshold(
+    k: int | None, threshold: int | None, released: str
+) -> None:
+    check = topgap.top_k(ANSWERS, k, 1, threshold=threshold, **FEW)  # type: ignore[call-overload]
+    assert check.lines() == [
+        "Nothing was drawn or charged.",
+        f"Would be released: {released}, at ε = 1, sensitivity 1, monotonic.",
+        NOISE,
+        "For the holder of the data alone, never to be published: of 4 items, 2 have an answer "
+        "other than 0.",
+    ]
+
+
+def test_one_winner_and_exponential_noise() -> None:
+    one = TopK(1, "1/2", items_per_person=2, noise="laplace")
+    assert Check(one, False, 3, 2).lines()[1:3] == [
+        "Would be released: the largest of the items with its value and its gap to the next, at "
+        "ε = 0.5, sensitivity 1.",
+        "Every answer would get Laplace noise of scale 8, for at most 2 items per person.",
+    ]
+    assert Check(TopK(2, 1, items_per_person=5), True, 3, 2).lines()[1:3] == [
+        "Would be released: the 2 largest of the items with the gaps between them and their "
+        "measurements, at ε = 1, sensitivity 1.",
+        "For the holder of the data alone, never to be published: of 3 items, 2 have an answer "
+        "other than 0.",
+    ]
