@@ -6,7 +6,8 @@ run: the command, and Python with the query
     select item, count(distinct person) from FILE group by item
 
 as DuckDB runs it if nothing is said: all memory, the types that it finds in a CSV file. topgap
-takes each cell of a CSV file as text; the last row lets DuckDB do so too.
+takes each cell of a CSV file as text; the last row lets DuckDB do so too. Then `count_events`
+without and with a contribution bound, `items_per_person`, are compared in turn.
 The events are made up: persons at random, items of a Zipf-like law, 41,270 of them as in Kosarak.
 """
 
@@ -41,6 +42,15 @@ FORMS = {
     "CSV, text": ("text.csv", AS_TEXT),
     "CSV, numbers": ("numbers.csv", "from made_up"),
 }
+COUNTING = """
+import sys
+from topgap.counting import count_events
+path, domain, bound = sys.argv[1:]
+count_events(
+    path, person="person", item="item", domain=domain, items_per_person=int(bound) or None
+)
+"""
+BOUNDS = [1, 5]
 AS_IT_FINDS, ALL_TEXT = "'{}'", "read_csv('{}', all_varchar = true)"
 
 
@@ -74,15 +84,16 @@ def commands(path: Path, read: str = AS_IT_FINDS) -> dict[str, list[str]]:
     }
 
 
-def run(command: list[str]) -> tuple[float, float]:
-    """Seconds and MiB of a process, from its start to its end."""
+def run(command: list[str]) -> tuple[float, float, float]:
+    """Seconds and MiB of a process, from its start to its end, and seconds of CPU."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise SystemExit(f"{command} failed")
-    return time.perf_counter() - start, used.ru_maxrss / 1024
+    cpu = used.ru_utime + used.ru_stime
+    return time.perf_counter() - start, used.ru_maxrss / 1024, cpu
 
 
 def compare(events: int, rounds: int) -> None:
@@ -110,13 +121,43 @@ def compare(events: int, rounds: int) -> None:
             )
 
 
+def bound(events: int, rounds: int) -> None:
+    """Compare counting with a contribution bound to counting without one.
+
+    By the CPU, too, because that says more on a machine that has other work.
+    """
+    print(f"\n{events:,} events, at most L items a person, {rounds} rounds, medians of processes")
+    print(f"{'':<18}{'L':>5}{'time':>10}{'ratio':>7}{'CPU':>10}{'ratio':>7}{'memory':>12}")
+    with tempfile.TemporaryDirectory(prefix="topgap-bench-") as name:
+        folder = Path(name)
+        make(folder, events, [*FORMS])
+        for form, (file, _) in FORMS.items():
+            path = folder / file
+            given = [sys.executable, "-c", COUNTING, str(path), str(path.with_suffix(".txt"))]
+            used: dict[int, list[tuple[float, float, float]]] = {each: [] for each in (0, *BOUNDS)}
+            for _ in range(rounds):
+                for each in random.sample([*used], len(used)):
+                    used[each].append(run([*given, str(each)]))
+            medians = {
+                each: [*map(statistics.median, zip(*rows, strict=True))]
+                for each, rows in used.items()
+            }
+            for each, (seconds, most, cpu) in medians.items():
+                of_time, of_cpu = seconds / medians[0][0], cpu / medians[0][2]
+                print(
+                    f"{form:<18}{each or 'none':>5}{seconds:>8.2f} s{of_time:>7.2f}"
+                    f"{cpu:>8.2f} s{of_cpu:>7.2f}{most:>8.0f} MiB",
+                    flush=True,
+                )
+
+
 def memory(events: int) -> None:
     print(f"\n{events:,} events: the most memory that the process had, and its time")
     with tempfile.TemporaryDirectory(prefix="topgap-bench-") as name:
         folder = Path(name)
         for form, (file, _) in FORMS.items():
             make(folder, events, [form])
-            seconds, most = run(commands(folder / file)["topgap"])
+            seconds, most, _ = run(commands(folder / file)["topgap"])
             print(f"{form:<18}{most:>8.0f} MiB{seconds:>8.1f} s", flush=True)
             (folder / file).unlink()
 
@@ -125,6 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure topgap release.")
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--bound-rounds", type=int, default=5)
     parser.add_argument("--memory-events", type=int, default=50_000_000)
     asked = parser.parse_args()
     print(
@@ -132,8 +174,12 @@ def main() -> None:
         end=" ",
     )
     print(f"DuckDB {version('duckdb')}, topgap {version('topgap')}")
-    compare(asked.events, asked.rounds)
-    memory(asked.memory_events)
+    if asked.rounds:
+        compare(asked.events, asked.rounds)
+    if asked.bound_rounds:
+        bound(asked.events, asked.bound_rounds)
+    if asked.memory_events:
+        memory(asked.memory_events)
 
 
 if __name__ == "__main__":

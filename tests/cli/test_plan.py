@@ -8,11 +8,14 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from tests.cli.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
+from topgap import counting
+from topgap.counting import FROM_DATA
 
 pytestmark = pytest.mark.slow
 
@@ -189,6 +192,89 @@ def test_all_but_the_counts_of_a_domain_are_items_that_nobody_has(public: Path) 
     ]  # fmt: skip
 
 
+def write_public_events(folder: Path) -> None:
+    """100 people with a and b, of whom 60 have c, too; as a table and as baskets."""
+    people = [["a", "b", "c"] if n < 60 else ["b", "a"] for n in range(100)]
+    rows = (f"p{n},{item}\n" for n, items in enumerate(people) for item in items)
+    (folder / "events.csv").write_text("who,what\n" + "".join(rows))
+    (folder / "baskets.dat").write_text("".join(" ".join(items) + "\n" for items in people))
+
+
+BOUNDS = ("-k", 2, "--epsilon", 1000, "--releases", 5, "--items-per-person", "1,3,2")
+
+
+@pytest.mark.parametrize("source", [
+    ["events.csv", "--public-person", "who", "--item", "what"], ["baskets.dat", "--public-baskets"],
+])  # fmt: skip
+def test_what_a_bound_leaves_out_of_public_events_is_counted(
+    public: Path, source: list[str]
+) -> None:
+    # At this ε noise is not 0 with a probability below 10^−200.
+    write_public_events(public)
+    read = json.loads(topgap("plan", *source, *BOUNDS, "--format", "json", folder=public).out)
+    assert (read["items"], read["items_per_person"], read["is_truncated"]) == (3, [1, 2, 3], True)
+    (row,) = read["rows"]
+    how: Any = {"domain": FROM_DATA, "items_per_person": 1}
+    if "--public-baskets" in source:
+        kept = counting.count_transactions(public / "baskets.dat", **how)
+    else:
+        kept = counting.count_events(public / "events.csv", person="who", item="what", **how)
+    assert sum(kept.values()) == 100
+    off = {count - {"a": 100, "b": 100, "c": 60}[item] for item, count in kept.items()}
+    assert min(off) <= row["bound_1_bias"][0] <= max(off)
+    assert row["bound_1_bias"][0] < 0
+    assert row["bound_1_scale"] == 0.001
+    assert "bound_2_bias" not in row
+    assert row["bound_3_overlap"] == row["names_overlap"] == [2.0, 0.0]
+    more = ["--domain-pattern", "[b-d]", "-k", 1, "--format", "csv"]
+    if "--item" not in source:
+        more = ["--domain-size", 10, "-k", 1, "--epsilon", 5, "--format", "csv"]
+    ended = topgap("plan", *source, *BOUNDS[2:], *more, folder=public)
+    assert ended.code == 0, ended.err
+
+
+def test_bounds_of_counts_have_noise_alone(public: Path) -> None:
+    ended = plan(public, "--items-per-person", "1")
+    assert (ended.code, ended.err) == (0, "")
+    assert "Counts do not say what a bound leaves out" in ended.out
+    assert "\nWith at most 1 item per person, if that leaves out little, Laplace" in ended.out
+    rows = [*csv.DictReader(io.StringIO(plan(
+        public, "-k", 3, "-k", 1, "--items-per-person", "2", "--format", "csv", "-q"
+    ).out))]  # fmt: skip
+    medians = [(row["k"], row["bound_2_median"] != "") for row in rows]
+    assert medians == [("1", False)] * 2 + [("2", False)] * 2 + [("3", True)] * 2
+    assert {row["bound_2_overlap"] != "" for row in rows} == {True}
+    made_up = topgap(
+        "plan", "--zipf", 9, "-k", 2, "--releases", 5, "--items-per-person", 1, "--plot", "x.svg",
+        folder=public,
+    )  # fmt: skip
+    assert made_up.code == 0
+    assert (public / "x.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize("arguments", [
+    ["baskets.dat"], ["baskets.dat", "--items-per-person", 1], ["baskets.dat", "--public-baskets"],
+    ["-", "--public-baskets", "--items-per-person", 1],
+    ["baskets.dat", "--public-baskets", "--items-per-person", 1, "--count", "n"],
+    ["baskets.dat", "--public-baskets", "--items-per-person", 1, "--item", "what"],
+    ["baskets.dat", "--public-baskets", "--items-per-person", 1, "--no-header"],
+    ["baskets.dat", "--public-baskets", "--items-per-person", 1, "--public-person", "who"],
+    ["events.csv", "--public-person", "who", "--item", "what"],
+    ["events.csv", "--public-person", "who", "--items-per-person", 1],
+    ["events.csv", "--person", "who", "--item", "what", "--items-per-person", 1],
+    ["--zipf", 9, "--public-baskets"], ["--zipf", 9, "--public-person", "who"],
+    ["--zipf", 9, "--items-per-person", "0"], ["--zipf", 9, "--items-per-person", "1,,2"],
+    ["--zipf", 9, "--items-per-person", "two"], ["--domain-size", 99, "--items-per-person", 1],
+], ids=lambda arguments: " ".join(map(str, arguments)))  # fmt: skip
+def test_bounds_that_contradict_themselves_are_usage_errors(
+    public: Path, arguments: list[object]
+) -> None:
+    write_public_events(public)
+    ended = topgap("plan", *arguments, "-k", 2, folder=public)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Traceback" not in ended.err
+
+
 @pytest.mark.parametrize("more", [[], ["--item", "what"], ["-k", 2], ["--zipf", 5]])
 def test_persons_are_refused_whatever_else_is_asked(public: Path, more: list[object]) -> None:
     ended = topgap("plan", "counts.csv", "--person", "who", *more, folder=public)
@@ -278,6 +364,11 @@ def test_an_interruption_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> N
 def test_help_teaches_by_example(tmp_path: Path) -> None:
     told = topgap("plan", "--help", folder=tmp_path)
     assert told.code == 0
-    for said in ("topgap plan published.csv --item diagnosis", "--zipf", "not private"):
+    for said in (
+        "topgap plan published.csv --item diagnosis",
+        "--zipf",
+        "not private",
+        "--public-baskets",
+    ):
         assert said in told.out
     assert "plan" in topgap("--help", folder=tmp_path).out

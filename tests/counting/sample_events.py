@@ -46,22 +46,22 @@ def plainly_counted(events: Events, domain: Sequence[str]) -> dict[str, int]:
     }
 
 
-def ways(folder: Path) -> dict[str, Count]:
-    """By name, each way of putting events somewhere and counting them there."""
+def ways(folder: Path, **asked: Any) -> dict[str, Count]:
+    """By name, each way of putting events somewhere and counting them there, as is asked."""
 
     def from_file(name: str, write: Callable[[Path, Events], None], **how: Any) -> Count:
         def count(events: Events, domain: Any) -> dict[Any, int]:
             path = folder / name
             path.unlink(missing_ok=True)
             write(path, events)
-            named = {"person": "who", "item": "what", **how}
+            named = {"person": "who", "item": "what", **how, **asked}
             return counting.count_events(path, domain=domain, **named)
 
         return count
 
     def from_frame(make: Callable[[Events], Any]) -> Count:
         return lambda events, domain: counting.count_events(
-            make(events), person="who", item="what", domain=domain
+            make(events), person="who", item="what", domain=domain, **asked
         )
 
     without = {"person": "1", "item": "3", "header": False}
@@ -73,7 +73,7 @@ def ways(folder: Path) -> dict[str, Count]:
         "csv packed": from_file("e.csv.gz", _csv(opened=gzip.open)),
         "csv, all quoted, lines end in CR LF": from_file("q.csv", _csv(ends="\r\n", quoted=True)),
         "tsv": from_file("e.tsv", _csv("\t")),
-        "standard input's like": _from_stream,
+        "standard input's like": lambda events, domain: _from_stream(events, domain, **asked),
         "json lines": from_file("e.jsonl", _json_lines),
         "parquet": from_file("e.parquet", lambda path, e: pq.write_table(_arrow(e), path)),
         "duckdb table": from_file("e.duckdb", _duckdb, table="visits"),
@@ -90,9 +90,11 @@ def ways(folder: Path) -> dict[str, Count]:
     }
 
 
-def _from_stream(events: Events, domain: Any) -> dict[Any, int]:
+def _from_stream(events: Events, domain: Any, **asked: Any) -> dict[Any, int]:
     stream = io.BytesIO(_csv_text(events).encode())
-    return counting.count_events(stream, person="who", item="what", domain=domain, format="csv")
+    return counting.count_events(
+        stream, person="who", item="what", domain=domain, format="csv", **asked
+    )
 
 
 def _csv_text(

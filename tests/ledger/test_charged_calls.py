@@ -1055,9 +1055,10 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (arrow_partition, Mutant("does not count what it looks at", "count += len(rows)", "count += 1"),
      look_at_spark),
     (one_pass_release, Mutant("draws before it pays",
-                       "            rows.dry_run(parameters.k)\n"
+                       "            rows.dry_run(parameters.fewest_winners)\n"
                        "        return pending.charge_then_run(draw)",
-                       "            rows.dry_run(parameters.k)\n        made = draw()\n"
+                       "            rows.dry_run(parameters.fewest_winners)\n"
+                       "        made = draw()\n"
                        "        return pending.charge_then_run(lambda: made)"), look_at_order),
 ]  # fmt: skip
 

@@ -806,7 +806,7 @@ def test_without_opendp_it_says_what_to_install(before: str, sentence: str) -> N
 
 def test_answers_meet_no_float_and_no_foreign_randomness() -> None:
     """As tests/test_privacy_path.py demands; here OpenDP itself is known to be there."""
-    known = ("from opendp.", "from topgap.opendp.", "the quotient sides * k / noise")
+    known = ("from opendp.", "from topgap.opendp.", "the quotient sides * moving / beta")
     for module in (constructors, domains):
         assert [o for o in offences(inspect.getsource(module)) if not o.startswith(known)] == []
 

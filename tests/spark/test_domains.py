@@ -21,18 +21,22 @@ from tests.checking.mutants import Mutant, mutated
 from tests.spark.nearly_noiseless import CERTAIN, is_about
 from topgap import Domain, Release, TopK, law
 from topgap._core import Streams
+from topgap.counting import count_events
 from topgap.errors import (
     AnswersError,
     DomainError,
     ItemsError,
     ParameterError,
+    SourceError,
     SparkError,
     TopgapError,
 )
 from topgap.ledger import Ledger
 from topgap.selection import arrow_partition, candidate_pool
-from topgap.spark import members, pools, top_k, top_k_events
+from topgap.selection.arrow_partition import ITEM
+from topgap.spark import contribution_bound, members, pools, top_k, top_k_events
 from topgap.spark.columns import join_items, name_items, select_columns
+from topgap.spark.contribution_bound import keep_items
 from topgap.spark.members import Occurring
 from topgap.spark.rule import read_rule
 
@@ -221,6 +225,101 @@ def test_what_occurs_wins_as_in_plain_topgap(spark: SparkSession, kind: int) -> 
     assert release.domain == whole.description
     plain = topgap.top_k(counts, len(counts), CERTAIN, domain=whole)
     assert plain.items == release.items
+
+
+BOUNDED: list[tuple[Any, Any, int | None]] = [
+    ("code", CODES, None), ("code", ["b07", "A01", "C11", "D05"], None),
+    ("n", Domain.range(0, 10**30), None), ("exact", Domain.range(0, 10**30), None),
+    (["place", "page"], PAGES, None), ("code", ["b07", "A01", "C11", "B07.1"], 2),
+    (["code", "place"], Domain.product(CODES, ["AT", "FR"]), 2),
+]  # fmt: skip
+
+
+@on_cluster
+@pytest.mark.parametrize("bounded", range(len(BOUNDED)))
+def test_the_same_items_of_each_person_are_kept_as_without_spark(
+    spark: SparkSession, bounded: int
+) -> None:
+    item, domain, together = BOUNDED[bounded]
+    frame = events(spark)
+    rows, asked = frame.toArrow(), {"person": "who", "item": item, "together": together}
+    for bound in (1, 2):
+        counts = count_events(rows, domain=domain, items_per_person=bound, **asked)
+        parts, rule = name_items(item), read_rule(domain, together)
+        selected, fields = select_columns(frame, **parts, person="who")
+        kinds, person = [fields[part].dataType for part in parts], fields["person"].dataType
+        had = join_items(selected.dropna(), parts)
+        if rule is None:
+            had = keep_items(had.filter(had[ITEM].isin(domain)), kinds, person, bound)
+            found = had.groupBy(ITEM).count().collect()
+        else:
+            occurring = Occurring(had, rule, kinds, bound, person)
+            whole = [*occurring.count_persons().collect()]
+            found = [row for row in whole if plain(row[0]) in rule.domain]
+            assert occurring.find([*counts]) == {*counts}
+            lost = {*count_events(rows, domain=domain, **asked)} - {*counts}
+            assert occurring.find([*lost]) == set()
+        as_sets = [frozenset(plain(row[0])) if together else plain(row[0]) for row in found]
+        expected = {frozenset(k) if together else k: n for k, n in counts.items() if n}
+        assert dict(zip(as_sets, (row[1] for row in found), strict=True)) == expected
+
+
+BOUND_MUTANTS = [
+    Mutant("before deduplication", "(PERSON, ITEM).distinct()", "(PERSON, ITEM)"),
+    Mutant("by the item alone", "sql.concat(sql.col(_MARK), _build_text(sql.col(PERSON), person))",
+           "sql.col(_MARK)"),
+    Mutant("by row order", ".orderBy(_HASH, _MARK)", ".orderBy(sql.rand())"),
+    Mutant("all persons are one", "partitionBy(PERSON)", "partitionBy()"),
+]  # fmt: skip
+
+
+@on_cluster
+@pytest.mark.parametrize("mutant", BOUND_MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_broken_bound_is_found(spark: SparkSession, mutant: Mutant) -> None:
+    frame, domain = events(spark), ["b07", "A01", "C11", "B07.1"]
+    had, fields = select_columns(frame, item="code", person="who")
+    members = had.dropna().filter(had[ITEM].isin(domain))
+    for module in (contribution_bound, mutated(contribution_bound, mutant)):
+        right = []
+        for bound in (1, 2):
+            expected = count_events(
+                frame.toArrow(), person="who", item="code", domain=domain, items_per_person=bound
+            )
+            kinds = [fields[ITEM].dataType], fields["person"].dataType
+            kept = module.keep_items(members, *kinds, bound).groupBy(ITEM).count().collect()
+            right.append(dict(map(tuple, kept)) == {k: n for k, n in expected.items() if n})
+        assert all(right) == (module is contribution_bound)
+
+
+def plain(item: Any) -> Any:
+    """A struct as a tuple, a number as a number."""
+    return tuple(map(plain, item)) if isinstance(item, tuple) else item
+
+
+@on_cluster
+def test_a_release_is_of_the_items_that_are_kept(spark: SparkSession) -> None:
+    frame = events(spark)
+    asked: dict[str, Any] = {"person": "who", "item": "code", "items_per_person": 3}
+    for domain in (CODES, ["b07", "A01", "C11", "B07.1", "D05"]):
+        counts = count_events(frame.toArrow(), domain=domain, **asked)
+        release = top_k_events(frame, 3, CERTAIN, domain=domain, **asked)
+        assert is_about(release, dict(counts))
+        assert release.parameters.items_per_person == 3
+
+
+@on_cluster
+@pytest.mark.usefixtures("no_job")
+@pytest.mark.parametrize(("person", "said"), [
+    ("array(who)", "persons cannot be of Spark's type array"),
+    ("code COLLATE UTF8_LCASE", "persons cannot have a collation"),
+])  # fmt: skip
+def test_persons_without_one_text_are_refused(spark: SparkSession, person: str, said: str) -> None:
+    frame = events(spark).selectExpr(f"{person} AS who", "code")
+    asked: dict[str, Any] = {"person": "who", "item": "code", "domain": CODES}
+    with pytest.raises(SourceError, match=said):
+        top_k_events(frame, 3, 1, items_per_person=3, **asked)
+    with pytest.raises(ParameterError, match="items_per_person must be at least 1"):
+        top_k_events(frame, 3, 1, items_per_person=0, **asked)
 
 
 @on_cluster

@@ -135,3 +135,5 @@ def write_examples(folder: Path) -> None:
     pq.write_table(pages_counted, folder / "counts.parquet")
     rows = "".join(f"{code},{count}\n" for code, count in zip(codes, counts, strict=True))
     (folder / "published.csv").write_text("diagnosis,patients\n" + rows)
+    baskets = (" ".join(str(n * step % 151) for step in range(1, 8)) for n in range(300))
+    (folder / "retail.dat").write_text("\n".join(baskets) + "\n")

@@ -74,6 +74,16 @@ def build_person_sql(cell: str, kind: str) -> str | None:
     return cell if kind.startswith("DECIMAL") else build_item_sql(cell, kind)
 
 
+def build_person_text_sql(person: str, kind: str) -> str:
+    """Build SQL for the text of a person, as `build_person_sql` made it of a cell of this type.
+
+    Equal persons have equal texts.
+    """
+    if is_text(kind) or kind == "JSON":
+        return person
+    return f"hex({person})" if kind == "BLOB" else build_item_sql(person, kind) or person
+
+
 def build_count_sql(cell: str, kind: str) -> str | None:
     """Build SQL for a precomputed count, a BIGINT; NULL if it is no count; None as above."""
     if is_text(kind) or kind == "JSON":

@@ -77,7 +77,7 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
     )
     engine.run("USE memory", label=label)
     carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(extraction.columns)}
-    return Table(label, "temp.carried", carried, names_are_schema=False)
+    return Table(label, "temp.carried", carried, names_are_schema=False, is_quick=True)
 
 
 _FAILED = "The query failed while it ran, such as by a cast of what cannot be cast; try TRY_CAST."

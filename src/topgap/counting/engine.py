@@ -46,12 +46,14 @@ class Table:
         names_are_schema: Whether the names of the columns are a schema and not data, so that an
             error may list them. The first line of a text file and the columns of a query may be
             somebody's data.
+        is_quick: Whether it is as quick to read a second time as a copy of it would be.
     """
 
     label: str
     relation: str
     columns: Mapping[str, Column]
     names_are_schema: bool
+    is_quick: bool = False
 
     def column(self, name: str) -> Column:
         """Find the column of this name.
@@ -92,7 +94,7 @@ def build_table(label: str, relation: str, wanted: Sequence[str], kinds: Iterabl
         name: Column(f"w{n}", kind)
         for n, (name, kind) in enumerate(zip(wanted, kinds, strict=True))
     }
-    return Table(label, relation, columns, names_are_schema=True)
+    return Table(label, relation, columns, names_are_schema=True, is_quick=True)
 
 
 class Engine:

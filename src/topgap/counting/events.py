@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack
 
+from topgap.counting.contribution_bound import read_bound
 from topgap.counting.domain import to_domain
 from topgap.counting.engine import MEMORY, Engine
 from topgap.counting.fitting import check_fit, make_sets
@@ -27,6 +28,7 @@ def count_events(
     item: str | Sequence[str],
     domain: Any,
     together: int | None = None,
+    items_per_person: int | None = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     table: str | None = None,
     query: str | None = None,
@@ -50,6 +52,10 @@ def count_events(
         together: Count pairs (2) or triples (3) of different items of the domain: the persons who
             have all of them. A person may be in any number of pairs, and moves each by at most 1.
             The domain of the counts is then `Domain.subsets(domain, size=together)`.
+        items_per_person: The contribution bound L: of each person's different items of the domain
+            at most so many are kept, chosen by a public hash of the person and the item, so that
+            what is kept of a person depends on that person's rows alone. Nobody is refused for
+            having more. With `together` the sets are the items. Counts are then biased downwards.
         format: The format of a file, if its name does not tell.
         table: The table of a DuckDB or SQLite file.
         query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
@@ -80,13 +86,22 @@ def count_events(
     {'flu': 2, 'cold': 0}
     >>> count_events(visits, person="who", item="what", domain=Domain.pattern("[a-z]{3,5}"))
     {'flu': 2}
+    >>> both = pd.DataFrame({"who": ["Ann", "Ann", "Bob"], "what": ["flu", "cold", "flu"]})
+    >>> asked = {"person": "who", "item": "what", "domain": ["flu", "cold"]}
+    >>> sum(count_events(both, **asked).values()), sum(
+    ...     count_events(both, **asked, items_per_person=1).values()
+    ... )
+    (3, 2)
     """
     options: SourceOptions = {
         "format": format, "table": table, "query": query, "header": header,
         "rows_are_per_person": rows_are_per_person, "delimiter": delimiter,
     }  # fmt: skip
     columns = read_item_columns(item)
-    return _count(source, domain, together, columns, memory, progress, person=person, **options)
+    return _count(
+        source, domain, together, columns, memory, progress, person=person,
+        items_per_person=items_per_person, **options,
+    )  # fmt: skip
 
 
 @seal_library_errors(SourceError, "The source")
@@ -95,6 +110,7 @@ def count_transactions(
     *,
     domain: Any,
     together: int | None = None,
+    items_per_person: int | None = None,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts:
@@ -108,6 +124,8 @@ def count_transactions(
             binary file.
         domain: As for `count_events`, and so are the others.
         together: As there.
+        items_per_person: As there, by a hash of all items of the line and the item: two lines with
+            the same items keep the same.
         memory: As there.
         progress: As there.
 
@@ -123,7 +141,9 @@ def count_transactions(
     >>> count_transactions(io.BytesIO(b"1 3\n1 1 3\n2\n"), domain=range(1, 5), together=2)
     {(1, 3): 2}
     """
-    return _count(source, domain, together, None, memory, progress)
+    return _count(
+        source, domain, together, None, memory, progress, items_per_person=items_per_person
+    )
 
 
 @seal_library_errors(SourceError, "The source")
@@ -186,6 +206,7 @@ def counted_items(
     item: str | Sequence[str] | None = None,
     person: str | None = None,
     count: str | None = None,
+    items_per_person: int | None = None,
     memory: str = MEMORY,
     progress: Progress | None = None,
     **options: Unpack[SourceOptions],
@@ -198,6 +219,7 @@ def counted_items(
         item: As there; None for transactions.
         person: As there; None for transactions and precomputed counts.
         count: As for `read_counts`; None for events.
+        items_per_person: As for `count_events`; None for precomputed counts.
         memory: As there.
         progress: As there.
         **options: As there.
@@ -216,9 +238,10 @@ def counted_items(
     3 {1}
     """
     columns = None if item is None else read_item_columns(item)
+    bound = read_bound(items_per_person, count)
     with Engine(memory, progress) as engine:
         counted = _count_sealed(
-            engine, source, domain, columns, person=person, count=count, **options
+            engine, source, domain, columns, bound, person=person, count=count, **options
         )
         if isinstance(counted, Counts):
             raise DomainError("Only a domain that is not written out is read in batches.")
@@ -259,14 +282,16 @@ def _count(
     columns: Sequence[str] | None,
     memory: str,
     progress: Progress | None,
+    items_per_person: Any = None,
     **options: Any,
 ) -> Counts:
     """Count the items of a domain in a source; all that is returned is in memory."""
+    bound = read_bound(items_per_person)
     public = to_domain(domain)
     if together is not None:
         public = make_sets(public, together)
     with Engine(memory, progress) as engine:
-        counted = _count_within(engine, source, public, columns, **options)
+        counted = _count_within(engine, source, public, columns, bound, **options)
         return counted if isinstance(counted, Counts) else counted.to_counts()
 
 
@@ -275,6 +300,7 @@ def _count_within(
     source: Any,
     public: Domain | FromData,
     columns: Sequence[str] | None,
+    bound: int | None,
     **options: Any,
 ) -> Counts | Occurring:
     """Count the items of a domain: a list's in memory, those of others in tables of DuckDB.
@@ -284,18 +310,19 @@ def _count_within(
         source: Whatever holds what is counted.
         public: The domain.
         columns: The columns that tell an item; None for transactions.
+        bound: How many items are kept of each person; None for all.
         **options: Those of `open_tally`.
     """
     tally = open_tally(engine, source, items=columns, **options)
     check_fit(public, tally, columns)
     if isinstance(public, FromData):
-        return count_all(engine, tally)
+        return count_all(engine, tally, bound)
     if public.is_listed:
-        return count_list(engine, public, tally)
+        return count_list(engine, public, tally, bound)
     sets = find_sets(public)
     if sets is not None:
-        return OccurringSets(engine, public, sets, tally)
-    return OccurringItems(engine, public, tally)
+        return OccurringSets(engine, public, sets, tally, bound)
+    return OccurringItems(engine, public, tally, bound)
 
 
 _count_sealed = seal_library_errors(SourceError, "The source")(_count_within)

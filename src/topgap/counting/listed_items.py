@@ -3,6 +3,7 @@
 import numpy as np
 
 from topgap.counting.cells import build_person_sql, is_integer
+from topgap.counting.contribution_bound import create_bounded_table
 from topgap.counting.counted import are_present, create_counted_table
 from topgap.counting.engine import Engine
 from topgap.counting.occurring import register_texts
@@ -11,7 +12,7 @@ from topgap.domains import Counts, Domain
 from topgap.errors import DomainError
 
 
-def count_list(engine: Engine, public: Domain, tally: Tally) -> Counts:
+def count_list(engine: Engine, public: Domain, tally: Tally, bound: int | None = None) -> Counts:
     """Count the items of a list, with 0 for those that do not occur.
 
     Raises:
@@ -21,26 +22,35 @@ def count_list(engine: Engine, public: Domain, tally: Tally) -> Counts:
     label = tally.opened.label
     matched = "FROM ({}) JOIN domain USING (text0)"
     _create_domain_table(engine, public)
-    create_counted_table(
-        engine, tally, lambda texts: _query_flag(engine, f"SELECT count(*) > 0 {matched}", texts)
-    )
+    if bound is None:
+        create_counted_table(
+            engine,
+            tally,
+            lambda texts: _query_flag(engine, f"SELECT count(*) > 0 {matched}", texts),
+        )
+    else:
+        members = "SELECT text0 FROM ({}) SEMI JOIN domain USING (text0)"
+        create_bounded_table(engine, tally, members.format, bound)
     found_counts = engine.run(
         f"SELECT place, n {matched.format('FROM counted')}", label=label, fetch="fetchnumpy"
     )
     counts = np.zeros(len(public), dtype=np.int64)
     counts[found_counts["place"]] = found_counts["n"]
-    return Counts(zip(public.names, counts.tolist(), strict=True))
+    return Counts(zip(public.names, counts.tolist(), strict=True), items_per_person=bound)
 
 
-def count_all(engine: Engine, tally: Tally) -> Counts:
+def count_all(engine: Engine, tally: Tally, bound: int | None = None) -> Counts:
     """Count all items of the data, which are then the domain.
 
     Raises:
         SourceError: The source cannot be read; see `create_counted_table`.
     """
-    tally = create_counted_table(
-        engine, tally, lambda texts: _query_flag(engine, "SELECT count(*) > 0 FROM ({})", texts)
-    )
+    if bound is None:
+        tally = create_counted_table(
+            engine, tally, lambda texts: _query_flag(engine, "SELECT count(*) > 0 FROM ({})", texts)
+        )
+    else:
+        tally = create_bounded_table(engine, tally, "{}".format, bound)
     names = ", ".join(
         f"item{n}" if is_integer(kind) else f"text{n}" for n, kind in enumerate(tally.kinds)
     )
@@ -49,7 +59,7 @@ def count_all(engine: Engine, tally: Tally) -> Counts:
         label=tally.opened.label,
     )
     counts = ((row[0] if tally.width == 1 else row[:-1], row[-1]) for row in rows)
-    return Counts(counts, domain_from_data=True)
+    return Counts(counts, domain_from_data=True, items_per_person=bound)
 
 
 def _create_domain_table(engine: Engine, public: Domain) -> None:

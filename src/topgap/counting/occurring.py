@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topgap.counting.contribution_bound import create_bounded_table
 from topgap.counting.counted import are_present, create_counted_table, list_texts
 from topgap.counting.engine import Engine
 from topgap.counting.tally import Tally
@@ -36,13 +37,18 @@ class Occurring(ABC):
         engine: Has the table.
         domain: The domain.
         label: What an error calls the source.
+        bound: How many items of each person were kept; None for all of them.
 
     Attributes:
         domain: The domain.
+        items_per_person: As `bound`.
     """
 
-    def __init__(self, engine: Engine, domain: Domain, label: str) -> None:
+    def __init__(
+        self, engine: Engine, domain: Domain, label: str, bound: int | None = None
+    ) -> None:
         self.domain = domain
+        self.items_per_person = bound
         self._engine = engine
         self._label = label
         self._count: int | None = None
@@ -77,7 +83,7 @@ class Occurring(ABC):
 
     def to_counts(self) -> Counts:
         """The counts of all members that occur, in memory; the caller seals its errors."""
-        counts = Counts(domain=self.domain)
+        counts = Counts(domain=self.domain, items_per_person=self.items_per_person)
         for names, numbers in self._read_batches():
             dict.update(counts, zip(names, numbers.tolist(), strict=True))
         return counts
@@ -129,9 +135,14 @@ class OccurringItems(Occurring):
 
     _table = "counted"
 
-    def __init__(self, engine: Engine, domain: Domain, tally: Tally) -> None:
-        super().__init__(engine, domain, tally.opened.label)
-        self._tally = create_counted_table(engine, tally, self._has_member)
+    def __init__(
+        self, engine: Engine, domain: Domain, tally: Tally, bound: int | None = None
+    ) -> None:
+        super().__init__(engine, domain, tally.opened.label, bound)
+        if bound is None:
+            self._tally = create_counted_table(engine, tally, self._has_member)
+        else:
+            self._tally = create_bounded_table(engine, tally, self._select_members, bound)
 
     def _has_member(self, selected: str) -> bool:
         create_temp = "CREATE OR REPLACE TEMP TABLE questioned AS"
@@ -141,6 +152,10 @@ class OccurringItems(Occurring):
             if any(member is not ABSENT for member in found):
                 return True
         return False
+
+    def _select_members(self, selected: str) -> str:
+        create_found_table(self._engine, self.domain, selected, self._label)
+        return "SELECT * EXCLUDE (place) FROM found"
 
     def _read_batch(self, start: int) -> Batch:
         query = (
@@ -187,6 +202,32 @@ def read_table(engine: Engine, table: str, label: str) -> Iterator[list[list[str
         query = f"SELECT * FROM {table} WHERE {is_in_slice(start)}"
         read = engine.run(query, label=label, fetch="fetchnumpy")
         yield [column.tolist() for column in read.values()]
+
+
+def create_found_table(engine: Engine, domain: Domain, selected: str, label: str) -> None:
+    """Create the table `found` of those that are in the domain, each with a place of its own.
+
+    Args:
+        engine: Has the table.
+        domain: The domain.
+        selected: SQL for different texts, in columns text0 …
+        label: What an error calls the source.
+    """
+    engine.run(f"CREATE OR REPLACE TEMP TABLE questioned AS {selected}", label=label)
+    create = "CREATE OR REPLACE TEMP TABLE found AS SELECT *, 0 AS place FROM questioned LIMIT 0"
+    engine.run(create, label=label)
+    count = 0
+    for columns in read_table(engine, "questioned", label):
+        members = domain.find_texts(join_columns(columns))
+        pairs = zip(zip(*columns, strict=True), members, strict=True)
+        rows = [row for row, member in pairs if member is not ABSENT]
+        if rows:
+            register_texts(engine, "members_here", [*zip(*rows, strict=True)])
+            query = f"INSERT INTO found SELECT * REPLACE (place + {count} AS place) "
+            engine.run(f"{query} FROM members_here", label=label)
+            engine.connection.unregister("members_here")
+        count += len(rows)
+    engine.run("DROP TABLE questioned", label=label)
 
 
 def register_texts(engine: Engine, table: str, columns: Sequence[Sequence[str]]) -> None:

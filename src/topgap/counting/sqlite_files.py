@@ -87,7 +87,9 @@ def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -
     finally:
         database.close()
     columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(extraction.columns)}
-    return Table(label, "carried", columns, names_are_schema=extraction.query is None)
+    return Table(
+        label, "carried", columns, names_are_schema=extraction.query is None, is_quick=True
+    )
 
 
 def _read_only(action: int, *_: str | None) -> int:

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
-from topgap.counting.cells import build_count_sql, build_item_sql, build_person_sql, is_text
+from topgap.counting.cells import (
+    build_count_sql,
+    build_item_sql,
+    build_person_sql,
+    build_person_text_sql,
+    is_text,
+)
 from topgap.counting.engine import Column, Engine, Table
 from topgap.counting.sources import Format, open_lines, open_table
 from topgap.errors import ParameterError, SourceError
@@ -34,6 +40,9 @@ class Tally:
         by_text: SQL that counts by the texts that they mean, for when two do; None for precomputed
             counts, where two must not.
         events: SQL for who had what, in columns person and text0 …; None for precomputed counts.
+        rows: SQL for the same by the cells as they are, in columns person and item0 …, and whatever
+            else `person_text` needs; None for precomputed counts.
+        person_text: SQL for the text of a person of `rows`, which is not NULL, or of `events`.
     """
 
     opened: Table
@@ -41,6 +50,8 @@ class Tally:
     by_cell: str
     by_text: str | None
     events: str | None
+    rows: str | None = None
+    person_text: str = "person"
 
     @property
     def width(self) -> int:
@@ -130,6 +141,8 @@ def _tally_events(
         by_cell=f"SELECT {cells}, {persons}",
         by_text=f"SELECT {_name_columns('item', texts)}, {persons}",
         events=f"SELECT {key} AS person, {_name_columns('text', texts)} FROM {opened.relation}",
+        rows=f"SELECT {key} AS person, {cells} FROM {opened.relation}",
+        person_text=build_person_text_sql("person", who.kind),
     )
 
 
@@ -141,13 +154,20 @@ def _tally_lines(opened: Table) -> Tally:
         each = f"SELECT unnest(list_distinct({items})) AS item0 FROM {opened.relation}"
         return f"SELECT item0, count(*) AS n FROM ({each}) GROUP BY 1"
 
+    # A line is told from others by its number, which is another if a line before it goes. So what
+    # of it is kept must not depend on that, but on its own items; they have no spaces within.
     numbered = f"SELECT row_number() OVER () AS person, line FROM {opened.relation}"
+    numbered = f"SELECT person, list_distinct({tidy}) AS items FROM ({numbered})"
+    content = "md5(array_to_string(list_sort(items), ' '))"
+    identified = f"SELECT person, items, {content} AS content FROM ({numbered})"
     return Tally(
         opened,
         ["VARCHAR"],
         by_cell=lines_with(cells),
         by_text=lines_with(tidy),
-        events=f"SELECT person, unnest({tidy}) AS text0 FROM ({numbered})",
+        events=f"SELECT person, content, unnest(items) AS text0 FROM ({identified})",
+        rows=f"SELECT person, content, unnest(items) AS item0 FROM ({identified})",
+        person_text="content",
     )
 
 

@@ -1,7 +1,8 @@
 """What goes together: pairs and triples of items, counted by the persons who have all of them.
 
 A person counts once for each set of their items, and may be in any number of sets: one person more
-or less moves each count by at most 1, so nobody's contribution is bounded.
+or less moves each count by at most 1, so nobody's contribution has to be bounded. If it is, the
+sets are the items: at most L of them are kept of each person, as `contribution_bound` says.
 """
 
 from collections.abc import Sequence
@@ -9,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from topgap.counting.contribution_bound import build_hash_sql, build_mark_sql, to_limit
 from topgap.counting.counted import are_present, list_texts
 from topgap.counting.engine import Engine
 from topgap.counting.occurring import (
     Batch,
     Occurring,
+    create_found_table,
     is_in_slice,
     join_columns,
-    read_table,
-    register_texts,
     to_texts,
 )
 from topgap.counting.tally import Tally
-from topgap.domains import ABSENT, Domain
+from topgap.domains import Domain
 from topgap.domains.structure import Sets
 from topgap.errors import ParameterError
 
@@ -37,6 +38,7 @@ class OccurringSets(Occurring):
         domain: The domain of the sets.
         sets: What it is made of.
         tally: How the source is counted.
+        bound: How many sets are kept of each person; None for all of them.
 
     Raises:
         SourceError: The source cannot be read.
@@ -45,8 +47,10 @@ class OccurringSets(Occurring):
 
     _table = "sets"
 
-    def __init__(self, engine: Engine, domain: Domain, sets: Sets, tally: Tally) -> None:
-        super().__init__(engine, domain, tally.opened.label)
+    def __init__(
+        self, engine: Engine, domain: Domain, sets: Sets, tally: Tally, bound: int | None = None
+    ) -> None:
+        super().__init__(engine, domain, tally.opened.label, bound)
         if tally.events is None:
             raise ParameterError(
                 "Precomputed counts do not say who had what; count sets of items from events."
@@ -59,31 +63,26 @@ class OccurringSets(Occurring):
     def _create_had(self, events: str) -> None:
         """Create the tables `members`, the items of the inner domain that occur, and `had`."""
         tally, texts = self._tally, list_texts(self._tally)
+        bounded = self.items_per_person is not None
         self._engine.ignore_row_order()
         present = f"person IS NOT NULL AND {are_present(tally)}"
-        self._run(f"events AS SELECT DISTINCT person, {texts} FROM ({events}) WHERE {present}")
-        self._run(f"questioned AS SELECT DISTINCT {texts} FROM events")
-        columns = ", ".join(f"text{n} VARCHAR" for n in range(tally.width))
-        self._run(f"members ({columns}, place INTEGER)")
-        count = 0
-        for batch in read_table(self._engine, "questioned", self._label):
-            count += self._add_members(batch, count)
-        had = f"SELECT person, place FROM events JOIN members USING ({texts})"
+        who = f", {tally.person_text} AS person_text" if bounded else ""
+        events = f"SELECT DISTINCT person{who}, {texts} FROM ({events}) WHERE {present}"
+        self._run(f"events AS {events}")
+        selected = f"SELECT DISTINCT {texts} FROM events"
+        create_found_table(self._engine, self._inner, selected, self._label)
+        if bounded:
+            # In the order of the items as they are hashed, whatever else occurs.
+            mark = build_mark_sql([f"text{n}" for n in range(tally.width)])
+            place = f"CAST(row_number() OVER (ORDER BY {mark}) - 1 AS INTEGER) AS place"
+            self._run(f"members AS SELECT {texts}, {mark} AS mark, {place} FROM found")
+        else:
+            self._run("members AS SELECT * FROM found")
+        more = ", person_text, mark" if bounded else ""
+        had = f"SELECT person, place{more} FROM events JOIN members USING ({texts})"
         self._engine.trust_statistics()
         self._run(f"had AS {had} ORDER BY person, place")  # a person's rows together join faster
-        self._engine.run("DROP TABLE events", label=self._label)
-
-    def _add_members(self, columns: Sequence[Sequence[str]], count: int) -> int:
-        """Put those of these items that are in the inner domain into the table `members`."""
-        found, rows = self._inner.find_texts(join_columns(columns)), zip(*columns, strict=True)
-        members = [row for row, member in zip(rows, found, strict=True) if member is not ABSENT]
-        if members:
-            register_texts(self._engine, "found", [*zip(*members, strict=True)])
-            texts = list_texts(self._tally)
-            query = f"INSERT INTO members SELECT {texts}, place + {count} FROM found"
-            self._engine.run(query, label=self._label)
-            self._engine.connection.unregister("found")
-        return len(members)
+        self._engine.run("DROP TABLE events; DROP TABLE found", label=self._label)
 
     def _create_sets(self) -> None:
         places = ", ".join(f"h{n}.place AS place{n}" for n in range(self._size))
@@ -91,10 +90,15 @@ class OccurringSets(Occurring):
             f"JOIN had AS h{n} ON h{n}.person = h0.person AND h{n}.place > h{n - 1}.place"
             for n in range(1, self._size)
         )
-        groups = ", ".join(str(n + 1) for n in range(self._size))
-        self._run(
-            f"sets AS SELECT {places}, count(*) AS n FROM had AS h0 {joins} GROUP BY {groups}"
-        )
+        groups = ", ".join(f"place{n}" for n in range(self._size))
+        sets = f"SELECT {places} FROM had AS h0 {joins}"
+        if self.items_per_person is not None:
+            limit = to_limit(self.items_per_person)
+            hashed = build_hash_sql([f"h{n}.mark" for n in range(self._size)], "h0.person_text")
+            sets = f"SELECT h0.person, {places}, {hashed} AS hash FROM had AS h0 {joins}"
+            number = f"row_number() OVER (PARTITION BY person ORDER BY hash, {groups})"
+            sets = f"SELECT {groups} FROM ({sets}) QUALIFY {number} <= {limit}"
+        self._run(f"sets AS SELECT {groups}, count(*) AS n FROM ({sets}) GROUP BY {groups}")
 
     def _run(self, table: str) -> None:
         self._engine.run(f"CREATE TEMP TABLE {table}", label=self._label, doing=self._counting)

@@ -4,7 +4,7 @@ from typing import Any
 
 from topgap.domains.domain import Domain
 from topgap.errors import DomainError, ParameterTypeError
-from topgap.numbers.parse import read_flag
+from topgap.numbers.parse import read_flag, read_whole
 
 
 class Counts(dict[Any, int]):
@@ -15,31 +15,45 @@ class Counts(dict[Any, int]):
             then, unless another list is given.
         domain: The domain, if these are the counts of those of its items alone that occur; None if
             they are of all items.
+        items_per_person: The contribution bound L, if at most so many items of each person were
+            counted; None if no bound is known. Joined counts have the sum of both bounds, because
+            a person may be in both, and none if either is not known.
 
     >>> Counts({"flu": 2}, domain_from_data=True).copy().domain_from_data
     True
     """
 
-    __slots__ = ("domain", "domain_from_data")
+    __slots__ = ("domain", "domain_from_data", "items_per_person")
 
     domain_from_data: bool
     domain: Domain | None
+    items_per_person: int | None
 
     def __init__(
-        self, counts: Any = (), *, domain_from_data: bool = False, domain: Domain | None = None
+        self,
+        counts: Any = (),
+        *,
+        domain_from_data: bool = False,
+        domain: Domain | None = None,
+        items_per_person: int | None = None,
     ) -> None:
         super().__init__(counts)
         self.domain_from_data = read_flag(domain_from_data, "domain_from_data")
         if domain is not None and not isinstance(domain, Domain):
             raise ParameterTypeError(f"domain must be a Domain, not {type(domain).__name__}.")
         self.domain = domain
-        if isinstance(counts, Counts):  # whose mark and domain go along
+        if items_per_person is not None:
+            items_per_person = read_whole(items_per_person, "items_per_person", least=1)
+        self.items_per_person = items_per_person
+        if isinstance(counts, Counts):  # whose mark, domain and bound go along
             self.domain_from_data |= counts.domain_from_data
             self.domain = counts.domain if domain is None else domain
+            if items_per_person is None:
+                self.items_per_person = counts.items_per_person
 
     def copy(self) -> "Counts":
-        """The same counts, of the same domain."""
-        return Counts(self, domain_from_data=self.domain_from_data, domain=self.domain)
+        """The same counts, of the same domain and with the same bound."""
+        return Counts(self)
 
     def __or__(self, other: Any) -> Any:
         return self._joined(super().__or__(other), other)
@@ -54,18 +68,33 @@ class Counts(dict[Any, int]):
     def update(self, other: Any = (), /, **more: int) -> None:
         """Take over counts, and with them the mark and the domain if they have them.
 
+        The bounds of both are added.
+
         Raises:
             DomainError: They are of another domain.
         """
         self.domain = self._joined_domain(other)
         super().update(other, **more)
+        self.items_per_person = None if more else self._joined_bound(other)
         self.domain_from_data |= getattr(other, "domain_from_data", False)
 
     def _joined(self, both: Any, other: Any) -> Any:
         if both is NotImplemented:
             return both
         marked = self.domain_from_data or getattr(other, "domain_from_data", False)
-        return Counts(both, domain_from_data=marked, domain=self._joined_domain(other))
+        return Counts(
+            both,
+            domain_from_data=marked,
+            domain=self._joined_domain(other),
+            items_per_person=self._joined_bound(other),
+        )
+
+    def _joined_bound(self, other: Any) -> int | None:
+        # Whether there are any counts must not matter: that is not public.
+        theirs: int | None = other.items_per_person if isinstance(other, Counts) else None
+        if self.items_per_person is None or theirs is None:
+            return None
+        return self.items_per_person + theirs
 
     def _joined_domain(self, other: Any) -> Domain | None:
         theirs: Domain | None = other.domain if isinstance(other, Counts) else None

@@ -20,8 +20,8 @@ from topgap.domains import FromData
 from topgap.errors import DomainError, ItemsError, ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 from topgap.opendp.domains import DomainInfo, read_domain
-from topgap.opendp.privacy_map import PrivacyMap, read_metric
-from topgap.parameters import TopK
+from topgap.opendp.privacy_map import MetricInfo, PrivacyMap, read_metric
+from topgap.parameters import NoiseKind, TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.item_names import check_names, to_list
@@ -33,10 +33,12 @@ def make_top_k(
     input_domain: Domain,
     input_metric: Metric,
     output_measure: Measure,
-    k: int,
+    k: int | None,
     scale: "Number",
     *,
-    resolution: "Number" = "1/10",
+    noise: NoiseKind = "exponential",
+    threshold: "Number | None" = None,
+    resolution: "Number | None" = None,
     gaps: bool = True,
     items: object = None,
     domain: object = None,
@@ -55,14 +57,22 @@ def make_top_k(
             `l1_distance`; or `l01inf_distance` of `absolute_distance`. Vectors of different lengths
             are infinitely far apart, so how many answers there are is no secret.
         output_measure: `max_divergence()`.
-        k: How many winners are named; less than the number of answers.
-        scale: The mean β of the noise. At a distance of d the loss is k·d/β, d being rounded up to
-            a multiple of the resolution, and twice that by `linf_distance` unless it is monotonic;
-            by the other metrics a step of the resolution comes on top for floats and for a
-            `user_domain`. This and the resolution may be an int, Fraction, Decimal, string such as
-            `"1/3"`, or a float, which means its shortest decimal.
-        resolution: Gaps are multiples of this; one divided by an integer.
-        gaps: Whether the gaps are released; they cost no privacy.
+        k: How many winners are named; less than the number of answers. None, with a threshold, for
+            all that reach it.
+        scale: The mean β of exponential noise. At a distance of d the loss is k·d/β, d being
+            rounded up to a multiple of the resolution, and twice that by `linf_distance` unless it
+            is monotonic; by the other metrics a step of the resolution comes on top for floats and
+            for a `user_domain`. Or the scale β of Laplace noise, with which the loss is d/β for the
+            l1 distance d, whatever k is. This, the threshold and the resolution may be an int,
+            Fraction, Decimal, string such as `"1/3"`, or a float, which means its shortest decimal.
+        noise: "exponential"; or "laplace", discrete Laplace noise on every answer, with which the
+            noisy answers of the winners are released, too. It needs a metric that bounds how far
+            all answers move together: `l1_distance` of integers, or `l01inf_distance`.
+        threshold: With Laplace noise: only items whose noisy answers reach this are named.
+        resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
+            1 with Laplace noise on integers.
+        gaps: Whether the gaps, and with Laplace noise the noisy answers, are released; they cost no
+            privacy.
         items: The names of a vector's positions, distinct and known to everyone. With a map, the
             same as a list by `domain`.
         domain: The public items of a map, more than k: a `topgap.Domain` of any kind, or a list.
@@ -83,6 +93,10 @@ def make_top_k(
     (0, 2)
     >>> measurement.map(1)
     0.5
+    >>> space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    >>> noisy = make_top_k(*space, dp.max_divergence(), k=2, scale=4, noise="laplace")
+    >>> noisy.map(1)   # whatever k is
+    0.25
     """
     _require_features()
     holding = read_domain(input_domain)
@@ -97,11 +111,7 @@ def make_top_k(
             "output_measure must be max_divergence(); "
             "OpenDP's combinators convert the measurement to others."
         )
-    k = read_whole(k, "k", least=1)
-    one_sided = closeness.monotonic or (closeness.additive and holding.whole)
-    noise = read_parameter(scale, "scale")
-    sides = 1 if one_sided else 2
-    parameters = TopK(k, sides * k / noise, resolution=resolution, monotonic=one_sided)
+    parameters = _read_parameters(k, scale, noise, threshold, resolution, holding, closeness)
     gaps = read_flag(gaps, "gaps")
     release: Any
     if holding.keys is None:
@@ -110,7 +120,9 @@ def make_top_k(
                 "A vector names no items, so no domain can be given with it; give a map_domain, or "
                 "name the positions by items=."
             )
-        release = partial(_release_vector, parameters, _read_items(items, holding, k), gaps=gaps)
+        release = partial(
+            _release_vector, parameters, _read_items(items, holding, parameters), gaps=gaps
+        )
     else:
         members = _read_members(items, domain, holding, parameters)
         release = partial(_release_map, parameters, members, gaps=gaps)
@@ -125,10 +137,12 @@ def make_top_k(
 
 def then_top_k(
     output_measure: Measure,
-    k: int,
+    k: int | None,
     scale: "Number",
     *,
-    resolution: "Number" = "1/10",
+    noise: NoiseKind = "exponential",
+    threshold: "Number | None" = None,
+    resolution: "Number | None" = None,
     gaps: bool = True,
     items: object = None,
     domain: object = None,
@@ -153,6 +167,8 @@ def then_top_k(
             output_measure,
             k,
             scale,
+            noise=noise,
+            threshold=threshold,
             resolution=resolution,
             gaps=gaps,
             items=items,
@@ -171,8 +187,62 @@ def _release_map(parameters: TopK, members: object, answers: Any, *, gaps: bool)
     return select(parameters, answers, domain=members, gaps=gaps)
 
 
-def _read_items(items: object, holding: DomainInfo, k: int) -> tuple[Any, ...] | None:
+def _read_parameters(
+    k: int | None,
+    scale: "Number",
+    noise: Any,
+    threshold: "Number | None",
+    resolution: "Number | None",
+    holding: DomainInfo,
+    closeness: MetricInfo,
+) -> TopK:
+    """The parameters with this scale, whose ε covers inputs at a distance of 1, or (1, 1, 1).
+
+    Raises:
+        ParameterError, ParameterTypeError: One cannot be used, or Laplace noise by this metric.
+    """
+    if k is not None or threshold is None:
+        k = read_whole(k, "k", least=1)  # type: ignore[arg-type]  # which it refuses
+    beta = read_parameter(scale, "scale")
+    if type(noise) is not str:
+        raise ParameterTypeError(
+            f"noise must be 'exponential' or 'laplace', not {type(noise).__name__}."
+        )
+    is_laplace = noise == "laplace"
+    if threshold is not None and not is_laplace:
+        raise ParameterError("A threshold needs Laplace noise; give noise='laplace'.")
+    one_sided = is_laplace or closeness.monotonic or (closeness.additive and holding.whole)
+    sides = 1 if one_sided else 2
+    moving = 1 if is_laplace or k is None else k
+    if resolution is None and is_laplace and not holding.whole:
+        resolution = "1/10"
+    parameters = TopK(
+        k,
+        sides * moving / beta,
+        resolution=resolution,
+        monotonic=one_sided,
+        items_per_person=1 if is_laplace else None,
+        threshold=threshold,
+        noise=noise,  # type: ignore[arg-type]  # which it checks
+    )
+    if not is_laplace:
+        return parameters
+    if not closeness.additive:
+        raise ParameterError(
+            "Laplace noise needs a metric that bounds how far all answers move together: "
+            "l1_distance, or l01inf_distance of absolute_distance."
+        )
+    if not (holding.whole or closeness.counts_moves):
+        raise ParameterError(
+            "Laplace noise by l1_distance needs integers, because any number of floats can be "
+            "rounded otherwise for a small distance; give l01inf_distance of absolute_distance."
+        )
+    return parameters
+
+
+def _read_items(items: object, holding: DomainInfo, parameters: TopK) -> tuple[Any, ...] | None:
     """The names, if there are any, and if there are enough of what they name."""
+    k = parameters.fewest_winners
     if items is None:
         if holding.size is not None:
             check_enough(holding.size, k)
@@ -195,7 +265,7 @@ def _read_members(items: object, domain: object, holding: DomainInfo, parameters
                 "Which keys a map has is a secret of the data; "
                 "give domain=, the public items that take part."
             )
-        domain = _read_items(items, holding, parameters.k)
+        domain = _read_items(items, holding, parameters)
     elif items is not None:
         raise ItemsError("items and domain both say which keys take part; give domain= alone.")
     if isinstance(domain, FromData):

@@ -22,6 +22,18 @@ up.
 - `l01inf_distance`, that is (how many answers move, all their moves together, the largest): both of
   the last two; and where only one answer moves, either r or f is 0.
 
+**With Laplace noise.** Let each answer get discrete Laplace noise, P(x) ∝ e^(−|x|·γ/β) in steps.
+If between two inputs the rounded answers move by s steps in all, a rise or a fall alike, then no
+output is more than e^ε times as likely for one as for the other, with ε = s·γ/β, whatever k is: the
+noisy answers are independent, an answer that moves by m steps changes the probability of any value
+of its own by a factor of at most e^(m·γ/β), and what is released is read off the noisy answers.
+
+- `l1_distance` of integers: s = d/γ. Of others it has no bound, as any number of answers may move
+  by less than a step and be rounded otherwise; so it is refused.
+- `l01inf_distance`, of distances n, d and e: with n answers that move, s is at most n·⌈e/γ⌉, and at
+  most d/γ for integers. For others each adds less than a step to that, so that s < d/γ + n, and s
+  is at most ⌈d/γ⌉ + n − 1.
+
 Leaving items out makes none of these distances larger, and a key that is missing counts as 0.
 
 Rows that are counted are l1: each moves one count by 1, so after d rows came or went, in whatever
@@ -55,6 +67,10 @@ class Difference(NamedTuple):
     """The largest rise and the largest fall add up to no more."""
     one_way: bool
     """No answer rises while another falls."""
+    moving: int | None = None
+    """No more answers move, if there is a bound."""
+    all_moves: Distance = inf
+    """The moves of all answers add up to no more."""
 
 
 class MetricInfo(NamedTuple):
@@ -65,6 +81,8 @@ class MetricInfo(NamedTuple):
     """Whether no answer rises while another falls, at any distance."""
     additive: bool
     """Whether the moves of all answers together are bounded, and not only that of each."""
+    counts_moves: bool = False
+    """Whether it bounds how many answers move."""
 
 
 def read_metric(metric: object) -> MetricInfo:
@@ -75,9 +93,9 @@ def read_metric(metric: object) -> MetricInfo:
         ParameterError: It is another one than `linf_distance`, `l1_distance` and `l01inf_distance`.
 
     >>> read_metric(linf_distance(T="i32", monotonic=True)).moves(3)
-    Difference(each=3, together=3, one_way=True)
+    Difference(each=3, together=3, one_way=True, moving=None, all_moves=inf)
     >>> read_metric(l01inf_distance(absolute_distance(T="i32"))).moves((5, 4, 1))
-    Difference(each=1, together=4, one_way=False)
+    Difference(each=1, together=4, one_way=False, moving=5, all_moves=4)
     """
     if not isinstance(metric, Metric):
         raise ParameterTypeError(
@@ -95,7 +113,7 @@ def read_metric(metric: object) -> MetricInfo:
     else:
         number = getattr(kind, "args", [None])[-1]
         if number in _NUMBERS and metric == l01inf_distance(absolute_distance(T=number)):
-            return MetricInfo(_l01inf, monotonic=False, additive=True)
+            return MetricInfo(_l01inf, monotonic=False, additive=True, counts_moves=True)
     raise ParameterError(
         "input_metric must be linf_distance, l1_distance, or l01inf_distance of absolute_distance; "
         "for another one the privacy map is not proved."
@@ -111,13 +129,13 @@ def _linf(d_in: Distance) -> Difference:
 
 
 def _l1(d_in: Distance) -> Difference:
-    return Difference(each=d_in, together=d_in, one_way=False)
+    return Difference(each=d_in, together=d_in, one_way=False, all_moves=d_in)
 
 
 def _l01inf(d_in: tuple[int, Distance, Distance]) -> Difference:
     moving, together, each = d_in
-    each = min(each, together)
-    return Difference(each if moving else 0, together, one_way=moving <= 1)
+    each = min(each, together) if moving else 0
+    return Difference(each, together, one_way=moving <= 1, moving=moving, all_moves=together)
 
 
 @dataclass(frozen=True)
@@ -133,6 +151,10 @@ class PrivacyMap:
     >>> privacy_map = PrivacyMap(TopK(k=1, epsilon=1), closeness, whole=False)
     >>> privacy_map(1.0), privacy_map(0.25)   # a quarter may cross three of ten steps
     (1.0, 0.30000000000000004)
+    >>> closeness = read_metric(l01inf_distance(absolute_distance(T="i32")))
+    >>> noisy = TopK(k=100, epsilon=1, items_per_person=1, noise="laplace", monotonic=True)
+    >>> PrivacyMap(noisy, closeness, whole=True)((2, 10, 3))   # two answers, by 3 each
+    6.0
     """
 
     parameters: TopK
@@ -149,6 +171,9 @@ class PrivacyMap:
         if not all(distance >= 0 for distance in distances):  # NaN is not either
             raise ParameterError("d_in must be a distance: 0 or a number greater than 0.")
         moves = self.closeness.moves(d_in)
+        if self.parameters.noise == "laplace":
+            steps = self._all_steps(moves)
+            return inf if steps is None else round_up(steps * self.parameters.rate)
         if moves.each == inf:
             return inf
         return round_up(self.parameters.k * self._steps(moves) * self.parameters.rate)
@@ -162,6 +187,20 @@ class PrivacyMap:
             return 2 * each
         crossing = 0 if self.whole else 1
         return min(2 * each, self._ceil_to_steps(moves.together) + crossing)
+
+    def _all_steps(self, moves: Difference) -> int | None:
+        """How far all answers can move, in whole steps that are added up: s; None without bound."""
+        moving = moves.moving
+        if moves.each == 0 or moving == 0:
+            return 0
+        bounds = []
+        if moves.each != inf and moving is not None:
+            bounds.append(moving * self._ceil_to_steps(moves.each))
+        if moves.all_moves != inf and self.whole:
+            bounds.append(self._ceil_to_steps(moves.all_moves))
+        elif moves.all_moves != inf and moving is not None:
+            bounds.append(self._ceil_to_steps(moves.all_moves) + moving - 1)
+        return min(bounds, default=None)
 
     def _ceil_to_steps(self, distance: Distance) -> int:
         # A float is the dyadic number that it stores: OpenDP reckons with those too.

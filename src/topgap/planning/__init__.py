@@ -11,18 +11,20 @@ people, and no release is made from it. A plan for a domain takes no counts at a
 from topgap.planning.domain_plan import DomainPlan, DomainRow, plan_domain
 from topgap.planning.planner import plan
 from topgap.planning.result import Plan
-from topgap.planning.rows import Lists, Row
+from topgap.planning.rows import BoundRow, Lists, ReleasedErrors, Row
 from topgap.planning.statistics import Figure
 from topgap.planning.synthetic_counts import zipf
 from topgap.planning.validation import EPSILONS
 
 __all__ = [
     "EPSILONS",
+    "BoundRow",
     "DomainPlan",
     "DomainRow",
     "Figure",
     "Lists",
     "Plan",
+    "ReleasedErrors",
     "Row",
     "plan",
     "plan_domain",

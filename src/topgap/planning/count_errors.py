@@ -1,6 +1,7 @@
 """Errors of the winners' counts: measured alone, and combined with the gaps."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -40,7 +41,7 @@ class CountErrors:
         self._combination = errors.combination
         self._step = shares.selection.resolution / self.unit
 
-    def simulate_squared(self, steps: Whole, gaps: Whole) -> tuple[Floats, Floats]:
+    def simulate(self, steps: Whole, gaps: Whole) -> tuple[Floats, Floats]:
         """Measure the winners of many releases, and combine the measurements with the gaps.
 
         Args:
@@ -48,21 +49,16 @@ class CountErrors:
             gaps: The gaps, in such steps.
 
         Returns:
-            For each release the mean of the winners' squared errors, in squared units: of the
-            measurements, and of the estimates.
+            The errors in units, a release in each row: of the measurements, and of the estimates.
         """
         releases, k = steps.shape
         off = self._noise(releases * k).reshape(k, releases)
         apart = gaps[:, :-1] - (steps[:, :-1] - steps[:, 1:])  # the errors of the gaps
         half = float(self._step / 2)  # the mean effect of rounding down
-        residuals = self._in_units(apart.T) + half - (off[:-1] - off[1:])
+        residuals = in_units(apart.T, self._step) + half - (off[:-1] - off[1:])
         # For each gap an array over all releases, in place of a number.
         corrections = self._combination.corrections(cast(Sequence[float], [*residuals]))
-        alone, combined = np.zeros(releases), np.zeros(releases)
-        for error, correction in zip(off, corrections, strict=True):
-            alone += error**2
-            combined += (error + correction) ** 2
-        return alone / k, combined / k
+        return off.T, (off + np.array([*corrections])).T
 
     def _noise(self, count: int) -> Floats:
         """Draw the errors of this number of measurements."""
@@ -73,9 +69,14 @@ class CountErrors:
         except OverflowError:  # the steps are too many for a float; the units are not
             return np.array([float(each * self._step) for each in drawn])
 
-    def _in_units(self, whole: Whole) -> Floats:
-        """Steps of the resolution, as multiples of the unit."""
-        if whole.dtype == np.int64:
-            return whole * float(self._step)
-        multiples = [float(each * self._step) for each in np.ravel(whole).tolist()]
-        return np.array(multiples, dtype=np.float64).reshape(whole.shape)
+
+def in_units(whole: Whole, step: Fraction) -> Floats:
+    """Steps as multiples of a unit, of which a step is this part.
+
+    >>> in_units(np.array([3, -4]), Fraction(1, 2)), in_units(np.array([10**400]), Fraction(0))
+    (array([ 1.5, -2. ]), array([0.]))
+    """
+    if whole.dtype == np.int64:
+        return whole * float(step)
+    multiples = [float(each * step) for each in np.ravel(whole).tolist()]
+    return np.array(multiples, dtype=np.float64).reshape(whole.shape)

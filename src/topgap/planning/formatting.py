@@ -37,6 +37,35 @@ def format_people(people: int) -> str:
     return f"{people:,}" if people < 10 else format_roughly(Fraction(people))
 
 
+def format_overlap(overlap: float, k: int) -> str:
+    """Format how many of k are right; only k looks like all of them.
+
+    >>> format_overlap(24.131, 25), format_overlap(24.999, 25), format_overlap(25.0, 25)
+    ('24.13', '>24.99', '25.00')
+    """
+    return f">{k - 0.01:.2f}" if k - 0.005 <= overlap < k else f"{overlap:.2f}"
+
+
+def format_error(error: float) -> str:
+    """Format an error of counts, to two digits or whole.
+
+    >>> [format_error(error) for error in (-335.47, 26.21, 3.0, 0.0, float("inf"))]
+    ['-335', '26', '3', '0', 'inf']
+    """
+    if not isfinite(error):
+        return f"{error:.4g}"
+    return f"{'-' * (error < 0)}{format_roughly(abs(Fraction(error)))}"
+
+
+def format_items(count: int) -> str:
+    """Format a contribution bound.
+
+    >>> format_items(1), format_items(1_200)
+    ('1 item', '1,200 items')
+    """
+    return "1 item" if count == 1 else f"{count:,} items"
+
+
 def to_column(numbers: Sequence[float]) -> list[float]:
     """Numbers of one type: integers as they are, unless a column cannot hold one of them.
 

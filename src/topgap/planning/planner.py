@@ -1,6 +1,8 @@
 """The public function `plan`."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,10 @@ from topgap.domains import Counts
 from topgap.errors import DomainError, ParameterError
 from topgap.numbers.parse import Number, is_whole, read_whole
 from topgap.parameters import TopK
+from topgap.planning.bounded_counts import BoundedCounts, match_counts, read_bounds
 from topgap.planning.public_counts import PublicCounts
 from topgap.planning.result import Plan
-from topgap.planning.simulation import simulate
+from topgap.planning.simulation import simulate, simulate_bound
 from topgap.planning.validation import EPSILONS, read_epsilons, read_size
 from topgap.selection.answers import Array, check_enough, read
 from topgap.selection.measurement import Shares
@@ -22,6 +25,7 @@ Progress = Callable[[str, float | None], None]
 """Called with what is being done and the share of it that is done."""
 
 RELEASES = 10_000
+RELEASES_WITH_BOUNDS = 2_000
 
 
 def plan(
@@ -29,12 +33,13 @@ def plan(
     k: int,
     epsilons: "Number | Iterable[Number]" = EPSILONS,
     *,
-    releases: int = RELEASES,
+    releases: int | None = None,
     selection_share: "Number" = "1/2",
-    resolution: "Number" = "1/10",
+    resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
     domain: object = None,
+    items_per_person: object = None,
     progress: Progress | None = None,
 ) -> Plan:
     """Simulate releases of such counts, to know what to expect before any ε is spent.
@@ -51,20 +56,28 @@ def plan(
         k: How many winners are named.
         epsilons: The values of the privacy loss ε to plan for, or a single one.
         releases: The number of simulated releases for each ε and kind of release; at least 2.
+            Default: 10,000, and 2,000 with contribution bounds, which are kinds of their own.
         selection_share: The part of ε that selects where counts are released too, as in
             `topgap.top_k_with_estimates`; between 0 and 1.
-        resolution: Gaps and measurements are multiples of this; one divided by an integer.
+        resolution: Gaps and measurements are multiples of this; one divided by an integer. Default:
+            1/10, and 1 with a contribution bound, as of `topgap.TopK`.
         sensitivity: How far one person can move any one count; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all counts the same way; see `topgap.top_k`.
         domain: The domain of the releases that are planned: what `topgap.top_k` takes, whose
             members take part, those without a count with 0; or the size of a domain that has all
             items of the counts, as an int.
+        items_per_person: Contribution bounds to compare: one L or several, where `topgap.top_k`
+            with `items_per_person=L` is planned beside the others. Counts do not say what a bound
+            leaves out, so that is missing in the figures; to have it there, give a dict from each L
+            to the counts of at most L items of each person, as `topgap.counting` makes them from
+            public events by `items_per_person=L`.
         progress: Called now and then with what is being done and the share of it that is done.
 
     Returns:
         For each ε: the probability that the list is right, and in the right order; how many of the
         named are among the k largest; the error of the winners' counts, with and without the gaps.
-        With a domain also how many of the named nobody has, and how many people an item needs.
+        With a domain also how many of the named nobody has, and how many people an item needs. With
+        contribution bounds, for each of them the same of such lists, and the errors of the counts.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
@@ -80,19 +93,43 @@ def plan(
     >>> (row,) = plan(made_up, k=2, epsilons=1, releases=100, monotonic=True, domain=10**12).rows
     >>> row.names.empty.value, row.names.people_needed
     (0.0, 60)
+    >>> kept = {"ash": 900_000, "elm": 0, "oak": 10**5}   # of each person the first kind of tree
+    >>> (row,) = plan(made_up, k=2, epsilons=1, releases=100, items_per_person={1: kept}).rows
+    >>> (bound,) = row.bounds
+    >>> bound.noise, bound.lists.right.value, round(bound.errors.bias.value, -2)
+    ('laplace', 1.0, -50000.0)
     """
+    exact = read_epsilons(epsilons)
+    bounds, bounded_counts = read_bounds(items_per_person)
+    if releases is None:
+        releases = RELEASES_WITH_BOUNDS if bounds else RELEASES
     releases = read_whole(releases, "releases", least=2)
-    wholes = [
-        TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
-        for epsilon in read_epsilons(epsilons)
-    ]
+
+    def list_parameters(bound: int | None) -> list[TopK]:
+        return [
+            TopK(
+                k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic,
+                items_per_person=bound,
+            )
+            for epsilon in exact
+        ]  # fmt: skip
+
+    wholes, bounded = list_parameters(None), [*map(list_parameters, bounds)]
     all_shares = [Shares.of(whole, selection_share) for whole in wholes]
     parameters = wholes[0]
-    numbers, domain_size = _read_counts(counts, domain, parameters)
+    if domain is None and isinstance(counts, Counts):
+        domain = counts.domain
+    numbers, names, domain_size = _read_counts(counts, domain, parameters)
     if domain_size is not None and domain_size > len(numbers):
-        _check_noise([*wholes, *(shares.selection for shares in all_shares)])
-    public = PublicCounts.of(_shuffle(numbers), parameters, domain_size)
-    done, all_of = 0, 2 * releases * len(wholes)
+        selections = (shares.selection for shares in all_shares)
+        _check_noise([*wholes, *selections, *chain(*bounded)])
+    public, kept = PublicCounts.of(_shuffle(numbers), parameters, domain_size), []
+    for bound, (first, *_) in zip(bounds, bounded, strict=True):
+        same = numbers
+        if bounded_counts is not None:
+            same = match_counts(bounded_counts[bound], domain, names, len(numbers))
+        kept.append(BoundedCounts.of(_shuffle(same), public, first))
+    done, all_of = 0, (2 + len(bounds)) * releases * len(wholes)
 
     def report(more: int) -> None:
         nonlocal done
@@ -100,10 +137,14 @@ def plan(
         if progress is not None:
             progress("simulating releases", done / all_of)
 
-    rows = tuple(
-        simulate(public, shares, whole, releases, report)
-        for whole, shares in zip(wholes, all_shares, strict=True)
-    )
+    rows = []
+    for place, whole in enumerate(wholes):
+        row = simulate(public, all_shares[place], whole, releases, report)
+        bound_rows = (
+            simulate_bound(public, each, of_bound[place], releases, report)
+            for each, of_bound in zip(kept, bounded, strict=True)
+        )
+        rows.append(replace(row, bounds=tuple(bound_rows)))
     return Plan(
         k=parameters.k,
         items=len(numbers),
@@ -112,29 +153,29 @@ def plan(
         monotonic=parameters.monotonic,
         selection_share=all_shares[0].selection.epsilon / parameters.epsilon,
         releases=releases,
-        rows=rows,
+        rows=tuple(rows),
         domain_size=domain_size,
+        is_truncated=bounded_counts is not None,
     )
 
 
 def _read_counts(
     counts: object, domain: object, parameters: TopK
-) -> "tuple[Array | list[Any], int | None]":
-    """Read the counts that take part, and how many items the domain has, if there is one."""
-    if domain is None and isinstance(counts, Counts):
-        domain = counts.domain
+) -> "tuple[Array | list[Any], Any, int | None]":
+    """Read the counts that take part, their names or None, and the size of the domain or None."""
     if domain is not None and not is_whole(domain):
         found = find_participants(counts, None, domain, parameters)
-        return found.numbers, None if found.domain is None else found.domain.size
+        size = None if found.domain is None else found.domain.size
+        return found.numbers, found.names, size
     size = None if domain is None else read_size(domain)  # type: ignore[arg-type]
     if size is not None:
         check_domain_size(size, parameters.k)
-    numbers, _ = read(counts)
+    numbers, names = read(counts)
     if size is None:
         check_enough(len(numbers), parameters.k)
     elif len(numbers) > size:
         raise DomainError("The domain has fewer items than there are counts; give its whole size.")
-    return numbers, size
+    return numbers, names, size
 
 
 def _check_noise(all_parameters: Sequence[TopK]) -> None:

@@ -1,6 +1,7 @@
 """A Matplotlib chart of a plan over ε: the accuracy of the list, and the errors of the counts."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from topgap.display.figure import (
     style_axes,
     to_bytes,
 )
-from topgap.planning.rows import Row
+from topgap.planning.formatting import format_items
+from topgap.planning.rows import BoundRow, Row
 from topgap.planning.statistics import Figure
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ def plot(
 
     The upper axes show the probability that the list is right, and the share of it that is; with a
     domain also the share that nobody has. The lower axes show the error of the winners' counts,
-    with and without the gaps. Error bars reach two standard errors of the simulation to each side.
+    with and without the gaps. With contribution bounds the upper axes have a line of each for the
+    share that is right, and the lower ones medians in place of roots of mean squares. Error bars
+    reach two standard errors of the simulation to each side.
 
     Args:
         rows: What to expect at each ε.
@@ -111,15 +115,34 @@ def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes")
             part = [Figure(each.value / k, each.standard_error / k) for each in empty]
             label = f"part of the list that nobody has: {released}"
             _line(above, epsilons, part, color=_GREY, label=label, **style)
+    bounds = [*zip(*(row.bounds for row in rows), strict=True)]
+    styles = [
+        {"color": f"{0.65 * place / len(bounds):.2f}", "linestyle": ":", "marker": mark}
+        for place, mark in zip(range(len(bounds)), cycle("^vD<>P"), strict=False)
+    ]  # shades of grey
+    for of_bound, style in zip(bounds, styles, strict=True):
+        overlaps = [bound.lists.overlap for bound in of_bound]
+        part = [Figure(each.value / k, each.standard_error / k) for each in overlaps]
+        label = f"part of the list that is right: {_label(of_bound[0])}"
+        _line(above, epsilons, part, label=label, **style)
     above.set_ylim(-0.03, 1.03)
     above.set_ylabel("chance, or part")
     above.set_title(title)
 
-    alone, combined = [row.measured_error for row in rows], [row.combined_error for row in rows]
-    label = "error of a winner's count: measured alone"
-    _line(below, epsilons, alone, color=BLUE, label=label, **_DASHED)
-    label = "error of a winner's count: with the gaps"
-    _line(below, epsilons, combined, color=BROWN, label=label, **_SOLID)
+    if bounds:
+        medians = [row.estimate_errors.median for row in rows]
+        _line(below, epsilons, medians, color=BROWN, label="median error: counts too", **_DASHED)
+    else:
+        alone, combined = [row.measured_error for row in rows], [row.combined_error for row in rows]
+        label = "error of a winner's count: measured alone"
+        _line(below, epsilons, alone, color=BLUE, label=label, **_DASHED)
+        label = "error of a winner's count: with the gaps"
+        _line(below, epsilons, combined, color=BROWN, label=label, **_SOLID)
+    for of_bound, style in zip(bounds, styles, strict=True):
+        medians = [bound.errors.median for bound in of_bound if bound.errors is not None]
+        if medians:
+            label = f"median error: {_label(of_bound[0])}"
+            _line(below, epsilons, medians, label=label, **style)
     if any(0 < row.measured_error.value < _LARGEST for row in rows):
         below.set_yscale("log")
     below.set_ylabel("error of a count")
@@ -127,6 +150,10 @@ def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes")
     for ax in (above, below):
         ax.set_xscale("log")
         style_axes(ax)
+
+
+def _label(bound: BoundRow) -> str:
+    return f"at most {format_items(bound.items_per_person)}"
 
 
 def _line(ax: "Axes", epsilons: list[float], figures: list[Figure], **how: Any) -> None:

@@ -43,6 +43,7 @@ class PublicCounts:
         top_ranks: The ranks of the k largest, from the largest down.
         domain_size: How many items there are, if those that nobody has are not all written out.
             The last one that is has the count 0 then, and stands for the others in lists.
+        shift: So many steps `kernel_counts` are below the counts.
     """
 
     numbers: Any
@@ -52,6 +53,7 @@ class PublicCounts:
     ranks: Steps
     top_ranks: Steps
     domain_size: int | None = None
+    shift: int = 0
 
     @classmethod
     def of(
@@ -76,7 +78,7 @@ class PublicCounts:
             numbers = _append_zero(numbers)
         steps_per_unit = parameters.resolution.denominator
         taken = to_kernel_array(numbers, steps_per_unit)
-        kernel_counts, in_steps = (None, True) if taken is None else taken[:2]
+        kernel_counts, in_steps, shift = (None, True, 0) if taken is None else taken
         if kernel_counts is None:
             steps = floor_answers(numbers, steps_per_unit)
             span = max(steps) - min(steps)
@@ -87,7 +89,8 @@ class PublicCounts:
         others = 0 if domain_size is None else domain_size - len(numbers)
         zeros = np.repeat(ranks[-1:], min(others, parameters.k))
         top_ranks = np.sort(np.append(ranks, zeros))[: -parameters.k - 1 : -1]
-        return cls(numbers, kernel_counts, in_steps, span, ranks, top_ranks, domain_size)
+        shift *= 1 if in_steps else steps_per_unit
+        return cls(numbers, kernel_counts, in_steps, span, ranks, top_ranks, domain_size, shift)
 
     @property
     def unlisted(self) -> int:
@@ -124,7 +127,7 @@ in_order=array([ True, False, False]))
         return counted
 
     def steps(self, winners: Winners, parameters: TopK, kind: Any) -> Whole:
-        """The winners' counts, rounded down to steps of the resolution, up to a common shift.
+        """The winners' counts, rounded down to steps of the resolution, less `shift`.
 
         Args:
             winners: A list in each row.

@@ -4,20 +4,27 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
+from topgap.display.numbers import format_roughly
 from topgap.display.text import format_html_table, format_text_table
 from topgap.numbers.format import format_rounded
+from topgap.parameters import TopK
+from topgap.planning.advice import advise
 from topgap.planning.formatting import (
     format_epsilon,
+    format_error,
+    format_items,
+    format_overlap,
     format_people,
     format_size,
     to_column,
     to_json_number,
 )
 from topgap.planning.plot import plot
-from topgap.planning.rows import Lists, Row
+from topgap.planning.rows import Lists, ReleasedErrors, Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +37,13 @@ NOT_PRIVATE = "Not private: a plan tells of its counts, which must be public or 
 NEEDED = (
     "needed: people, for an item to be named with probability 95% if at most k items have anybody."
 )
+AT_MOST = (
+    "at most L items: so many of each person's items count; the noise is Laplace noise if L < k."
+)
+ERRORS = "median error, bias: of released counts, against the counts of all items."
+IN_FIGURES = "What a bound leaves out was counted, and is in the figures."
+NOT_IN_FIGURES = "Counts do not say what a bound leaves out: these figures have noise alone."
+_WIDTH = 100
 _NAMES, _ESTIMATES = "names, gaps", "counts too"
 
 
@@ -49,6 +63,8 @@ class Plan:
         releases: The number of simulated releases for each ε and each kind.
         rows: What to expect at each ε, from the smallest up.
         domain_size: How many items the domain has, those without counts too; None without one.
+        is_truncated: Whether counts with each contribution bound were given, so that the figures
+            have what a bound leaves out.
     """
 
     k: int
@@ -60,6 +76,7 @@ class Plan:
     releases: int
     rows: tuple[Row, ...]
     domain_size: int | None = None
+    is_truncated: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: parameters as exact strings, simulated figures as floats.
@@ -77,6 +94,7 @@ class Plan:
             "monotonic": self.monotonic,
             "selection_share": str(self.selection_share),
             "releases": self.releases,
+            **self._bounds_to_dict(),
             "rows": [
                 {
                     "epsilon": str(row.epsilon),
@@ -88,6 +106,25 @@ class Plan:
                 for row in self.rows
             ],
         }
+
+    def _bounds_to_dict(self) -> dict[str, Any]:
+        if not self.items_per_person:
+            return {}
+        return {
+            "items_per_person": [*self.items_per_person],
+            "is_truncated": self.is_truncated,
+            "advice": [*self.advice],
+        }
+
+    @property
+    def items_per_person(self) -> tuple[int, ...]:
+        """The contribution bounds that were planned, from the smallest up."""
+        return tuple(bound.items_per_person for bound in self.rows[0].bounds) if self.rows else ()
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What the figures say of the contribution bounds, in sentences; none without bounds."""
+        return advise(self.rows, self.k, is_truncated=self.is_truncated)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The dict of `to_dict` as JSON.
@@ -102,10 +139,12 @@ class Plan:
 
         The columns are `epsilon`; each of the simulated figures (`names_right`, `names_in_order`,
         `names_overlap`, `estimates_right`, `estimates_in_order`, `estimates_overlap`,
-        `measured_error`, `combined_error`), followed by its standard error, whose name ends in
-        `_se`; `measured_formula` and `combined_formula`. With a domain there are `names_empty` and
-        `estimates_empty`, too, and `names_people_needed` and `estimates_people_needed`. See `Row`
-        and `Lists` for what they mean.
+        `measured_error`, `combined_error`, `combined_median`, `combined_bias`), followed by its
+        standard error, whose name ends in `_se`; `measured_formula` and `combined_formula`. With a
+        domain there are `names_empty` and `estimates_empty`, too, and `names_people_needed` and
+        `estimates_people_needed`. With a contribution bound of 2 there are `bound_2_right`,
+        `bound_2_in_order`, `bound_2_overlap`, `bound_2_median`, `bound_2_bias` and `bound_2_scale`.
+        See `Row`, `Lists` and `BoundRow` for what they mean.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -155,7 +194,10 @@ class Plan:
         return self.to_text()
 
     def to_text(self) -> str:
-        """The plan as a table: for each ε a line of names and gaps, and one with counts too."""
+        """The plan as a table: for each ε a line of names and gaps, and one with counts too.
+
+        With contribution bounds there is also a line for each of them.
+        """
         head, rows = self._table()
         return "\n".join([format_text_table(head, rows), *self._notes()])
 
@@ -164,33 +206,78 @@ class Plan:
         return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
+        if self.items_per_person:
+            return self._bounds_table()
         head = ["ε", "released", "list right", "order too", f"of {self.k} right"]
-        if self.domain_size is not None:
-            head += [f"of {self.k} empty", "needed"]
-        head += ["error measured", "with gaps"]
+        head += [*self._domain_head(), "error measured", "with gaps"]
         rows = []
         for row in self.rows:
             errors = [format_rounded(*row.measured_error), format_rounded(*row.combined_error)]
-            rows.append([format_epsilon(row.epsilon), _NAMES, *_cells(row.names, self.k), "", ""])
-            rows.append(["", _ESTIMATES, *_cells(row.estimates, self.k), *errors])
+            for epsilon, label, lists, cells in (
+                (format_epsilon(row.epsilon), _NAMES, row.names, ["", ""]),
+                ("", _ESTIMATES, row.estimates, errors),
+            ):
+                in_order = format_share(lists.in_order.value)
+                right, *others = _cells(lists, self.k)
+                rows.append([epsilon, label, right, in_order, *others, *cells])
         return head, rows
+
+    def _bounds_table(self) -> tuple[list[str], list[list[str]]]:
+        head = ["ε", "released", "noise", "list right", f"of {self.k} right"]
+        head += [*self._domain_head(), "median error", "bias"]
+        rows = []
+        for row in self.rows:
+            scale = TopK(
+                self.k, row.epsilon, sensitivity=self.sensitivity, resolution=self.resolution,
+                monotonic=self.monotonic,
+            ).scale  # fmt: skip
+            lines: list[tuple[str, Fraction, Lists, ReleasedErrors | None]] = [
+                (_NAMES, scale, row.names, None),
+                (_ESTIMATES, scale / self.selection_share, row.estimates, row.estimate_errors),
+            ]
+            lines += [
+                (
+                    f"at most {format_items(each.items_per_person)}",
+                    each.scale,
+                    each.lists,
+                    each.errors,
+                )
+                for each in row.bounds
+            ]
+            epsilon = format_epsilon(row.epsilon)
+            for label, noise, lists, errors in lines:
+                cells = [*_cells(lists, self.k), *_error_cells(errors)]
+                rows.append([epsilon, label, format_roughly(noise), *cells])
+                epsilon = ""
+        return head, rows
+
+    def _domain_head(self) -> list[str]:
+        return [] if self.domain_size is None else [f"of {self.k} empty", "needed"]
 
     def _notes(self) -> list[str]:
         sensitivity = f"{self.sensitivity}{', monotonic' * self.monotonic}"
         off = max(
             each.standard_error
             for row in self.rows
-            for lists in (row.names, row.estimates)
+            for lists in (row.names, row.estimates, *(bound.lists for bound in row.bounds))
             for each in (lists.right, lists.in_order)
         )
         return [
             f"{self.title}: resolution {self.resolution}, sensitivity {sensitivity}",
             f"Where counts are released too, {self.selection_share} of ε selects.",
             *self._domain_notes(),
+            *self._bound_notes(),
             f"Each line is from {self.releases:,} simulated releases: chances have a standard "
             f"error of at most {100 * off:.2g}%.",
             NOT_PRIVATE,
+            *(line for sentence in self.advice for line in wrap(sentence, _WIDTH)),
         ]
+
+    def _bound_notes(self) -> list[str]:
+        if not self.items_per_person:
+            return []
+        left_out = IN_FIGURES if self.is_truncated else NOT_IN_FIGURES
+        return [AT_MOST, ERRORS, left_out]
 
     def _domain_notes(self) -> list[str]:
         if self.domain_size is None:
@@ -202,14 +289,20 @@ class Plan:
 
 
 def _cells(lists: Lists, k: int) -> list[str]:
-    overlap = lists.overlap.value
-    of_k = f">{k - 0.01:.2f}" if k - 0.005 <= overlap < k else f"{overlap:.2f}"
-    cells = [format_share(lists.right.value), format_share(lists.in_order.value), of_k]
-    if lists.empty is not None and lists.people_needed is not None:
-        empty = lists.empty.value
+    cells = [format_share(lists.right.value), format_overlap(lists.overlap.value, k)]
+    if lists.empty is not None:
+        empty, needed = lists.empty.value, lists.people_needed
         cells.append("<0.01" if 0 < empty < 0.005 else f"{empty:.2f}")
-        cells.append(format_people(lists.people_needed))
+        cells.append("" if needed is None else format_people(needed))
     return cells
+
+
+def _error_cells(errors: ReleasedErrors | None) -> list[str]:
+    if errors is None:
+        return ["", ""]
+    median, (bias, off) = errors.median.value, errors.bias
+    is_none = abs(bias) <= max(2 * off, median / 100)  # as far as the simulation tells
+    return [format_error(median), "0" if is_none else format_error(bias)]
 
 
 def format_share(share: float) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,11 +10,21 @@ import numpy as np
 from topgap._core import Kernel
 from topgap.domains import Domain
 from topgap.margins import people_needed
+from topgap.numbers.format import to_float
 from topgap.parameters import TopK
-from topgap.planning.count_errors import CountErrors
+from topgap.planning.bounded_counts import BoundedCounts
+from topgap.planning.count_errors import CountErrors, Floats, in_units
 from topgap.planning.public_counts import PublicCounts, Steps, Whole, Winners
-from topgap.planning.rows import Lists, Row
-from topgap.planning.statistics import Mean, estimate_probability, root_mean_square
+from topgap.planning.rows import BoundRow, Lists, ReleasedErrors, Row
+from topgap.planning.statistics import (
+    Figure,
+    Mean,
+    Median,
+    estimate_probability,
+    root_mean_square,
+    scale,
+)
+from topgap.release import Release
 from topgap.selection.measurement import Shares
 from topgap.selection.mechanism import select
 
@@ -22,10 +33,16 @@ Report = Callable[[int], None]
 
 _MOST_AT_ONCE = 1_000
 _MOST_WINNERS_AT_ONCE = 2**19
+_MOST_STEPS = 2**500  # of noise whose size a float holds in steps, and whose sums
 
 
 class SimulatedReleases(NamedTuple):
-    """Winners and gaps of many releases, one in each row; the gaps in steps of the resolution."""
+    """Many releases, one in each row.
+
+    Attributes:
+        winners: The winners.
+        gaps: The gaps, in steps of the resolution; with Laplace noise, the noise of the winners.
+    """
 
     winners: Winners
     gaps: Whole
@@ -38,14 +55,14 @@ def simulate(
     names, named = _Accuracy(counts, parameters), _Accuracy(counts, shares.selection)
     for drawn in _simulate_releases(counts, parameters, releases, report):
         names.add(drawn.winners)
-    errors, alone, combined = CountErrors(shares), Mean(), Mean()
+    errors, alone, combined, off = CountErrors(shares), Mean(), Mean(), _Errors()
     for drawn in _simulate_releases(counts, shares.selection, releases, report):
         named.add(drawn.winners)
         steps = counts.steps(drawn.winners, parameters, drawn.gaps.dtype)
-        for mean, squared in zip(
-            (alone, combined), errors.simulate_squared(steps, drawn.gaps), strict=True
-        ):
-            mean.add(squared)
+        measured, estimated = errors.simulate(steps, drawn.gaps)
+        alone.add((measured**2).mean(axis=1))
+        combined.add((estimated**2).mean(axis=1))
+        off.add(estimated)
     return Row(
         epsilon=parameters.epsilon,
         names=names.lists(),
@@ -54,7 +71,42 @@ def simulate(
         combined_error=root_mean_square(combined, errors.unit),
         measured_formula=errors.expected[0],
         combined_formula=errors.expected[1],
+        estimate_errors=off.figures(errors.unit),
     )
+
+
+def simulate_bound(
+    counts: PublicCounts, bounded: BoundedCounts, parameters: TopK, releases: int, report: Report
+) -> BoundRow:
+    """Simulate releases of counts with a contribution bound, and compare them with the others."""
+    accuracy, off = _Accuracy(counts, parameters), _Errors()
+    bound, resolution = parameters.items_per_person, parameters.resolution
+    unit = resolution if 1 / parameters.rate < _MOST_STEPS else parameters.scale
+    missing = bounded.missing / to_float(unit)
+    is_laplace = parameters.noise == "laplace"
+    for drawn in _simulate_releases(bounded.counts, parameters, releases, report):
+        accuracy.add(drawn.winners)
+        if is_laplace:
+            off.add(in_units(drawn.gaps, resolution / unit) - missing[drawn.winners])
+    assert bound is not None  # noqa: S101 - the planner gives one
+    errors = off.figures(unit) if is_laplace else None
+    return BoundRow(bound, parameters.noise, parameters.scale, accuracy.lists(), errors)
+
+
+class _Errors:
+    """The errors of counts that come in parts, a release in each row."""
+
+    def __init__(self) -> None:
+        self._sizes, self._means = Median(), Mean()
+
+    def add(self, errors: Floats) -> None:
+        self._sizes.add(np.abs(errors))
+        self._means.add(errors.mean(axis=1))
+
+    def figures(self, unit: Fraction) -> ReleasedErrors:
+        mean, error = self._means.figure()
+        bias = Figure(scale(mean, unit), scale(error, unit))
+        return ReleasedErrors(self._sizes.figure(unit), bias)
 
 
 class _Accuracy:
@@ -102,12 +154,15 @@ def _simulate_batch(counts: PublicCounts, parameters: TopK, number: int) -> Simu
     winners = np.frombuffer(b"".join(each for each, _ in drawn), dtype=np.int64)
     if counts.unlisted:
         winners = np.minimum(winners, len(counts.numbers) - 1)  # which stands for all of them
-    if _is_narrow(counts, parameters) and kernel is not None:
-        gaps = np.frombuffer(b"".join(each for _, each in drawn), dtype=np.int64)
+    units = [each for _, each in drawn]
+    if _is_narrow(counts, parameters) and all(isinstance(each, bytes) for each in units):
+        gaps = np.frombuffer(b"".join(units), dtype=np.int64)
     else:
-        gaps = np.array([_to_list(each) for _, each in drawn], dtype=object)
-    shape = number, parameters.k
-    return SimulatedReleases(winners.reshape(shape), gaps.reshape(shape))
+        gaps = np.array([_to_list(each) for each in units], dtype=object)
+    winners, gaps = winners.reshape(number, parameters.k), gaps.reshape(number, -1)
+    if parameters.noise == "laplace":  # the noisy counts of the winners, and maybe of the next
+        gaps = gaps[:, : parameters.k] - counts.steps(winners, parameters, gaps.dtype)
+    return SimulatedReleases(winners, gaps)
 
 
 def _draw(kernel: Kernel, kernel_counts: Steps, counts: PublicCounts) -> tuple[bytes, Any]:
@@ -127,16 +182,23 @@ def _draw_slowly(parameters: TopK, counts: PublicCounts) -> tuple[bytes, Any]:
     """The same for numbers of any size."""
     if not counts.unlisted:
         made = select(parameters, counts.numbers)
-        return made.indices.tobytes(), _to_list(made.gap_units)
+        return made.indices.tobytes(), _list_units(made, counts)
     listed = len(counts.numbers)
     domain = Domain.range(0, listed + counts.unlisted)
     made = select(parameters, counts.numbers, range(listed), domain=domain)
     places = [min(place, listed) for place in made.items]
-    return np.array(places, dtype=np.int64).tobytes(), _to_list(made.gap_units)
+    return np.array(places, dtype=np.int64).tobytes(), _list_units(made, counts)
+
+
+def _list_units(made: Release, counts: PublicCounts) -> list[int]:
+    """The gaps, or the noisy counts as those that the kernel takes have them."""
+    if made.value_units is None:
+        return _to_list(made.gap_units)
+    return [value - counts.shift for value in _to_list(made.value_units)]
 
 
 def _is_narrow(counts: PublicCounts, parameters: TopK) -> bool:
-    """Whether gaps and their errors have less than 63 bits.
+    """Whether gaps and their errors, or Laplace noise, have less than 63 bits.
 
     A gap is larger than the span of the counts by no more than one item's noise, and that is 2^11
     times its mean with probability e^−2048. Of as many items as a domain may have, the largest

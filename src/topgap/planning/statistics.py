@@ -10,6 +10,8 @@ import numpy as np
 
 Values = np.ndarray[Any, np.dtype[Any]]
 
+_MOST_KEPT = 2**20
+
 
 class Figure(NamedTuple):
     """A number that was estimated by simulation.
@@ -47,6 +49,47 @@ class Mean:
         mean = self.total / self.count
         spread = max(0.0, self._squares / self.count - mean**2)
         return Figure(mean, sqrt(spread / (self.count - 1)))
+
+
+class Median:
+    """The median of numbers that come in parts, a release in each row.
+
+    Of very many numbers the first million and those that came with them are kept.
+
+    >>> median = Median()
+    >>> median.add(np.array([[1.0, 2.0], [3.0, 9.0], [5.0, 0.0]]))
+    >>> median.figure(Fraction(10)).value
+    20.0
+    """
+
+    def __init__(self) -> None:
+        self._parts = list[Values]()
+        self._count = 0
+
+    def add(self, values: Values) -> None:
+        """Add these numbers."""
+        if self._count < _MOST_KEPT or len(self._parts) < 2:
+            self._parts.append(values)
+            self._count += values.size
+
+    def figure(self, unit: Fraction) -> Figure:
+        """The lower median of numbers in this unit, of at least two releases, and its error.
+
+        The shares of the releases' numbers that lie below it have a mean of a half, whose standard
+        error is known; and the numbers at a half less and more that error are as far apart as two
+        standard errors of the median.
+        """
+        numbers = np.concatenate(self._parts)
+        median = _quantiles(numbers, 0.5)
+        below = ((numbers < median).mean(axis=1) + (numbers <= median).mean(axis=1)) / 2
+        off = min(0.5, float(below.std(ddof=1)) / sqrt(len(below)))
+        low, high = _quantiles(numbers, [0.5 - off, 0.5 + off])
+        return Figure(scale(float(median), unit), scale(float(high - low) / 2, unit))
+
+
+def _quantiles(numbers: Values, shares: float | list[float]) -> Values:
+    quantiles: Values = np.quantile(numbers, shares, method="inverted_cdf")
+    return quantiles
 
 
 def estimate_probability(happened: Mean) -> Figure:

@@ -23,7 +23,7 @@ def read_epsilons(epsilons: "Number | Iterable[Number]") -> list[Fraction]:
     >>> read_epsilons([1, "1/3", 1.0])
     [Fraction(1, 3), Fraction(1, 1)]
     """
-    read = sorted({read_parameter(each, "epsilon") for each in _to_list(epsilons, "epsilons")})
+    read = sorted({read_parameter(each, "epsilon") for each in to_list(epsilons, "epsilons")})
     if not read:
         raise ParameterError("epsilons must have a value of ε to plan for.")
     if max(read[-1], 1 / read[0]) > _FARTHEST:
@@ -40,7 +40,7 @@ def read_ks(k: int | Iterable[int]) -> list[int]:
     >>> read_ks([25, 10, 25]), read_ks(3)
     ([10, 25], [3])
     """
-    read = sorted({read_whole(each, "k", least=1) for each in _to_list(k, "k")})
+    read = sorted({read_whole(each, "k", least=1) for each in to_list(k, "k")})
     if not read:
         raise ParameterError("k must have a value to plan for.")
     return read
@@ -68,7 +68,12 @@ def read_size(domain: Domain | int) -> int:
     return size
 
 
-def _to_list(values: Any, name: str) -> list[Any]:
+def to_list(values: Any, name: str) -> list[Any]:
+    """The values of a list, or a single one as a list.
+
+    Raises:
+        ParameterTypeError: They cannot be read.
+    """
     try:
         single = isinstance(values, str) or getattr(values, "ndim", 1) == 0
         return [values] if single or not isinstance(values, Iterable) else [*values]

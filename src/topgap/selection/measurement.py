@@ -58,6 +58,8 @@ measure with.
                 resolution=parameters.resolution,
                 sensitivity=parameters.sensitivity,
                 monotonic=parameters.monotonic,
+                items_per_person=parameters.items_per_person,
+                noise="exponential",
             )
         except ParameterError:  # the product alone can be one that it refuses
             raise ParameterError(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topgap.domains import ABSENT, MOST_ITEMS, Counts, Domain, DomainDescription, FromData
-from topgap.errors import DomainError, DomainWarning, ItemsError
+from topgap.errors import DomainError, DomainWarning, ItemsError, ParameterError
 from topgap.parameters import TopK
 from topgap.sealing import seal_errors
 from topgap.selection.answers import Array, check_enough, is_from_library, read, read_chosen
@@ -66,6 +66,37 @@ def read_part(
     return numbers, choose_names(answers, names, items, len(numbers))
 
 
+def check_bound(answers: object, parameters: TopK) -> None:
+    """Refuse counts whose noise relies on a bound on the items of one person that they do not have.
+
+    Of counts that topgap made the bound is known; of other answers it is the caller's word.
+
+    Raises:
+        ParameterError: They have no known bound, or a larger one.
+
+    >>> parameters = TopK(k=2, epsilon=1, items_per_person=1)
+    >>> check_bound(Counts({"flu": 2}, items_per_person=1), parameters)
+    >>> check_bound({"flu": 2}, parameters)
+    >>> check_bound(Counts({"flu": 2}, items_per_person=3), parameters)
+    Traceback (most recent call last):
+    topgap.errors.ParameterError: These counts are of up to 3 items of each person, and the noise \
+is for 1; count with items_per_person=1, or pass Counts(counts, items_per_person=1) if that is \
+your word.
+    """
+    bound = parameters.items_per_person
+    if parameters.noise != "laplace" or bound is None or not isinstance(answers, Counts):
+        return
+    known = answers.items_per_person
+    if known is not None and known <= bound:
+        return
+    of = "any number of" if known is None else f"up to {known}"
+    raise ParameterError(
+        f"These counts are of {of} items of each person, and the noise is for {bound}; count with "
+        f"items_per_person={bound}, or pass Counts(counts, items_per_person={bound}) if that is "
+        f"your word."
+    )
+
+
 @seal_errors
 def find_participants(
     answers: object, items: object, domain: object, parameters: TopK
@@ -79,6 +110,7 @@ def find_participants(
         parameters: There must be more than k of them.
 
     Raises:
+        ParameterError: The noise relies on a bound that they do not have.
         DomainError: The list cannot be used, by what it is alone.
         AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used. With
             a domain, none of this is because of an item that is not on the list.
@@ -88,6 +120,7 @@ def find_participants(
     >>> found.numbers, found.names
     ([0, 2], ['cold', 'flu'])
     """
+    check_bound(answers, parameters)
     if isinstance(domain, Domain) and not domain.is_listed:
         return _match_rule(answers, items, domain, parameters)
     k = parameters.fewest_winners

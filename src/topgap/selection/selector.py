@@ -14,7 +14,7 @@ from topgap.release import Release
 from topgap.selection import candidate_arrow
 from topgap.selection.candidate_pool import CandidatePool, Part, Ranking
 from topgap.selection.item_names import TWICE
-from topgap.selection.participants import read_part
+from topgap.selection.participants import check_bound, read_part
 from topgap.selection.unlisted import to_domain
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class Selector:
 
         Raises:
             AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.top_k`.
+            ParameterError: They are counts of more items of each person than the noise is for.
             DomainError: They are counts of what occurs in a domain that is not the selector's.
             ItemsError: There is not one name per answer, an item was given twice, or some parts
                 have names and others do not.
@@ -118,6 +119,7 @@ class Selector:
             KernelError: The system gave no randomness. Nothing is added on an error.
         """
         threads = read_threads(threads)
+        check_bound(answers, self.parameters)
         if isinstance(answers, Counts) and answers.domain not in (None, self.domain):
             raise DomainError(
                 "These counts are of another domain than the selector's; make the selector with "

@@ -1,6 +1,7 @@
 """The members of a domain that have no answer: they have 0, and are drawn as a run."""
 
 from collections.abc import Callable, Collection
+from math import inf
 from typing import Any, NamedTuple
 
 from topgap.domains import MOST_ITEMS, Domain, FromData
@@ -75,12 +76,13 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
             "A domain that is not written out needs noise that the kernel's integers can hold; "
             "take a larger epsilon or a coarser resolution."
         )
-    if leaves_ties(parameters):
+    reaching = _count_reaching(domain, parameters)
+    if reaching > _MANY and leaves_ties(parameters):
         raise ParameterError(
             "With such small noise too many items of the domain would be equal; take a smaller "
             "epsilon."
         )
-    if _reaches_threshold_often(domain, parameters):
+    if parameters.threshold is not None and reaching > _MANY and parameters.k > _MANY:
         raise ParameterError(
             "Noise alone would lift more than a million items of the domain over the threshold; "
             "take a higher threshold, or a smaller k."
@@ -105,16 +107,17 @@ def leaves_ties(parameters: TopK) -> bool:
     return bits > 64 or min(parameters.k + 1, _MANY) << int(bits) > 2**24
 
 
-def _reaches_threshold_often(domain: Domain, parameters: TopK) -> bool:
-    """Whether a list that a threshold alone ends could be flooded by members that nobody has.
+def _count_reaching(domain: Domain, parameters: TopK) -> int | float:
+    """How many members that nobody has reach the threshold, about and at most; any without one.
 
-    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), at most 2^−(rate·t).
+    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), at most 2^−(rate·t). None below
+    the threshold is drawn.
     """
     units = parameters.threshold_units
-    if units is None or parameters.k <= _MANY:
-        return False
+    if units is None:
+        return inf
     zeros = max(0, units * parameters.rate * 13 // 9)  # 13/9 is just above log₂e
-    return zeros < domain.size.bit_length() and domain.size >> int(zeros) > _MANY
+    return domain.size >> int(zeros) if zeros < domain.size.bit_length() else 0
 
 
 def check_domain_size(domain_size: int, k: int) -> None:

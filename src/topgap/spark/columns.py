@@ -26,6 +26,7 @@ from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkEr
 from topgap.selection.arrow_partition import ITEM
 from topgap.sources.columns import missing_column, quote
 
+PERSON = "person"
 INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 _NAMES = (StringType, BooleanType, DateType, DecimalType, *INTEGERS)
 _NUMBERS = (DecimalType, FloatType, DoubleType, *INTEGERS)

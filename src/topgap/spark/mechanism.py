@@ -13,11 +13,12 @@ from topgap.domains import Domain, DomainDescription
 from topgap.errors import DomainError, SparkError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
-from topgap.parameters import TopK
+from topgap.parameters import NoiseKind, TopK
 from topgap.release import Release
 from topgap.selection.answers import check_enough
 from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
 from topgap.spark.columns import (
+    PERSON,
     check_count,
     check_item,
     drop_unreadable,
@@ -25,9 +26,10 @@ from topgap.spark.columns import (
     name_items,
     select_columns,
 )
+from topgap.spark.contribution_bound import check_person, keep_items
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.executors import run_check
-from topgap.spark.members import PERSON, Occurring
+from topgap.spark.members import Occurring
 from topgap.spark.partitions import WORK, build_partition_task
 from topgap.spark.pools import raise_reported_error, release_members, release_pools
 from topgap.spark.query import run_query
@@ -55,15 +57,18 @@ class Counted(NamedTuple):
 
 def top_k(
     df: DataFrame,
-    k: int,
+    k: int | None,
     epsilon: "Number",
     *,
     item: str | Sequence[str],
     count: str,
     domain: object = None,
-    resolution: "Number" = "1/10",
+    resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
+    items_per_person: int | None = None,
+    threshold: "Number | None" = None,
+    noise: NoiseKind | None = None,
     gaps: bool = True,
     check_items: bool = True,
     ledger: "LedgerLike | None" = None,
@@ -77,7 +82,7 @@ def top_k(
     Args:
         df: A data frame of Spark with a row for each item. Without a domain there must be more than
             k, and which items are in it must be known to everyone.
-        k: How many winners are named.
+        k: How many winners are named; with a threshold the most, and None for all that reach it.
         epsilon: The privacy loss ε of the release; see `topgap.top_k` for this and the next.
         item: The column that names the items: strings, integers, decimals, dates or truth values.
             With a domain, also several columns in a list; an item is then a tuple.
@@ -85,9 +90,15 @@ def top_k(
         domain: The public items, if the rows are those that occur: a list or a `topgap.Domain` of
             any kind, compared with the column as in `top_k_events`. Members without a row have 0,
             and rows of other items are left out.
-        resolution: Gaps are multiples of this; one divided by an integer.
+        resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
+            1 with Laplace noise.
         sensitivity: How far one person can move any one count; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all counts the same way.
+        items_per_person: L, the most counts that one person can move, by your word. If it is less
+            than k, every count gets Laplace noise whose scale grows with L and not with k, and the
+            noisy counts of the winners are released, too; see `topgap.top_k`.
+        threshold: With Laplace noise: only items whose noisy counts reach this are named.
+        noise: "laplace" or "exponential" to have this one of the two; see `topgap.TopK`.
         gaps: Whether the gaps are released; they cost no privacy.
         check_items: Whether to look for items that have two rows, which takes a shuffle of all
             rows. Without it that no item has is for you to know.
@@ -112,7 +123,14 @@ def top_k(
             error.
     """
     parameters = TopK(
-        k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
+        k,
+        epsilon,
+        resolution=resolution,
+        sensitivity=sensitivity,
+        monotonic=monotonic,
+        items_per_person=items_per_person,
+        threshold=threshold,
+        noise=noise,
     )
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
@@ -155,7 +173,8 @@ def top_k_events(
     item: str | Sequence[str],
     domain: object,
     together: int | None = None,
-    resolution: "Number" = "1/10",
+    items_per_person: int | None = None,
+    resolution: "Number | None" = None,
     monotonic: bool = False,
     gaps: bool = True,
     ledger: "LedgerLike | None" = None,
@@ -182,7 +201,12 @@ def top_k_events(
         together: Count pairs (2) or triples (3) of different items of the domain: the persons who
             have all of them. A person may be in any number of pairs, and moves each count by at
             most 1. The winners are of `Domain.subsets(domain, size=together)`.
-        resolution: Gaps are multiples of this; one divided by an integer.
+        items_per_person: The contribution bound L: of each person's different items of the domain
+            at most so many are kept and counted, the same as by `topgap.counting.count_events`; see
+            `topgap.TopK` for what it does to the noise. With `together` the sets are the items.
+            Nobody is refused for having more.
+        resolution: Gaps are multiples of this; one divided by an integer. As of `topgap.TopK`
+            unless given.
         monotonic: Whether data sets differ by adding or removing a person, and not by replacing
             one; half the noise suffices then.
         gaps: Whether the gaps are released; they cost no privacy.
@@ -203,7 +227,14 @@ def top_k_events(
         SparkError: The executors lack something, or the job failed. Nothing is released on an
             error.
     """
-    parameters = TopK(k, epsilon, resolution=resolution, monotonic=monotonic)
+    parameters = TopK(
+        k,
+        epsilon,
+        resolution=resolution,
+        monotonic=monotonic,
+        items_per_person=items_per_person,
+    )
+    bound = parameters.items_per_person
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
@@ -212,11 +243,12 @@ def top_k_events(
         rule = read_rule(domain, together)
         selected, fields = select_columns(df, **parts, person=person)
         kinds = [check_item(fields[part]) for part in parts]
+        person_kind = None if bound is None else check_person(fields[PERSON])
         if rule is not None:
             check_fit(rule, kinds, parameters)
             readable = drop_unreadable(selected.dropna(), dict(zip(parts, kinds, strict=True)))
             events = join_items(readable, parts)
-            occurring = Occurring(events, rule, kinds)
+            occurring = Occurring(events, rule, kinds, bound, person_kind)
             return Counted(occurring.count_persons(), occurring=occurring)
         if len(parts) > 1:
             raise DomainError(
@@ -226,6 +258,9 @@ def top_k_events(
         if pending is not NO_CHARGE and items.size is None:
             check_enough(items.frame.count(), parameters.k)
         events = selected.dropna()
+        if bound is not None and person_kind is not None:
+            members = events.join(items.frame.hint("merge"), ITEM, "left_semi")
+            events = keep_items(members, kinds, person_kind, bound)
         counts = events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
         # Merged, because the other way Spark may take is to collect all counts on the driver.
         rows = items.frame.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
@@ -253,7 +288,7 @@ def _dry_run(counted: Counted, parameters: TopK) -> None:
     rows, domain = counted.rows, counted.domain
     collected = run_query(lambda: _collect_pools(rows, parameters, None, domain), rows.sparkSession)
     counts = raise_reported_error(collected)[VALUE].to_pylist()
-    if domain is None:
+    if domain is None and parameters.threshold is None:
         check_enough(sum(map(int, counts)), parameters.k)
 
 

@@ -15,12 +15,12 @@ from pyspark.sql.types import DataType, LongType, StructField, StructType
 
 from topgap.domains import ABSENT, Domain
 from topgap.selection.arrow_partition import ITEM, VALUE, to_names
-from topgap.spark.columns import join_items, name_items
+from topgap.spark.columns import PERSON, join_items, name_items
+from topgap.spark.contribution_bound import keep_items
 from topgap.spark.domain_frame import create_frame, to_arrow_type
 from topgap.spark.query import run_query
 from topgap.spark.rule import Rule
 
-PERSON = "person"
 _REST, _PLACE = "rest", "place"
 
 
@@ -31,20 +31,32 @@ class Occurring(NamedTuple):
         items: Who has what: columns item and, where items go together, person. Nothing is missing.
         rule: The domain.
         kinds: The types of the columns that name an item.
+        bound: How many items are kept of each person; None for all.
+        person: The type of the persons, if there is a bound.
     """
 
     items: DataFrame
     rule: Rule
     kinds: Sequence[DataType]
+    bound: int | None = None
+    person: DataType | None = None
 
     def count_persons(self) -> DataFrame:
         """How many persons have each item or, if items go together, all items of a set."""
         events, rule = self.items, self.rule
-        if rule.together == 1:
+        if rule.together == 1 and self.bound is None:
             return events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
-        members = events.filter(_is_member(rule.inner)(ITEM))
-        sets = _combine(members, rule.together)  # each once for each person
-        return sets.groupBy(ITEM).agg(sql.count(sql.lit(1)).alias(VALUE))
+        return self._select_counted().groupBy(ITEM).agg(sql.count(sql.lit(1)).alias(VALUE))
+
+    def _select_counted(self) -> DataFrame:
+        """What is counted of members, or of sets of them: each item once for each person."""
+        rule = self.rule
+        counted = self.items.filter(_is_member(rule.inner)(ITEM))
+        if rule.together > 1:
+            counted = _combine(counted, rule.together)
+        if self.bound is None or self.person is None:
+            return counted
+        return keep_items(counted, self.kinds, self.person, self.bound, rule.together)
 
     def find(self, names: Sequence[Any]) -> set[Any]:
         """Find those of a few members that occur, by a query of their own.
@@ -62,10 +74,16 @@ class Occurring(NamedTuple):
 
         def query() -> pa.Table:
             few = self._create_frame(wanted, spark)
-            found = self.items.join(sql.broadcast(few.select(ITEM)), ITEM, "left_semi")
-            if rule.together > 1:
-                sets = sql.broadcast(_combine(few, rule.together))
-                found = _combine(found, rule.together).join(sets, ITEM, "left_semi")
+            asked = _combine(few, rule.together) if rule.together > 1 else few
+            asked = sql.broadcast(asked.select(ITEM))
+            if self.bound is not None:  # what was not kept does not occur
+                found = self._select_counted()
+            elif rule.together > 1:
+                singles = sql.broadcast(few.select(ITEM))
+                found = _combine(self.items.join(singles, ITEM, "left_semi"), rule.together)
+            else:
+                found = self.items
+            found = found.join(asked, ITEM, "left_semi")
             return found.select(ITEM).distinct().toArrow()
 
         table = run_query(query, spark)
@@ -98,17 +116,20 @@ class Occurring(NamedTuple):
 
 
 def _combine(events: DataFrame, count: int) -> DataFrame:
-    """All sets of so many different items of a person, each once: a struct, in Spark's order."""
+    """All sets of so many different items of a person, each once: a struct, in Spark's order.
+
+    The columns are person and item.
+    """
     basket = sql.sort_array(sql.collect_set(ITEM))
     rows = events.groupBy(PERSON).agg(basket.alias(_REST))
     chosen: list[str] = []
     for number in range(count):
         name = f"{ITEM} {number}"
-        rows = rows.select(*chosen, _REST, sql.posexplode(_REST).alias(_PLACE, name))
+        rows = rows.select(PERSON, *chosen, _REST, sql.posexplode(_REST).alias(_PLACE, name))
         chosen.append(name)
         after = sql.slice(_REST, sql.col(_PLACE) + 2, sql.size(_REST))
-        rows = rows.select(*chosen, after.alias(_REST))
-    return rows.select(sql.struct(*chosen).alias(ITEM))
+        rows = rows.select(PERSON, *chosen, after.alias(_REST))
+    return rows.select(PERSON, sql.struct(*chosen).alias(ITEM))
 
 
 def _is_member(domain: Domain) -> Callable[..., Any]:

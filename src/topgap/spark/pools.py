@@ -23,7 +23,8 @@ def release_pools(
     pools = raise_reported_error(collected)
     pool = CandidatePool(parameters)
     fill_from_arrow(pool, pools)
-    return pool.rank()._replace(domain=listed).release(gaps=gaps)
+    # Named also where a threshold has left nothing.
+    return pool.rank()._replace(named=True, domain=listed).release(gaps=gaps)
 
 
 def release_members(

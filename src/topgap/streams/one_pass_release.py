@@ -6,7 +6,7 @@ from typing import Any
 from topgap.estimates import Estimates
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
-from topgap.parameters import TopK
+from topgap.parameters import NoiseKind, TopK
 from topgap.release import Release
 from topgap.sealing import seal_errors
 from topgap.selection.candidate_pool import CandidatePool
@@ -22,15 +22,18 @@ from topgap.streams.rows import Rows
 
 def top_k(
     source: Any,
-    k: int,
+    k: int | None,
     epsilon: "Number",
     *,
     item: str,
     count: str,
     domain: object = None,
-    resolution: "Number" = "1/10",
+    resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
+    items_per_person: int | None = None,
+    threshold: "Number | None" = None,
+    noise: NoiseKind | None = None,
     gaps: bool = True,
     progress: Progress | None = None,
     threads: int | None = None,
@@ -74,6 +77,12 @@ def top_k(
         resolution: As there.
         sensitivity: As there.
         monotonic: As there.
+        items_per_person: As there: L, the most counts that one person can move, by your word. If it
+            is less than k, every count gets Laplace noise whose scale grows with L and not with k,
+            and the noisy counts of the winners are released, too.
+        threshold: As there, with Laplace noise: only items whose noisy counts reach this are named,
+            at most k of them, and with k=None all of them.
+        noise: As there.
         gaps: As there.
         progress: A function that is told what is done and which share of it, at most ten times a
             second and at the end; the share is None where the source does not tell how long it is.
@@ -103,8 +112,20 @@ def top_k(
     >>> table = pa.table({"page": ["start", "help", "legal"], "people": [10**9, 10**6, 12]})
     >>> top_k(table, k=2, epsilon=1, item="page", count="people").items
     ('start', 'help')
+    >>> columns = {"item": "page", "count": "people"}
+    >>> top_k(table, None, epsilon=1, **columns, items_per_person=1, threshold=1000).items
+    ('start', 'help')
     """
-    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic=monotonic)
+    parameters = TopK(
+        k,
+        epsilon,
+        resolution=resolution,
+        sensitivity=sensitivity,
+        monotonic=monotonic,
+        items_per_person=items_per_person,
+        threshold=threshold,
+        noise=noise,
+    )
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.streams.top_k", parameters, gaps=gaps)
     rows = Rows(source, item, count, progress, threads, domain=domain)
@@ -164,7 +185,9 @@ def top_k_with_estimates(
     >>> [(page, round(count, -3)) for page, count in made]
     [('start', 1000000000.0), ('help', 1000000.0)]
     """
-    parameters = _read_parameters(k, epsilon, resolution, sensitivity, monotonic=monotonic)
+    parameters = TopK(
+        k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic
+    )
     shares = Shares.of(parameters, selection_share)
     mechanism = "topgap.streams.top_k_with_estimates"
     pending = prepare_charge_for_estimates(ledger, dataset, mechanism, parameters, shares)
@@ -185,7 +208,7 @@ def release_rows(parameters: TopK, rows: Rows, pending: PendingCharge, *, gaps: 
         check_domain(rows.domain, parameters)
     with rows.opened():
         if pending is not NO_CHARGE and rows.can_be_reread:
-            rows.dry_run(parameters.k)
+            rows.dry_run(parameters.fewest_winners)
         return pending.charge_then_run(draw)
 
 
@@ -205,9 +228,3 @@ def release_rows_with_estimates(shares: Shares, rows: Rows, pending: PendingChar
         if pending is not NO_CHARGE and rows.can_be_reread:
             rows.dry_run(shares.selection.k)
         return estimate_from(shares, select_and_measure, pending)
-
-
-def _read_parameters(
-    k: int, epsilon: "Number", resolution: "Number", sensitivity: "Number", *, monotonic: bool
-) -> TopK:
-    return TopK(k, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)

@@ -91,8 +91,11 @@ class Rows:
         """Whether the rows can be read more than once."""
         return all(part.can_be_reread for part in self._parts)
 
-    def dry_run(self, k: int) -> tuple[int, int]:
+    def dry_run(self, fewest_winners: int) -> tuple[int, int]:
         """Find what would be refused, without any noise.
+
+        Args:
+            fewest_winners: How many winners there are at least.
 
         Returns:
             How many items take part, and how many of them have a count other than 0.
@@ -112,7 +115,8 @@ class Rows:
             found += len(names)
         if self.domain is not None:
             return self.domain.size, occurring
-        check_enough(found, k)
+        if fewest_winners > 0:  # a threshold may name none, whatever the number of rows
+            check_enough(found, fewest_winners)
         return found, occurring
 
     def _read_rows(self, counts: Any, items: Any) -> tuple[Any, list[Any]]:

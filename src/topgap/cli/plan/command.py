@@ -40,6 +40,15 @@ some ε and k:
 
 topgap plan --domain-size 10^12 -k 10 -k 25 --epsilon 0.1 --epsilon 1
 
+Contribution bounds, where people have few items: which L, if any? Of public
+baskets, or events, it counts what each bound leaves out:
+
+topgap plan baskets.dat --public-baskets -k 25 --epsilon 1 \
+  --items-per-person 1,2,5,10
+
+topgap plan visits.csv --public-person who --item what -k 25 --epsilon 1 \
+  --items-per-person 1,2,5,10
+
 The domain as for topgap release; here all but the published codes have 0:
 
 topgap plan published.csv --item diagnosis --count patients -k 10 \
@@ -53,7 +62,9 @@ it is measured alone, "with gaps" when the gaps have made it better: roots of
 mean squares. Where the list is often wrong, the gaps can make it worse. With
 a domain, "of k empty" is how many of the named are items that nobody has, and
 "needed" how many people an item needs to be named with probability 95%, if at
-most k items have anybody.
+most k items have anybody. With bounds, "median error" and "bias" are how far
+released counts are from those of all items: half of them by less than the
+median, and all on average by the bias.
 
 Exit codes: 0 planned; 1 counts or parameters that cannot be used;
 2 a command that cannot be understood; 130 interrupted.

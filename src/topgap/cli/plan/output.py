@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from topgap.cli import files
@@ -65,11 +67,15 @@ def _to_format(plans: list[Plan], output_format: str | None) -> bytes:
         return "\n".join(f"{plan}\n" for plan in plans).encode()
     if len(plans) == 1:
         return _to_csv(plans[0].columns())
-    columns: dict[str, list[float]] = {"k": [plan.k for plan in plans for _ in plan.rows]}
-    for name in plans[0].columns():
-        columns[name] = [value for plan in plans for value in plan.columns()[name]]
+    columns: dict[str, list[float | None]] = {"k": [plan.k for plan in plans for _ in plan.rows]}
+    by_plan = [plan.columns() for plan in plans]
+    # A bound that is not less than k has other columns.
+    for name in dict.fromkeys(chain(*sorted(by_plan, key=len, reverse=True))):
+        columns[name] = []
+        for plan, each in zip(plans, by_plan, strict=True):
+            columns[name] += each.get(name, [None] * len(plan.rows))
     return _to_csv(columns)
 
 
-def _to_csv(columns: dict[str, list[float]]) -> bytes:
+def _to_csv(columns: Mapping[str, Sequence[float | None]]) -> bytes:
     return format_csv([columns, *zip(*columns.values(), strict=True)]).encode()

@@ -16,7 +16,7 @@ from topgap.cli.options import DATA, OUTPUT, PRIVACY
 from topgap.cli.release import domain_options
 from topgap.cli.release.domain_choice import choose_domains
 from topgap.display.figure import FORMS
-from topgap.planning.planner import RELEASES
+from topgap.planning.planner import RELEASES, RELEASES_WITH_BOUNDS
 
 PlanFormat = Literal["table", "csv", "json"]
 SourceFormat = Literal["csv", "tsv", "jsonl", "parquet", "duckdb", "sqlite"]
@@ -24,13 +24,15 @@ LARGEST = 10_000
 """The largest of the made-up counts, unless the user gives another."""
 
 _MOST_DIGITS = 4001
+_BOUND = re.compile("[0-9]{1,9}")
 _SIZE = re.compile(rf"(?P<base>[0-9]{{1,{_MOST_DIGITS}}})((\^|\*\*)(?P<exponent>[0-9]{{1,5}}))?")
 
 
 def _refuse_persons(column: str | None) -> None:
     if column is not None:
         raise typer.BadParameter(
-            "a plan is not private, so it takes public or made-up counts and no data of persons."
+            "a plan is not private, so it takes public or made-up counts and no data of persons; "
+            "if these events are public, name the column by --public-person."
         )
 
 
@@ -73,6 +75,23 @@ class PlanRequest:
         str | None,
         typer.Option(metavar="COL", help="The column with the counts.", rich_help_panel=DATA),
     ] = None
+    public_person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="In place of --count: SOURCE has events that everyone may know, and this column "
+            "identifies the person. With --items-per-person.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    public_baskets: Annotated[
+        bool,
+        typer.Option(
+            "--public-baskets",
+            help="The same of FIMI files: each line is a person, and has the items.",
+            rich_help_panel=DATA,
+        ),
+    ] = False
     zipf: Annotated[
         int | None,
         typer.Option(
@@ -124,7 +143,24 @@ class PlanRequest:
             show_default=False,
         ),
     ] = None
-    resolution: options.Resolution = "1/10"
+    items_per_person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="L,...",
+            help="Contribution bounds to compare, such as 1,2,5: at most L items of each person "
+            "count. Of events and baskets, what a bound leaves out is counted; of counts, it is "
+            "not known.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None
+    resolution: Annotated[
+        str | None,
+        typer.Option(
+            help="Gaps are multiples of this; 1 divided by an integer. 1/10 unless given, and 1 "
+            "with Laplace noise.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None
     neighbours: options.Neighbours = "add-remove"
     sensitivity: Annotated[
         str,
@@ -143,7 +179,7 @@ class PlanRequest:
         int | None,
         typer.Option(
             help=f"How many releases are simulated, for each ε and kind of release; {RELEASES:,} "
-            "unless given.",
+            f"unless given, and {RELEASES_WITH_BOUNDS:,} with --items-per-person.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
@@ -192,6 +228,16 @@ class PlanRequest:
         return bool(self.sources) or self.zipf is not None
 
     @property
+    def has_events(self) -> bool:
+        """Whether SOURCE has public events or baskets, and not counts."""
+        return self.public_person is not None or self.public_baskets
+
+    @property
+    def bounds(self) -> list[int] | None:
+        """The contribution bounds to compare; None without any."""
+        return None if self.items_per_person is None else parse_bounds(self.items_per_person)
+
+    @property
     def resolved_format(self) -> str | None:
         """The format of the plan, by option or by name; None if neither tells."""
         return self.output_format or files.format_by_name(self.output)
@@ -228,6 +274,8 @@ def validate(request: PlanRequest) -> None:
         parse_size(request.domain_size)
     elif request.has_domain_options:
         choose_domains(request)
+    if request.items_per_person is not None:
+        parse_bounds(request.items_per_person)
     if request.sources:
         _validate_source(request)
     else:
@@ -246,26 +294,60 @@ def _validate_source(request: PlanRequest) -> None:
     sources = request.sources or []
     if request.zipf is not None:
         raise typer.BadParameter("give public counts as SOURCE, or made-up ones by --zipf.")
-    if not request.item or request.count is None:
+    if request.has_events:
+        _validate_events(request)
+    elif not request.item or request.count is None:
         raise typer.BadParameter("say with --item and --count which columns to read.")
-    if len({*request.item}) < len(request.item):
+    if len({*(request.item or [])}) < len(request.item or []):
         raise typer.BadParameter("--item names each column once.")
     if request.together is not None:
         raise typer.BadParameter(
-            "counts do not say who had what; give --together without SOURCE, or --domain-size."
+            "a plan does not count what goes together; give --together without SOURCE, or "
+            "--domain-size."
         )
     if request.largest is not None:
         raise typer.BadParameter("--largest is for made-up counts, with --zipf.")
     if "-" in sources and len(sources) > 1:
         raise typer.BadParameter("standard input cannot be read together with files.")
-    if "fimi" in map(counting.format_by_name, sources):
-        raise typer.BadParameter("FIMI files are of persons, and a plan is of public counts.")
+    if "fimi" in map(counting.format_by_name, sources) and not request.public_baskets:
+        raise typer.BadParameter(
+            "FIMI files are of persons, and a plan is of public counts; if these baskets are "
+            "public, say --public-baskets."
+        )
+
+
+def _validate_events(request: PlanRequest) -> None:
+    if request.items_per_person is None:
+        raise typer.BadParameter(
+            "public events and baskets are for --items-per-person; without it give counts."
+        )
+    if request.count is not None:
+        raise typer.BadParameter("--count is of counts, not of events and baskets.")
+    if "-" in (request.sources or []):
+        raise typer.BadParameter(
+            "events and baskets are counted with each bound, so give files; - is read once."
+        )
+    if not request.public_baskets:
+        if not request.item:
+            raise typer.BadParameter("say with --item and --public-person which columns to read.")
+        return
+    of_a_table = [request.public_person, request.source_format, request.table, request.delimiter]
+    if (
+        any(each is not None for each in of_a_table)
+        or not request.header
+        or (request.item and not request.has_domain_options)
+    ):
+        raise typer.BadParameter("baskets have no columns; give no options of them.")
 
 
 def _validate_without_source(request: PlanRequest) -> None:
-    of_a_file = [request.count, request.source_format, request.table, request.delimiter]
+    of_a_file = [
+        request.count, request.source_format, request.table, request.delimiter,
+        request.public_person,
+    ]  # fmt: skip
     needs_source = bool(request.item) and not request.has_domain_options
-    if needs_source or any(each is not None for each in of_a_file) or not request.header:
+    reads_file = request.public_baskets or not request.header
+    if needs_source or any(each is not None for each in of_a_file) or reads_file:
         raise typer.BadParameter("no file is read without SOURCE; give no options of one.")
     if request.zipf is not None:
         return
@@ -274,11 +356,32 @@ def _validate_without_source(request: PlanRequest) -> None:
             "give public counts as SOURCE, made-up ones by --zipf, or a domain, such as by "
             "--domain-size."
         )
-    of_counts = [request.largest, request.selection_share, request.releases, request.plot]
+    of_counts = [
+        request.largest, request.selection_share, request.releases, request.plot,
+        request.items_per_person,
+    ]  # fmt: skip
     if any(each is not None for each in of_counts):
         raise typer.BadParameter(
-            "--largest, --selection-share, --releases and --plot need counts: SOURCE or --zipf."
+            "--largest, --selection-share, --releases, --items-per-person and --plot need counts: "
+            "SOURCE or --zipf."
         )
+
+
+def parse_bounds(text: str) -> list[int]:
+    """Parse contribution bounds, whole numbers that commas separate.
+
+    Raises:
+        typer.BadParameter: They are none.
+
+    >>> parse_bounds("1, 2,10")
+    [1, 2, 10]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(_BOUND.fullmatch(part) and int(part) for part in parts):
+        raise typer.BadParameter(
+            "--items-per-person takes whole numbers from 1 on, separated by commas, such as 1,2,5."
+        )
+    return [*map(int, parts)]
 
 
 def parse_size(text: str) -> int:

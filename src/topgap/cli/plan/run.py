@@ -11,10 +11,10 @@ from topgap.cli.progress import Bar
 from topgap.cli.release.domain_choice import read_request_domain
 from topgap.counting import FROM_DATA
 from topgap.display.figure import require_matplotlib
-from topgap.domains import Domain
+from topgap.domains import Counts, Domain
 from topgap.errors import SourceError
 from topgap.planning import DomainPlan, Plan
-from topgap.planning.planner import RELEASES, Progress
+from topgap.planning.planner import Progress
 
 
 def run_plan(request: PlanRequest) -> None:
@@ -51,14 +51,19 @@ def _plan_domain(request: PlanRequest, domain: Domain | int) -> DomainPlan:
         domain,
         request.k,
         request.epsilon or planning.EPSILONS,
-        resolution=request.resolution,
+        resolution=request.resolution or "1/10",
         sensitivity=request.sensitivity,
         monotonic=request.neighbours == "add-remove",
     )
 
 
 def _plan(request: PlanRequest, domain: Domain | int | None, bar: Bar) -> list[Plan]:
-    counts, ks = _read_counts(request, domain, bar), sorted({*request.k})
+    ks, bounds = sorted({*request.k}), request.bounds
+    if request.has_events:
+        counts = _count_events(request, domain, None, bar)
+        bounded: Any = {each: _count_events(request, domain, each, bar) for each in bounds or ()}
+    else:
+        counts, bounded = _read_counts(request, domain, bar), bounds
 
     def report(done: int) -> Progress:
         return lambda doing, share: bar(doing, (done + (share or 0)) / len(ks))
@@ -68,12 +73,13 @@ def _plan(request: PlanRequest, domain: Domain | int | None, bar: Bar) -> list[P
             counts,
             k,
             request.epsilon or planning.EPSILONS,
-            releases=RELEASES if request.releases is None else request.releases,
+            releases=request.releases,
             selection_share="1/2" if request.selection_share is None else request.selection_share,
             resolution=request.resolution,
             sensitivity=request.sensitivity,
             monotonic=request.neighbours == "add-remove",
             domain=domain,
+            items_per_person=bounded,
             progress=report(done),
         )
         for done, k in enumerate(ks)
@@ -95,6 +101,29 @@ def _read_counts(request: PlanRequest, domain: Domain | int | None, bar: Bar) ->
         count=str(request.count),
         domain=domain if isinstance(domain, Domain) else FROM_DATA,  # all of it is public
         format=request.source_format or ("csv" if request.sources == ["-"] else None),
+        table=request.table,
+        header=request.header,
+        delimiter=request.delimiter,
+        progress=bar,
+    )
+
+
+def _count_events(
+    request: PlanRequest, domain: Domain | int | None, bound: int | None, bar: Bar
+) -> Counts:
+    """Count public events or baskets, at most so many items of each person, or all of them."""
+    members: Any = domain if isinstance(domain, Domain) else FROM_DATA  # all of it is public
+    if request.public_baskets:
+        return counting.count_transactions(
+            request.sources, domain=members, items_per_person=bound, progress=bar
+        )
+    return counting.count_events(
+        request.sources,
+        person=str(request.public_person),
+        item=request.item or [],
+        domain=members,
+        items_per_person=bound,
+        format=request.source_format,
         table=request.table,
         header=request.header,
         delimiter=request.delimiter,

@@ -8,7 +8,8 @@ DESCRIPTION = """Count, and release the k largest items with the gap from each t
 
 SOURCE says who had what. Each item of a public domain is counted: its
 persons, each once. The k largest are named, with the gap from each to the
-next and, by --estimate, how many they are, under ε-differential privacy.
+next and, by --estimate or --items-per-person, how many they are, under
+ε-differential privacy.
 Nothing else about the data leaves this command.
 """
 
@@ -66,6 +67,12 @@ How many, too: estimates with their standard errors and 99% intervals:
 
 topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt -k 10 --epsilon 1 --estimate --level 0.99
+
+Each patient for two diagnoses at most, so that the noise does not grow with
+the list; noisy counts come with it, and all that reach 50 are named:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt --items-per-person 2 --threshold 50 --epsilon 1
 
 Charged to a ledger, which adds up the ε of all releases of the same data:
 

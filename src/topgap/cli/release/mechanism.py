@@ -40,7 +40,7 @@ class Mechanism:
     Attributes:
         parameters: Those of the whole.
         shares: How ε is shared if there are estimates; else None.
-        level: The level of their intervals.
+        level: The level of their intervals, or of those of noisy counts.
 
     Raises:
         ParameterError: A parameter cannot be used.
@@ -53,12 +53,15 @@ class Mechanism:
             resolution=request.resolution,
             sensitivity=1 if request.sensitivity is None else request.sensitivity,
             monotonic=request.neighbours == "add-remove" and request.monotonic is not False,
+            items_per_person=request.items_per_person,
+            threshold=request.threshold,
+            noise=request.noise,
         )
-        self.shares, self.level = None, LEVEL
+        self.shares = None
+        self.level = LEVEL if request.level is None else read_level(request.level)
         if request.estimate:
-            share, level = request.selection_share, request.level
+            share = request.selection_share
             self.shares = Shares.of(self.parameters, _SHARE if share is None else share)
-            self.level = LEVEL if level is None else read_level(level)
             # An error of the parameters comes up here, and not after a charge.
             Noise.discrete_laplace(self.shares.selection, self.shares.measurement_epsilon)
 
@@ -97,7 +100,7 @@ class Mechanism:
         if isinstance(domain, FromData):
             return []
         if domain.is_listed:
-            check_domain_size(domain.size, self.parameters.k)
+            check_domain_size(domain.size, self.parameters.fewest_winners)
             return []
         check_domain(domain, self.selection)
         count = people_needed(self.selection, domain.size)

@@ -12,7 +12,7 @@ from topgap.cli.files import OutputFormat
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
 from topgap.cli.release import domain_options
 from topgap.counting import MEMORY
-from topgap.parameters import Neighbours
+from topgap.parameters import Neighbours, NoiseKind
 
 SourceFormat = Literal[counting.Format, "arrow"]
 
@@ -30,7 +30,16 @@ class ReleaseOptions:
             show_default=False,
         ),
     ]
-    k: options.K
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k",
+            help="How many items are named. It can be left out with --threshold: then all that "
+            "reach it are.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None
     epsilon: Annotated[
         str,
         typer.Option(
@@ -113,7 +122,46 @@ class ReleaseOptions:
     together: domain_options.Together = None
     domain_from_data: domain_options.DomainFromData = False
     all_rows: domain_options.AllRows = False
-    resolution: options.Resolution = "1/10"
+    items_per_person: Annotated[
+        int | None,
+        typer.Option(
+            metavar="L",
+            help="At most so many items of each person count, chosen by a public rule. If L is "
+            "less than k, the noise grows with L and not with k, and the noisy counts are "
+            "released, too. With --together the sets are the items. With --count, that one person "
+            "moves at most L of the numbers is your word.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COUNT",
+            help="With Laplace noise: only items whose noisy counts reach this are named. It "
+            "costs no privacy.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None
+    noise: Annotated[
+        NoiseKind | None,
+        typer.Option(
+            metavar="NOISE",
+            help="laplace or exponential. Default: laplace if L is less than k.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None
+    resolution: Annotated[
+        str | None,
+        typer.Option(
+            help="Gaps are multiples of this; 1 divided by an integer. Default: 1/10, and 1 with "
+            "Laplace noise, whose noisy counts are whole numbers then.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ] = None
     neighbours: Annotated[
         Neighbours | None,
         typer.Option(
@@ -165,8 +213,8 @@ class ReleaseOptions:
     level: Annotated[
         str | None,
         typer.Option(
-            help="How often the interval of an estimate is to hold the true number; 0.95 unless "
-            "given. With --estimate only.",
+            help="How often the interval of an estimate or of a noisy count is to hold the true "
+            "number; 0.95 unless given. With --estimate or Laplace noise only.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

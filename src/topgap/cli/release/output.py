@@ -7,6 +7,7 @@ from pathlib import Path
 
 from topgap.cli import files
 from topgap.cli.charges import describe_charge
+from topgap.cli.release.noise import count_items
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.request import ReleaseRequest
 from topgap.display.text import format_path
@@ -28,6 +29,10 @@ _BOTH_WAYS = (
 _ALL_ROWS = (
     "Every row took part as an item of the public list: that this list may be known, and that no "
     "item has two rows, is your word (--all-rows)."
+)
+_NOTHING_REACHED = (
+    "No noisy count reached the threshold: if that surprises you, see whether it is too high, and "
+    "whether the columns and the list of items are those of the data."
 )
 _NOTHING_STANDS_OUT = (
     "No gap is larger than noise alone often makes: if that surprises you, see whether the columns "
@@ -99,7 +104,10 @@ def _list_remarks(
     remarks += [*map(files.describe_written, targets)]
     if request.resolved_format != "table" or request.output is not None:  # else they stand below it
         remarks += publication.cautions
-    if all(is_uncertain(gap, parameters) for gap in publication.release.gaps or ()):
+    gaps = publication.release.gaps or ()
+    if not publication.release:
+        remarks.append(_NOTHING_REACHED)
+    elif gaps and all(is_uncertain(gap, parameters) for gap in gaps):
         remarks.append(_NOTHING_STANDS_OUT)
     return remarks
 
@@ -109,11 +117,21 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
     neighbours = request.neighbours or "add-remove"
     is_plain = neighbours == "replace" or parameters.monotonic
     sentences = [_REMARKS[neighbours] if is_plain else _BOTH_WAYS]
+    bound = parameters.items_per_person
     if request.count is not None:
         same_way = " and all the same way" if parameters.monotonic else ""
+        which = "each count"
+        if bound is not None:
+            counts = "1 count" if bound == 1 else f"{bound:,} counts"
+            which = f"at most {counts} (--items-per-person)" + ", each" * (bound > 1)
         sentences.append(
-            f"That one person moves each count by at most {format_exact(parameters.sensitivity)} "
-            f"(--sensitivity){same_way} is your word."
+            f"That one person moves {which} by at most "
+            f"{format_exact(parameters.sensitivity)} (--sensitivity){same_way} is your word."
+        )
+    elif bound is not None:
+        sentences.append(
+            f"Each person counts for at most {count_items(bound)}, chosen by a public rule that "
+            f"looks at that person's rows alone: where people have more, counts are too low."
         )
     if request.all_rows:
         sentences.append(_ALL_ROWS)
@@ -127,6 +145,17 @@ def _report_texts(request: ReleaseRequest) -> dict[str, str]:
 
 
 def _describe_counted(request: ReleaseRequest) -> str:
+    counted = _describe_counting(request)
+    if request.items_per_person is None or request.count is not None:
+        return counted
+    most = count_items(request.items_per_person)
+    return (
+        f"{counted} Nobody counts for more than {most}: where people have more, the numbers here "
+        f"are too low."
+    )
+
+
+def _describe_counting(request: ReleaseRequest) -> str:
     if request.resolved_source_format == "fimi":
         sets = {None: "item", 2: "pair of items", 3: "triple of items"}[request.together]
         return f"Counted for each {sets}: the people who have it."

@@ -16,7 +16,7 @@ from topgap.estimates import Estimates
 from topgap.margins import NEAR_TIES, least_certain_gap
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import LEVEL
-from topgap.release import Release
+from topgap.release import Release, explain_bias
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,8 @@ class Publication:
 
     Attributes:
         result: The release; or the estimates, which hold it.
-        level: The level of the estimates' intervals.
+        level: The level of the intervals of estimates, or of noisy counts.
+        size: How many items took part, if that is known.
 
     >>> from topgap import TopK, estimate
     >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
@@ -47,6 +48,7 @@ class Publication:
 
     result: Release | Estimates
     level: Fraction = LEVEL
+    size: int | None = None
 
     @property
     def release(self) -> Release:
@@ -56,33 +58,47 @@ class Publication:
     @property
     def explanations(self) -> Sequence[str]:
         """Sentences that explain the columns of the table."""
-        if not isinstance(self.result, Estimates):
+        if isinstance(self.result, Estimates):
+            return [
+                f"± is the standard error; in {format_share(self.level)} such publications an "
+                f"item's interval holds its true number, rounded down to the resolution."
+            ]
+        if not self.result.values:
             return []
         return [
-            f"± is the standard error; in {format_share(self.level)} such publications an item's "
-            f"interval holds its true number, rounded down to the resolution."
+            f"± is the standard error; in {format_share(self.level)} such publications the "
+            f"interval of an item that is chosen beforehand holds its true number."
         ]
 
     @property
     def cautions(self) -> Sequence[str]:
-        """Sentences about what must not be read into it: what ties do to estimates."""
-        if not isinstance(self.result, Estimates) or not self.result.has_near_ties:
+        """Sentences about what must not be read into it: what ties do to estimates and values."""
+        if isinstance(self.result, Estimates):
+            return [NEAR_TIES] if self.result.has_near_ties else []
+        if not self.result.values:
             return []
-        return [NEAR_TIES]
+        return explain_bias(self.result.gaps or (), self.result.parameters, self.level)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Those of the cautions that do not stand in the note below the table."""
+        return self.cautions if isinstance(self.result, Estimates) else []
 
     def rows(self) -> Grid:
         """The table for people: its head, a row for each winner, and a note to put below."""
-        if isinstance(self.result, Estimates):
-            return self.result.rows(self.level, len(self.result))
-        return self.result.rows(len(self.result))
+        return self.result.rows(level=self.level, most=len(self.result))
 
     def cells(self) -> list[list[Any]]:
         """The table for programs: its head, and a row for each winner, with every digit."""
         head, *rows = _list_winners(self.release)
+        more: list[list[Any]] = []
         if isinstance(self.result, Estimates):
-            more_head, *more_rows = _list_estimates(self.result, self.level)
-            head = [*head, *more_head]
-            rows = [[*row, *more] for row, more in zip(rows, more_rows, strict=True)]
+            more = _list_estimates(self.result, self.level)
+        elif self.result.values is not None:
+            more = _list_values(self.result, self.level, self.size)
+        if more:
+            head = [*head, *more[0]]
+            rows = [[*row, *others] for row, others in zip(rows, more[1:], strict=True)]
         for name, column in self.release.domain_columns.items():
             head = [*head, name]
             rows = [
@@ -116,11 +132,11 @@ class Publication:
 
     def _to_text(self) -> str:
         head, rows, note = self.rows()
-        lines = [format_text_table(head, rows), note]
-        if self.release.gaps is not None:
+        lines = [format_text_table(head, rows), note] if rows else [note]
+        if self.release.gaps:
             least = format_about(least_certain_gap(self.release.parameters))
             lines.append(f"A gap below {least} leaves the order of the two uncertain.")
-        lines += [*self.explanations, *self.cautions, *self.release.caveats]
+        lines += [*self.explanations, *self.notes, *self.release.caveats]
         return "\n".join(lines) + "\n"
 
     def _to_parquet(self) -> bytes:
@@ -137,7 +153,7 @@ class Publication:
         if isinstance(self.result, Estimates):
             table, key = self.result.to_arrow(self.level), "topgap.estimates"
         else:
-            table, key = self.result.to_arrow(), "topgap.release"
+            table, key = self.result.to_arrow(self.level), "topgap.release"
         metadata = {key: self._to_json()}
         if self.release.caveats:
             metadata["topgap.caveat"] = " ".join(self.release.caveats)
@@ -170,4 +186,21 @@ def _list_estimates(estimates: Estimates, level: Fraction) -> list[list[Any]]:
         [format_exact(measured), estimate, error, *alone, *at_once, str(in_doubt).lower()]
         for measured, estimate, error, alone, at_once, in_doubt in columns
     ]
+    return [head, *rows]
+
+
+def _list_values(release: Release, level: Fraction, size: int | None) -> list[list[Any]]:
+    """Exact noisy answer, standard error and intervals of each winner, likewise.
+
+    Those that hold at once are there if it is known how many items took part.
+    """
+    head = ["value", "standard_error", "low", "high"]
+    values, intervals = release.values or (), [release.intervals(level)]
+    if size is not None or release.domain is not None:
+        head += ["simultaneous_low", "simultaneous_high"]
+        intervals.append(release.intervals(level, simultaneous=True, size=size))
+    rows: list[list[Any]] = [[format_exact(each), release.standard_error] for each in values]
+    for both in intervals:
+        for row, ends in zip(rows, both, strict=True):
+            row += map(format_exact, ends)
     return [head, *rows]

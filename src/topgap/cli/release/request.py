@@ -59,6 +59,13 @@ class ReleaseRequest(ReleaseOptions):
         return [*self.sources, *inside, *others]
 
     @property
+    def has_laplace_noise(self) -> bool:
+        """Whether the noise is Laplace noise, by these options, as `TopK` decides it."""
+        if self.noise is not None or self.items_per_person is None:
+            return self.noise == "laplace"
+        return self.k is None or self.items_per_person < self.k
+
+    @property
     def goes_to_terminal(self) -> bool:
         """Whether the release goes to a terminal."""
         return self.output is None and sys.stdout is not None and sys.stdout.isatty()
@@ -95,6 +102,7 @@ def validate(request: ReleaseRequest) -> None:
     """
     _check_domain(request)
     _check_source(request)
+    _check_noise(request)
     _check_estimate(request)
     _check_ledger(request)
     _check_output(request)
@@ -183,9 +191,30 @@ def _check_fimi(request: ReleaseRequest) -> None:
         )
 
 
+def _check_noise(request: ReleaseRequest) -> None:
+    if request.noise == "laplace" and request.items_per_person is None:
+        raise typer.BadParameter("--noise laplace needs --items-per-person.")
+    if request.threshold is not None and not request.has_laplace_noise:
+        raise typer.BadParameter(
+            "--threshold needs Laplace noise: give --items-per-person, less than -k, or with "
+            "--noise laplace."
+        )
+    if request.threshold is None and request.k is None:
+        raise typer.BadParameter(
+            "say with -k how many items are named; it can be left out with --threshold alone."
+        )
+
+
 def _check_estimate(request: ReleaseRequest) -> None:
-    if not request.estimate and (request.selection_share, request.level) != (None, None):
-        raise typer.BadParameter("--selection-share and --level are for --estimate.")
+    if request.estimate and request.has_laplace_noise:
+        raise typer.BadParameter(
+            "with Laplace noise noisy counts come with the release; leave --estimate out, or give "
+            "--noise exponential."
+        )
+    if not request.estimate and request.selection_share is not None:
+        raise typer.BadParameter("--selection-share is for --estimate.")
+    if not request.estimate and not request.has_laplace_noise and request.level is not None:
+        raise typer.BadParameter("--level is for --estimate, or for Laplace noise.")
 
 
 def _check_ledger(request: ReleaseRequest) -> None:

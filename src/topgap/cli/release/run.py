@@ -15,6 +15,7 @@ from topgap.cli.errors import format_warnings, raise_lost_signal
 from topgap.cli.progress import Bar
 from topgap.cli.release.domain_choice import read_request_domain
 from topgap.cli.release.mechanism import Mechanism
+from topgap.cli.release.noise import describe_noise
 from topgap.cli.release.output import print_remarks, write_check, write_publication
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.request import ReleaseRequest, validate
@@ -45,16 +46,18 @@ def run_release(request: ReleaseRequest) -> None:
         files.check_standard_output()
     pending = mechanism.prepare_charge(request, ledger)
     with _note_cost(pending), format_warnings():
+        remarks, size = describe_noise(mechanism.selection), None
         if request.all_rows:
-            made, remarks = _release_rows(request, mechanism, pending), []
+            made = _release_rows(request, mechanism, pending, remarks)
         else:
             domain = read_request_domain(request)
-            remarks = mechanism.describe_domain(domain)
+            remarks += mechanism.describe_domain(domain)
+            size = domain.size if isinstance(domain, Domain) else None
             made = _release_counts(request, mechanism, pending, domain, remarks)
         if isinstance(made, Check):
             write_check(request, made, remarks)
         else:
-            write_publication(request, Publication(made, mechanism.level), pending)
+            write_publication(request, Publication(made, mechanism.level, size), pending)
 
 
 def _release_counts(
@@ -90,7 +93,7 @@ def _release_counts(
 
 
 def _release_rows(
-    request: ReleaseRequest, mechanism: Mechanism, pending: PendingCharge
+    request: ReleaseRequest, mechanism: Mechanism, pending: PendingCharge, remarks: Sequence[str]
 ) -> Release | Estimates | Check:
     """Read precomputed counts, each row of which is an item; charge, and draw."""
     bar = Bar(shown=not request.quiet)
@@ -99,9 +102,10 @@ def _release_rows(
     rows = Rows(open_source(request), item, count, bar, None, is_count=is_count)
     if request.check:
         with bar, rows.opened():
-            found, occurring = rows.dry_run(request.k)
+            found, occurring = rows.dry_run(mechanism.parameters.fewest_winners)
         return mechanism.describe_check(found, occurring, pending)
     _ask_before_charge(request, pending, bar)
+    print_remarks(request, remarks)
     with bar:
         return mechanism.release_rows(rows, pending)
 

@@ -10,7 +10,7 @@ from topgap.cli.progress import Bar
 from topgap.cli.release.mechanism import Mechanism
 from topgap.cli.release.request import ReleaseRequest
 from topgap.counting import Domain, events
-from topgap.domains import FromData
+from topgap.domains import Counts, FromData
 from topgap.errors import DomainError, SourceError
 from topgap.estimates import Estimates
 from topgap.release import Release
@@ -50,8 +50,10 @@ def prepare_counts(
         return
     counts = _count(request, domain, bar)
     bar.pause()
-    if len(counts) <= request.k:  # only where the data are the domain: how many is a secret
-        raise DomainError(f"The data have too few different items for k = {request.k}.")
+    fewest = mechanism.parameters.fewest_winners
+    if len(counts) <= fewest:  # only where the data are the domain: how many is a secret
+        few = f"too few different items for k = {fewest}" if fewest else "no items"
+        raise DomainError(f"The data have {few}.")
     yield PreparedCounts(
         mechanism.prepare(counts), len(counts), lambda: sum(map(bool, counts.values()))
     )
@@ -94,13 +96,16 @@ def _count(request: ReleaseRequest, domain: Domain | FromData, bar: Bar) -> dict
     if request.resolved_source_format == "fimi":
         return counting.count_transactions(source, domain=domain, **options)
     if request.count is not None:
-        return counting.read_counts(source, domain=domain, **options)
+        counts = counting.read_counts(source, domain=domain, **options)
+        return Counts(counts, items_per_person=request.items_per_person)  # by the user's word
     return counting.count_events(source, domain=domain, **options)
 
 
 def _list_options(request: ReleaseRequest, bar: Bar) -> dict[str, Any]:
     """The options of the function that counts."""
     options: dict[str, Any] = {"memory": request.memory, "progress": bar}
+    if request.count is None and request.items_per_person is not None:
+        options["items_per_person"] = request.items_per_person
     if request.resolved_source_format == "fimi":
         return options
     is_piped = request.sources == ["-"]

@@ -47,6 +47,17 @@ class TerminalTable:
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
         head, rows, note = self._rows()
         release = self.publication.release
+        if rows:
+            yield from self._table(head, rows, options)
+        yield Text(note, style="dim")
+        yield from (Text(each, style="dim") for each in self.publication.explanations)
+        yield from (Text(each, style="yellow") for each in self.publication.notes)
+        yield from (Text(each, style="bold red") for each in release.caveats)
+
+    def _table(
+        self, head: list[str], rows: list[list[str]], options: ConsoleOptions
+    ) -> RenderResult:
+        release = self.publication.release
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         table.add_column(head[0], justify="right", no_wrap=True)
         table.add_column(head[1], overflow="fold")
@@ -64,10 +75,6 @@ class TerminalTable:
                 table.add_row(*map(Text, row), bar)
             yield table
             yield _legend(release, room, signs)
-        yield Text(note, style="dim")
-        yield from (Text(each, style="dim") for each in self.publication.explanations)
-        yield from (Text(each, style="yellow") for each in self.publication.cautions)
-        yield from (Text(each, style="bold red") for each in release.caveats)
 
     def _rows(self) -> tuple[list[str], list[list[str]], str]:
         """The rows, with aligned gaps and, if there are more columns, a narrow head for them."""

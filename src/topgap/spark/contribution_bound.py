@@ -1,0 +1,106 @@
+"""At most L items of each person: the same are kept as by `topgap.counting`.
+
+`topgap.counting.contribution_bound` says which: those whose hash with the person is least. A
+person's rows meet in one window, in an order that has no ties, so that attempts at a task, and a
+second run of the query, keep the same.
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as sql
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    StringType,
+    StructField,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from topgap.errors import SourceError
+from topgap.selection.arrow_partition import ITEM
+from topgap.spark.columns import INTEGERS, PERSON, name_items
+
+_PERSONS = (
+    *INTEGERS, BinaryType, BooleanType, DateType, DecimalType, DoubleType, FloatType, StringType,
+    TimestampNTZType, TimestampType,
+)  # fmt: skip
+_MARK, _HASH, _NUMBER = "mark", "hash", "number"
+
+
+def check_person(field: StructField) -> DataType:
+    """The type of the persons' column, whose texts are hashed.
+
+    Raises:
+        SourceError: Equal persons of this type can have several texts.
+    """
+    kind = field.dataType
+    if not isinstance(kind, _PERSONS):
+        raise SourceError(
+            f"With items_per_person, persons cannot be of Spark's type {kind.typeName()}; "
+            f"cast them to a string."
+        )
+    if isinstance(kind, StringType) and not kind.isUTF8BinaryCollation():
+        raise SourceError(
+            "With items_per_person, persons cannot have a collation; cast them to a plain string."
+        )
+    return kind
+
+
+def keep_items(
+    events: DataFrame, kinds: Sequence[DataType], person: DataType, bound: int, together: int = 1
+) -> DataFrame:
+    """Keep at most so many different items of each person.
+
+    Args:
+        events: Columns person and item, of members of the domain alone; rows may be repeated.
+        kinds: The types of the columns that name an item.
+        person: The type of the persons.
+        bound: How many items are kept of a person.
+        together: How many items go together; the column item has structs of so many then.
+
+    Returns:
+        The columns person and item, each row once.
+    """
+    marks = [_build_mark(sql.col(ITEM), kinds)]
+    if together > 1:
+        each = (sql.col(ITEM).getField(f"{ITEM} {number}") for number in range(together))
+        marks = [_build_mark(item, kinds) for item in each]
+    marked = events.select(PERSON, ITEM).distinct().select(
+        PERSON, ITEM, sql.array_join(sql.sort_array(sql.array(*marks)), "").alias(_MARK)
+    )  # fmt: skip
+    digest = sql.md5(sql.concat(sql.col(_MARK), _build_text(sql.col(PERSON), person)))
+    # The last four bytes, the last one first; such texts are ordered as their numbers are.
+    digits = [sql.substring(digest, place, 2) for place in (31, 29, 27, 25)]
+    order = Window.partitionBy(PERSON).orderBy(_HASH, _MARK)
+    hashed = marked.withColumn(_HASH, sql.concat(*digits))
+    numbered = hashed.withColumn(_NUMBER, sql.row_number().over(order))
+    return numbered.filter(sql.col(_NUMBER) <= min(bound, 2**31 - 1)).select(PERSON, ITEM)
+
+
+def _build_mark(item: Column, kinds: Sequence[DataType]) -> Column:
+    """Build the item as it is hashed: of each text its length in bytes and the text."""
+    names = [*name_items([""] * len(kinds))]
+    parts = [item] if len(kinds) == 1 else [item.getField(name) for name in names]
+    texts = [_build_text(part, kind) for part, kind in zip(parts, kinds, strict=True)]
+    separator = sql.lit(":")
+    return sql.concat(
+        *(each for t in texts for each in (sql.octet_length(t).cast("string"), separator, t))
+    )
+
+
+def _build_text(cell: Column, kind: DataType) -> Column:
+    """Build the text of a cell: of numbers the shortest, as `topgap.counting.cells` has it."""
+    text = cell.cast("string")
+    if isinstance(kind, DecimalType) and kind.scale > 0:
+        return sql.regexp_replace(text, r"\.?0+$", "")
+    if isinstance(kind, FloatType | DoubleType):
+        whole = cell.try_cast("long")
+        return sql.when(whole.cast("double") == cell, whole.cast("string")).otherwise(text)
+    return sql.hex(cell) if isinstance(kind, BinaryType) else text
