@@ -49,53 +49,61 @@ def test_a_float_means_its_shortest_decimal(value: float) -> None:
     assert float(epsilon) == value
 
 
+NO_POSITIVE_NUMBERS = [
+    (float("nan"), ParameterError, "NaN"),
+    (np.float32("nan"), ParameterError, "NaN"),
+    (Decimal("sNaN"), ParameterError, "NaN"),
+    ("nan", ParameterError, "NaN"),
+    (float("inf"), ParameterError, "infinite"),
+    (Decimal("-Infinity"), ParameterError, "infinite"),
+    ("inf", ParameterError, "infinite"),
+    (0, ParameterError, "zero"),
+    (-0.0, ParameterError, "zero"),
+    ("0/5", ParameterError, "zero"),
+    ("0e-2000", ParameterError, "zero"),
+    (Decimal("0e999999999"), ParameterError, "zero"),
+    (-1, ParameterError, "negative"),
+    ("-1/3", ParameterError, "negative"),
+    (True, ParameterTypeError, "bool"),
+    (np.bool_(True), ParameterTypeError, "bool"),
+    ([1], ParameterTypeError, "list"),
+    (1 + 0j, ParameterTypeError, "complex"),
+    (b"1", ParameterTypeError, "bytes"),
+    (np.timedelta64(1, "s"), ParameterTypeError, "timedelta64"),
+    (np.array([1.0]), ParameterTypeError, "ndarray"),
+    ("", ParameterError, "cannot be read"),
+    ("one", ParameterError, "cannot be read"),
+    ("1/0", ParameterError, "cannot be read"),
+    ("1/3/5", ParameterError, "cannot be read"),
+    ("0.5/2", ParameterError, "cannot be read"),
+    pytest.param("1" * 1500, ParameterError, "digits", id="1500 digits"),
+    pytest.param("1" * 5000, ParameterError, "digits", id="5000 digits"),
+    pytest.param("1/" + "9" * 1500, ParameterError, "digits", id="1/1500 digits"),
+    ("1e999999999", ParameterError, "digits"),
+    (Decimal("1e-999999999"), ParameterError, "digits"),
+    pytest.param(10**5000, ParameterError, "digits", id="10**5000"),
+]
+
+
 @pytest.mark.parametrize("name", ["epsilon", "resolution", "sensitivity"])
-@pytest.mark.parametrize(
-    ("value", "error", "word"),
-    [
-        (float("nan"), ParameterError, "NaN"),
-        (np.float32("nan"), ParameterError, "NaN"),
-        (Decimal("sNaN"), ParameterError, "NaN"),
-        ("nan", ParameterError, "NaN"),
-        (float("inf"), ParameterError, "infinite"),
-        (Decimal("-Infinity"), ParameterError, "infinite"),
-        ("inf", ParameterError, "infinite"),
-        (0, ParameterError, "zero"),
-        (-0.0, ParameterError, "zero"),
-        ("0/5", ParameterError, "zero"),
-        ("0e-2000", ParameterError, "zero"),
-        (Decimal("0e999999999"), ParameterError, "zero"),
-        (-1, ParameterError, "negative"),
-        ("-1/3", ParameterError, "negative"),
-        (True, ParameterTypeError, "bool"),
-        (np.bool_(True), ParameterTypeError, "bool"),
-        (None, ParameterTypeError, "NoneType"),
-        (1 + 0j, ParameterTypeError, "complex"),
-        (b"1", ParameterTypeError, "bytes"),
-        (np.timedelta64(1, "s"), ParameterTypeError, "timedelta64"),
-        (np.array([1.0]), ParameterTypeError, "ndarray"),
-        ("", ParameterError, "cannot be read"),
-        ("one", ParameterError, "cannot be read"),
-        ("1/0", ParameterError, "cannot be read"),
-        ("1/3/5", ParameterError, "cannot be read"),
-        ("0.5/2", ParameterError, "cannot be read"),
-        pytest.param("1" * 1500, ParameterError, "digits", id="1500 digits"),
-        pytest.param("1" * 5000, ParameterError, "digits", id="5000 digits"),
-        pytest.param("1/" + "9" * 1500, ParameterError, "digits", id="1/1500 digits"),
-        ("1e999999999", ParameterError, "digits"),
-        (Decimal("1e-999999999"), ParameterError, "digits"),
-        pytest.param(10**5000, ParameterError, "digits", id="10**5000"),
-    ],
-)
+@pytest.mark.parametrize(("value", "error", "word"), NO_POSITIVE_NUMBERS)
 def test_what_is_no_positive_number_is_refused_by_name(
     name: str, value: Any, error: type[Exception], word: str
 ) -> None:
-    if (name, value) == ("resolution", None):
-        return  # which is the default
     with pytest.raises(error, match=name) as caught:
         TopK(**{"k": 1, "epsilon": 1, name: value})
     assert word in str(caught.value)
     assert_one_sentence(caught.value)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "sensitivity"])
+def test_none_is_no_number_but_for_what_has_a_default(name: str) -> None:
+    given_: dict[str, Any] = {"k": 1, "epsilon": 1, name: None}
+    with pytest.raises(ParameterTypeError, match=f"^{name} must be .* not NoneType") as caught:
+        TopK(**given_)
+    assert_one_sentence(caught.value)
+    defaults: dict[str, Any] = {"items_per_person": None, "threshold": None, "noise": None}
+    assert TopK(1, 1, resolution=None, **defaults) == TopK(1, 1)
 
 
 @pytest.mark.parametrize("resolution", [1, "1/10", 0.001, Fraction(1, 7), "1/1000000000"])

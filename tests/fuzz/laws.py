@@ -43,7 +43,8 @@ def lawful(draw: st.DrawFn) -> dict[str, Any]:
     k = draw(st.integers(1, 2))
     resolution: Any = draw(st.sampled_from([1, 1, "1/2"]))
     epsilon: Any = draw(st.sampled_from([1, 2, "1/2"]))
-    parameters = TopK(k, epsilon, resolution=resolution)
+    bound: Any = draw(st.sampled_from([{}, {"items_per_person": 1, "noise": "laplace"}]))
+    parameters = TopK(k, epsilon, resolution=resolution, **bound)
     luck = draw(st.integers(0, 9))
     gaps = st.one_of(st.integers(-1, 4), st.sampled_from([Fraction(1, 2), 0, 10**9, 0.5, None]))
     pairs = st.tuples(st.integers(-1, 4), gaps)
@@ -75,6 +76,10 @@ def fuzz_law(given: dict[str, Any], call: Judge) -> None:
         found.append(
             call("topgap.law.top_k", REFUSALS, law.top_k, given["answers"], parameters, items)
         )
+        found.append(
+            call("topgap.law.laplace_top_k", REFUSALS, law.laplace_top_k, given["answers"],
+                 parameters, outcome)
+        )  # fmt: skip
     for bounds in found:
         if bounds is not None:
             assert 0 <= bounds.low <= bounds.high <= 1

@@ -38,8 +38,9 @@ VALUES = {
     "topgap.counting.Counts", "topgap.counting.Occurring", "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
     "topgap.ledger.Verification", "topgap.Check",
-    "topgap.planning.DomainPlan", "topgap.planning.DomainRow", "topgap.planning.Figure",
-    "topgap.planning.Lists", "topgap.planning.Row",
+    "topgap.planning.BoundRow", "topgap.planning.DomainPlan", "topgap.planning.DomainRow",
+    "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.ReleasedErrors",
+    "topgap.planning.Row",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
     "topgap.reference.SystemBits",
 }  # fmt: skip

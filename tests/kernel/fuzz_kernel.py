@@ -17,6 +17,7 @@ pytestmark = pytest.mark.posix(reason="builds broken kernels with a lock that on
 TARGETS = (
     "select",
     "constant_work",
+    "noisy_answers",
     "noisy_candidates",
     "ranking",
     "geometric",
@@ -29,15 +30,25 @@ MUTANTS = [
     ("select", "candidates.rs", Mutant(
         "found twice", "self.0.binary_search(&index).is_err()", "true")),
     ("select", "candidates.rs", Mutant(
-        "not raised", "let rise = TickCount(rise.0.cast_unsigned())",
-        "let rise = TickCount(rise.0.cast_unsigned() / 2)")),
+        "not raised", "let rise = TickCount((before - self.threshold).0.cast_unsigned())",
+        "let rise = TickCount((before - self.threshold).0.cast_unsigned() / 2)")),
     ("select", "ranking.rs", Mutant("gaps not rounded down", "- remainder_is_smaller)", ")")),
     ("constant_work", "constant_work.rs", Mutant(
         "wrong way round", "u8::from(self.height < other.height)",
         "u8::from(self.height > other.height)")),
+    ("noisy_answers", "ranking.rs", Mutant(
+        "the noisy answer of the one before", "threshold + ranked.height.signed()",
+        "threshold + candidates[ranked.place.saturating_sub(1)].excess.signed()")),
+    ("noisy_answers", "constant_work.rs", Mutant(
+        "one-sided noise", "min(k + 1), Laplace(rate), sampler)",
+        "min(k + 1), Exponential(rate), sampler)")),
     ("noisy_candidates", "lib.rs", Mutant(
-        "floor rounded up", "ticks_per_unit.whole_units(floor)",
-        "Units(ticks_per_unit.whole_units(floor).0 + 2)")),
+        "floor rounded up",
+        "let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
+        "let per_unit = noise.rate().ticks_per_unit(answers.steps_per_unit);\n"
+        "    let up = |floor| per_unit.round_down(floor) + per_unit.ticks(Units(2));\n"
+        "    let floor = floor.map(up);\n"
+        "    let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };")),
     ("ranking", "ranking.rs", Mutant(
         "of equal values, as it comes", "(last - place) as u64", "place as u64")),
     ("geometric", "rate.rs", Mutant(

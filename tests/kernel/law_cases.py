@@ -1,9 +1,8 @@
 """What the kernel must do on every random tape, case by case: the law, and that of its draws."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
 from typing import NamedTuple
 
 from tests.checking.cached_law import exp_minus, gap_top_k
@@ -286,17 +285,6 @@ class Candidates(Select):
 
 
 Case = Geometric | Laplace | Heads | Select
-
-
-def contradictions(probe: Probe, cases: list[Case]) -> Iterator[str]:
-    """Where the kernel contradicts what it must do, one case after the other."""
-    return chain.from_iterable(_violations(case, probe) for case in cases)
-
-
-def _violations(case: Case, probe: Probe) -> Iterator[str]:
-    walk = case.walk(probe)
-    law: Callable[..., Bounds] = case.law
-    yield from walk.violations(law)
 
 
 def _exact(k: int, epsilon: str | int, monotonic: bool = False, resolution: str = "1") -> TopK:

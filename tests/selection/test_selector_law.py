@@ -183,8 +183,8 @@ def test_all_at_once_without_the_kernel_have_the_law(case: Case, walker: DrawWal
 WITHOUT_KERNEL = [
     Mutant("the first answer twice", "pool.add(data.numbers, None)",
            "pool.add([data.numbers[0], *data.numbers[:-1]], None)"),
-    Mutant("gaps one too large", "ranking.gap_units, []\n",
-           "[g + 1 for g in ranking.gap_units], []\n"),
+    Mutant("gaps one too large", "ranking.gap_units, ranking.value_units)\n",
+           "[g + 1 for g in ranking.gap_units], ranking.value_units)\n"),
 ]  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def test_a_broken_fallback_is_found(mutant: Mutant, walker: DrawWalker) -> None:
 
 
 KEPT = "return [candidate for candidate in candidates if candidate.ticks >= least]"
-ORDER = "order = sampler.shuffle(len(candidates))"
+ORDER = '    [\'ash\']\n    """\n    order = sampler.shuffle(len(candidates))'
 BROKEN_RANKINGS = [
     Mutant("a pool cut at k + 1: ties dropped, the last first", KEPT,
            "return sorted(candidates, key=lambda each: -each.ticks)[:needed]"),
@@ -202,19 +202,20 @@ BROKEN_RANKINGS = [
            "return sorted(candidates[::-1], key=lambda each: -each.ticks)[:needed]"),
     Mutant("a pool cut at k", "for candidate in candidates)[-needed]",
            "for candidate in candidates)[1 - needed]"),
-    Mutant("ties by position", ORDER, "order = [*range(len(candidates))]"),
+    Mutant("ties by position", ORDER,
+           ORDER.replace("sampler.shuffle(len(candidates))", "[*range(len(candidates))]")),
     Mutant("the order the wrong way round", "(order[a] < order[b])", "(order[a] > order[b])"),
     Mutant("no order for the gaps", " - (order[a] < order[b])", ""),
     Mutant("an order of their own for the gaps", "(order[a] < order[b])", "sampler.uniform(2)"),
 ]  # fmt: skip
-NOISE = "noisy = [(step << refinement) + sampler.geometric(rate) for step in steps]"
+NOISE = "noisy = [(step << refinement) + draw(rate) for step in steps]"
 BROKEN_DRAWINGS = [
     Mutant("noise reused between parts", NOISE,
            "known = vars(sampler).setdefault('known', {})\n        "
-           "noisy = [(step << refinement) + known.setdefault(i, sampler.geometric(rate)) "
+           "noisy = [(step << refinement) + known.setdefault(i, draw(rate)) "
            "for i, step in enumerate(steps)]"),
     Mutant("one noise for all items of a part", NOISE,
-           "noise = sampler.geometric(rate)\n        "
+           "noise = draw(rate)\n        "
            "noisy = [(step << refinement) + noise for step in steps]"),
     Mutant("fresh noise when merged", "return Part([*candidates], None, ",
            "return Part([Candidate(t + Sampler().geometric(self.parameters.rate), i) "
@@ -313,7 +314,7 @@ def test_answers_of_all_types_meet_on_one_scale(false_alarm: float) -> None:
 
 
 BROKEN_DRAWS = [
-    Mutant("the floor too high", "self._floor = min(", "self._floor = max("),
+    Mutant("the floor too high", "floor = min(candidate.ticks", "floor = max(candidate.ticks"),
     Mutant("the floor not shifted", "self._floor - shift", "self._floor + shift - shift"),
     Mutant("ticks not shifted back", "[t + shift for t in ticks]", "ticks"),
     Mutant("a shift of units taken for one of steps",

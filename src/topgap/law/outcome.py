@@ -16,8 +16,11 @@ def require_noise(parameters: TopK, noise: NoiseKind) -> None:
     """Refuse parameters that ask for other noise.
 
     Raises:
+        ParameterTypeError: `parameters` is no `TopK`.
         ParameterError: The noise of the parameters is another one.
     """
+    if not isinstance(parameters, TopK):
+        raise ParameterTypeError(f"parameters must be a TopK, not {type(parameters).__name__}.")
     if parameters.noise != noise:
         raise ParameterError(
             f"This is the law of {noise} noise; that of {parameters.noise} noise is "

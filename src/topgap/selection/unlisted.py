@@ -1,6 +1,7 @@
 """The members of a domain that have no answer: they have 0, and are drawn as a run."""
 
 from collections.abc import Callable, Collection
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from topgap.domains import MOST_ITEMS, Domain, FromData
@@ -75,13 +76,14 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
             "A domain that is not written out needs noise that the kernel's integers can hold; "
             "take a larger epsilon or a coarser resolution."
         )
-    are_few = _few_reach_threshold(domain, parameters)
-    if not are_few and leaves_ties(parameters):
+    threshold = parameters.threshold_units
+    has_many = threshold is None or _count_reaching(domain, parameters.rate, threshold) > _MANY
+    if has_many and leaves_ties(parameters):
         raise ParameterError(
             "With such small noise too many items of the domain would be equal; take a smaller "
             "epsilon."
         )
-    if not are_few and parameters.threshold is not None and parameters.k > _MANY:
+    if has_many and threshold is not None and parameters.k > _MANY:
         raise ParameterError(
             "Noise alone would lift more than a million items of the domain over the threshold; "
             "take a higher threshold, or a smaller k."
@@ -106,17 +108,13 @@ def leaves_ties(parameters: TopK) -> bool:
     return bits > 64 or min(parameters.k + 1, _MANY) << int(bits) > 2**24
 
 
-def _few_reach_threshold(domain: Domain, parameters: TopK) -> bool:
-    """Whether hardly more than a million members that nobody has reach the threshold.
+def _count_reaching(domain: Domain, rate: Fraction, steps: int) -> int:
+    """How many members that nobody has may reach a threshold, about and hardly more.
 
-    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), at most 2^−(rate·t), and none
-    below the threshold is drawn. Without a threshold there is no such bound.
+    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), less than 2^−(10/7·rate·t).
     """
-    units = parameters.threshold_units
-    if units is None:
-        return False
-    zeros = max(0, units * parameters.rate * 13 // 9)  # 13/9 is just above log₂e
-    return zeros >= domain.size.bit_length() or domain.size >> int(zeros) <= _MANY
+    zeros = max(0, steps * rate * 10 // 7)  # 10/7 is just below log₂e
+    return domain.size >> int(zeros) if zeros < domain.size.bit_length() else 0
 
 
 def check_domain_size(domain_size: int, k: int) -> None:
