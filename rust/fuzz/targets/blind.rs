@@ -6,8 +6,8 @@ use std::process::exit;
 
 use topgap_kernel::bit_source::BitSource;
 use topgap_oracles::{
-    Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_answers, noisy_candidates,
-    ranking, select, tape::Tape,
+    Checked, constant_work, enclosures, fast_log2, floats, geometric, noisy_answers,
+    noisy_candidates, ranking, select, tape::Tape,
 };
 
 /// Inputs have at most so many bytes.

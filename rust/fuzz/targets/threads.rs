@@ -41,8 +41,15 @@ fn work(round: u32, counts: &mut [u32; 3]) {
     let rate = Rate::new(exact, GRID_BITS, 50).expect("an everyday rate");
     let threads = 2 + round as usize % 6;
     let done = match round % 4 {
-        0 => noisy_candidates(answers, k + 1, Some(Ticks(5)), Laplace(&rate), None, &mut workers(threads))
-            .is_ok(),
+        0 => noisy_candidates(
+            answers,
+            k + 1,
+            Some(Ticks(5)),
+            Laplace(&rate),
+            None,
+            &mut workers(threads),
+        )
+        .is_ok(),
         _ => select(answers, k, &rate, None, &mut workers(threads)).is_ok(),
     };
     counts[usize::from(!done)] += 1;
