@@ -133,8 +133,6 @@ MUTANTS = [
          "    let floor = floor.map(up);\n"
          "    let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",
          CANDIDATES),
-        ("quantities.rs", "the floor rounded towards zero",
-         "ticks.0.div_euclid(i128::from(self.0))", "ticks.0 / i128::from(self.0)", CANDIDATES),
         ("lib.rs", "counted from the threshold, and not from zero",
          "noisy_answer: threshold + excess.signed()",
          "noisy_answer: threshold - threshold + excess.signed()", CANDIDATES),
@@ -159,9 +157,6 @@ MUTANTS = [
         ("noise.rs", "the fallback of a run without mod",
          "Ok((noise % TickCount(span.0.cast_unsigned())).signed())",
          "let _ = span;\n        Ok(noise.signed())", RUNS),
-        ("runs.rs", "a run drawn again that is known",
-         "if N::IS_NEVER_NEGATIVE && span.is_some_and(|span| span <= Ticks(0)) {",
-         "if N::IS_NEVER_NEGATIVE && span.is_some_and(|span| span < Ticks(0)) {", RUNS),
         ("runs.rs", "the excess of a run not raised when the threshold falls",
          "item.excess += rise", "item.excess += rise - rise", RUNS),
         ("runs.rs", "above and not at the threshold, in a run",
@@ -242,7 +237,9 @@ MUTANTS = [
          "rank_all(answers, k, Exponential(rate), sampler)?", CONSTANT_WORK),
         ("constant_work.rs", "no noise",
          "largest.offer(Entry::new(noisy_answer, place));",
-         "largest.offer(Entry::new(noisy_answer - noise, place));", CONSTANT_WORK),
+         "let _ = noisy_answer;\n            "
+         "largest.offer(Entry::new(ticks_per_unit.ticks(answers.at(index)), place));",
+         CONSTANT_WORK),
         # The draws.
         ("sampler.rs", "a remainder instead of a rejection",
          "if number < bound {\n                return Ok(number);\n            }",
