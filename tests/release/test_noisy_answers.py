@@ -122,7 +122,9 @@ NAMES = ["a", "b", "c"]
         (CUT, ([1, 0], ["a", "b"], [-7, -8]), "below the threshold"),
         (CUT, ([0] * 4, ["a", "b", "c", "d"], [5] * 4), "at most k winners"),
         (CUT, ([0] * 2, ["a"], [5] * 2), "one gap per winner"),
-        (CUT, ([0], "a", [5]), "one item per winner"),
+        (CUT, ([12], "a", [5]), "one item per winner"),
+        (CUT, ([11], ["a"], [5]), "its last gap is not over the threshold"),
+        (CUT, ([0, 0, 13], ["a", "b", "c"], [5, 5, 5]), "its last gap is not over the threshold"),
     ],
 )
 def test_what_cannot_have_been_released_is_refused(

@@ -144,6 +144,10 @@ with its noise.
         if value_units is not None and gap_units is not None:
             falls = zip(gap_units, pairwise(value_units), strict=False)
             require(all(gap == a - b for gap, (a, b) in falls), "its gaps are not of its answers")
+            if least is not None and value_units:
+                lead, gap = value_units[-1] - least, gap_units[-1]
+                fits = gap == lead if k < parameters.k else gap <= lead
+                require(fits, "its last gap is not over the threshold")
         if items is not None:
             items = _read_list(items, k, "one item per winner")
         is_flag = isinstance(domain_from_data, bool | np.bool_)
