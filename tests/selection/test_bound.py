@@ -1,5 +1,7 @@
 """Counts whose noise relies on a bound on the items of one person must have that bound."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -98,3 +100,38 @@ def test_a_refusal_comes_before_any_answer_is_looked_at() -> None:
         topgap.top_k(Counts({"ash": None, "elm": "?"}), 2, 1, items_per_person=1)
     with pytest.raises(AnswersError):
         topgap.top_k({"ash": None, "elm": 1, "oak": 2}, 2, 1, items_per_person=1)
+
+
+def test_a_selector_adds_up_the_bounds_of_its_parts() -> None:
+    """A person may be in all of them, and also in a part of which no count is left."""
+    two = TopK(3, 1, items_per_person=2)
+    parts = [Counts({name: 1}, items_per_person=1) for name in ("ash", "elm", "fir")]
+    selector = Selector(two)
+    selector.add(parts[0])
+    selector.add(Counts(items_per_person=1))
+    with pytest.raises(ParameterError, match="up to 3 items of each person"):
+        selector.add(parts[1])
+    selector.add(dict(parts[1]))  # whose bound is the caller's word
+
+    one, other = Selector(two), Selector(two)
+    for each in parts[:2]:
+        one.add(each)
+    other.add(parts[2])
+    with pytest.raises(ParameterError, match="up to 3 items of each person"):
+        one.merge(other)
+    sent = [pickle.loads(pickle.dumps(each)) for each in (one, other)]  # noqa: S301 - it is ours
+    with pytest.raises(ParameterError, match="up to 3 items of each person"):
+        sent[0].merge(sent[1])
+
+
+def test_a_count_that_is_set_leaves_no_bound() -> None:
+    counts = Counts({"ash": 1}, items_per_person=1)
+    assert counts.setdefault("ash", 2) == 1
+    for same in (counts, copy.copy(counts), copy.deepcopy(counts), counts.copy()):
+        assert same.items_per_person == 1
+    assert counts.copy().setdefault("elm", 2) == 2
+    changed = [counts.copy() for _ in range(3)]
+    changed[0]["elm"] = 2
+    changed[1].setdefault("elm", 2)
+    changed[2].update({"elm": 2})
+    assert [each.items_per_person for each in changed] == [None] * 3

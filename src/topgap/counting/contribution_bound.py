@@ -92,8 +92,10 @@ def create_bounded_table(
     # Cells that mean the same item have one place, and places are in the order of the items as they
     # are hashed: which of two comes first does not depend on what else occurs.
     mark = build_mark_sql([f"text{n}" for n in range(tally.width)])
+    # Places are less than _PLACES, or this is an error.
+    place = f"CAST(dense_rank() OVER (ORDER BY {mark}) AS INTEGER) AS place"
     run(
-        f"members AS SELECT *, {mark} AS mark, dense_rank() OVER (ORDER BY {mark}) AS place "
+        f"members AS SELECT *, {mark} AS mark, {place} "
         f"FROM cells SEMI JOIN ({select_members(present)}) USING ({list_texts(tally)})"
     )
     key = f"{build_hash_sql(['mark'], tally.person_text)} * {_PLACES} + place"

@@ -51,6 +51,20 @@ class Counts(dict[Any, int]):
             if items_per_person is None:
                 self.items_per_person = counts.items_per_person
 
+    def __setitem__(self, item: Any, count: int) -> None:
+        """Set a count; nothing is known then of how many items of one person were counted."""
+        self.items_per_person = None
+        super().__setitem__(item, count)
+
+    def setdefault(self, item: Any, count: int = 0) -> int:
+        """The count of an item, set if it has none; as `__setitem__` then."""
+        if item not in self:
+            self[item] = count
+        return self[item]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (dict(self), self.domain_from_data, self.domain, self.items_per_person)
+
     def copy(self) -> "Counts":
         """The same counts, of the same domain and with the same bound."""
         return Counts(self)
@@ -101,3 +115,17 @@ class Counts(dict[Any, int]):
         if self.domain is not None and theirs is not None and self.domain != theirs:
             raise DomainError("Counts of two domains cannot be joined; count with one domain.")
         return theirs if self.domain is None else self.domain
+
+
+def _restore(
+    counts: dict[Any, int],
+    domain_from_data: bool,  # noqa: FBT001 - as it was pickled
+    domain: Domain | None,
+    items_per_person: int | None,
+) -> Counts:
+    return Counts(
+        counts,
+        domain_from_data=domain_from_data,
+        domain=domain,
+        items_per_person=items_per_person,
+    )

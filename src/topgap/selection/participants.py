@@ -66,17 +66,28 @@ def read_part(
     return numbers, choose_names(answers, names, items, len(numbers))
 
 
-def check_bound(answers: object, parameters: TopK) -> None:
+def check_bound(answers: object, parameters: TopK, before: int = 0) -> int:
     """Refuse counts whose noise relies on a bound on the items of one person that they do not have.
 
     Of counts that topgap made the bound is known; of other answers it is the caller's word.
+
+    Args:
+        answers: The answers.
+        parameters: Of the release.
+        before: How many items of each person the counts of earlier parts have; a person may be in
+            all of them.
+
+    Returns:
+        How many items of each person the counts have now, as far as topgap knows.
 
     Raises:
         ParameterError: They have no known bound, or a larger one.
 
     >>> parameters = TopK(k=2, epsilon=1, items_per_person=1)
     >>> check_bound(Counts({"flu": 2}, items_per_person=1), parameters)
+    1
     >>> check_bound({"flu": 2}, parameters)
+    0
     >>> check_bound(Counts({"flu": 2}, items_per_person=3), parameters)
     Traceback (most recent call last):
     topgap.errors.ParameterError: These counts are of up to 3 items of each person, and the noise \
@@ -85,11 +96,11 @@ your word.
     """
     bound = parameters.items_per_person
     if parameters.noise != "laplace" or bound is None or not isinstance(answers, Counts):
-        return
+        return before
     known = answers.items_per_person
-    if known is not None and known <= bound:
-        return
-    counted = "any number of" if known is None else f"up to {known}"
+    if known is not None and before + known <= bound:
+        return before + known
+    counted = "any number of" if known is None else f"up to {before + known}"
     raise ParameterError(
         f"These counts are of {counted} items of each person, and the noise is for {bound}; count "
         f"with items_per_person={bound}, or pass Counts(counts, items_per_person={bound}) if that "

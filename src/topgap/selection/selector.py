@@ -64,6 +64,7 @@ class Selector:
     """
 
     __slots__ = (
+        "_bound",
         "_busy",
         "_charged",
         "_lock",
@@ -84,6 +85,8 @@ class Selector:
         self._lock = RLock()
         self._busy = False
         self._pool = CandidatePool(parameters, domain=to_domain(domain))
+        # How many items of each person are known to be in the counts that were added, at most.
+        self._bound = 0
         self._ranking: Ranking | None = None
         self._releases: dict[bool, Release] = {}
         self._charged: tuple[Any, str] | None = None  # the ledger's path, and the data set
@@ -111,7 +114,8 @@ class Selector:
 
         Raises:
             AnswersError, AnswersTypeError: The answers cannot be used; see `topgap.top_k`.
-            ParameterError: They are counts of more items of each person than the noise is for.
+            ParameterError: They are counts of more items of each person than the noise is for,
+                together with the counts that were added before: a person may be in all of them.
             DomainError: They are counts of what occurs in a domain that is not the selector's.
             ItemsError: There is not one name per answer, an item was given twice, or some parts
                 have names and others do not.
@@ -119,7 +123,7 @@ class Selector:
             KernelError: The system gave no randomness. Nothing is added on an error.
         """
         threads = read_threads(threads)
-        check_bound(answers, self.parameters)
+        check_bound(answers, self.parameters)  # before any answer is looked at
         if isinstance(answers, Counts) and answers.domain not in (None, self.domain):
             raise DomainError(
                 "These counts are of another domain than the selector's; make the selector with "
@@ -128,11 +132,14 @@ class Selector:
         numbers, names = read_part(answers, items, self.domain)
         with self._in_use():
             self._check_open()
+            bound = check_bound(answers, self.parameters, self._bound)
             if len(numbers) == 0:
+                self._bound = bound  # whether there is any count is not public
                 return
             part = self._pool.draw(numbers, names, threads=threads)
             self._used_up = _INTERRUPTED
             self._pool.keep(part)
+            self._bound = bound
             self._used_up = None
 
     def merge(self, other: "Selector") -> None:
@@ -143,6 +150,8 @@ class Selector:
 
         Raises:
             ParameterTypeError: `other` is no selector.
+            ParameterError: Together they have counts of more items of each person than the noise is
+                for: a person may be in both.
             ItemsError: An item is in both, or items go by their position in either.
             SelectorError: `other` is this selector, has other parameters or another domain, or one
                 of the two has been released or merged into another. Nothing is merged on an error.
@@ -172,9 +181,12 @@ class Selector:
                 raise ItemsError("Items that go by their position cannot be merged; name them.")
             if ours.shares_items_with(theirs):
                 raise ItemsError(TWICE)
+            both = Counts(items_per_person=other._bound) if other._bound > 0 else {}
+            bound = check_bound(both, self._parameters, self._bound)
             self._used_up = other._used_up = _INTERRUPTED
             if theirs.count > 0:
                 ours.keep(theirs.as_part())
+            self._bound = bound
             other._use_up(_MERGED)
             self._used_up = None
 
@@ -270,7 +282,8 @@ class Selector:
 
         Args:
             parameters: Those of the selectors that wrote it.
-            table: The Arrow table, or what Arrow can make one of.
+            table: The Arrow table, or what Arrow can make one of. It does not know how many items
+                of each person were counted: that is your word then.
             domain: Theirs, if they have one.
 
         Raises:
@@ -300,7 +313,8 @@ class Selector:
     def __reduce__(self) -> tuple[Any, ...]:
         with self._in_use():
             self._check_open()
-            return _restore, (self._parameters, self._pool.as_part(), self.domain, self._pool.tag)
+            part, tag = self._pool.as_part(), self._pool.tag
+            return _restore, (self._parameters, part, self.domain, tag, self._bound)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -330,8 +344,9 @@ class Selector:
         self._pool = CandidatePool(self._parameters, domain=self.domain)
 
 
-def _restore(parameters: TopK, part: Part, domain: Domain | None, tag: int) -> Selector:
+def _restore(parameters: TopK, part: Part, domain: Domain | None, tag: int, bound: int) -> Selector:
     selector = Selector(parameters, domain=domain)
+    selector._bound = bound
     if tag != selector._pool.tag:
         raise SelectorError("The selector was pickled by another version.")
     if part.size > 0:
