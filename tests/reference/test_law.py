@@ -307,8 +307,8 @@ def test_a_broken_pruning_falls_out_of_the_bracket(mutant: Mutant, walker: DrawW
     [
         Mutant("scale of one side", "sides = 1 if self.monotonic else 2", "sides = 1"),
         Mutant("scale of two sides", "sides = 1 if self.monotonic else 2", "sides = 2"),
-        Mutant("scale without k", "sides * self.k * self.sens", "sides * self.sens"),
-        Mutant("scale without Δ", "self.k * self.sensitivity", "self.k"),
+        Mutant("scale without k", "sides * moved * self.sens", "sides * self.sens"),
+        Mutant("scale without Δ", "moved * self.sensitivity", "moved"),
         Mutant("scale times ε", "self.sensitivity / self.eps", "self.sensitivity * self.eps"),
         Mutant("rate without resolution", "self.resolution / self.scale", "1 / self.scale"),
     ],
