@@ -48,7 +48,7 @@ VALUES = {
 
 PLAIN = {
     "topgap.Audit.plot", "topgap.Check.lines", "topgap.TopK.to_dict", "topgap.counting.Counts.copy",
-    "topgap.counting.Counts.update",
+    "topgap.counting.Counts.setdefault", "topgap.counting.Counts.update",
     "topgap.reference.BitSource.take",
     "topgap.auditing.MechanismAudit.evidence", "topgap.auditing.MechanismAudit.to_dict",
     "topgap.auditing.Bound.to_dict", "topgap.auditing.LawCheck.to_dict",

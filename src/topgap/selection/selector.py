@@ -314,7 +314,7 @@ class Selector:
         with self._in_use():
             self._check_open()
             part, tag = self._pool.as_part(), self._pool.tag
-            return _restore, (self._parameters, part, self.domain, tag, self._bound)
+            return _restore, (self._parameters, part, self.domain, self._bound, tag)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -344,7 +344,7 @@ class Selector:
         self._pool = CandidatePool(self._parameters, domain=self.domain)
 
 
-def _restore(parameters: TopK, part: Part, domain: Domain | None, tag: int, bound: int) -> Selector:
+def _restore(parameters: TopK, part: Part, domain: Domain | None, bound: int, tag: int) -> Selector:
     selector = Selector(parameters, domain=domain)
     selector._bound = bound
     if tag != selector._pool.tag:
