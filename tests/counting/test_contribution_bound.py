@@ -173,7 +173,7 @@ bounds = st.integers(1, 3)
 
 
 @given(drawn=some_events, bound=bounds, rows=st.sampled_from([2, occurring.ROWS]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_nobody_moves_what_is_kept_of_others(drawn: Events, bound: int, rows: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(occurring, "ROWS", rows)
@@ -279,8 +279,8 @@ def test_a_line_keeps_the_items_of_least_hash_with_its_content() -> None:
 basket = st.lists(st.sampled_from(["1", "2", "3", "5", "café", "cafe\u0301", "x", "\u200b"]))
 
 
-@given(drawn=st.lists(basket, max_size=8), bound=bounds)
-@settings(max_examples=25, deadline=None)
+@given(drawn=st.lists(basket, max_size=4), bound=bounds)
+@settings(max_examples=10, deadline=None)
 def test_a_line_that_goes_moves_no_other(drawn: list[list[str]], bound: int) -> None:
     content = [" ".join(each).encode() for each in drawn]
     for how in ({}, {"domain": [*"123"]}, {"domain": FROM_DATA}, {"together": 2}):
