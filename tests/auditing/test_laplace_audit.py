@@ -231,7 +231,7 @@ def with_a_parity(answers: Sequence[int], parameters: TopK) -> Any:
 @pytest.mark.statistical(false_alarm=FOUND)
 def test_what_is_wrong_with_large_values_is_found() -> None:
     tenths = Neighbours((0, 0), (1, 0), times(ONE, Fraction(1, 10)))
-    (found,) = audit(with_a_parity, cases=[tenths], releases=8_000).mechanisms
+    (found,) = audit(with_a_parity, cases=[tenths], releases=40_000).mechanisms
     assert found.law_violated
     assert found.privacy_violated
     assert found.strongest_bound.feature == "last bits of value 1"

@@ -141,13 +141,14 @@ class Interrupted:
             self.wrong.append(f"locked after {self.counts['interrupts']} interrupts")
 
     def _is_free(self) -> bool:
-        """Whether another could have the lock now; or soon, behind a second interrupt.
+        """Whether another could have the lock now; or soon, where there are second interrupts.
 
-        If that came at the wrong instant, the work is still going on, to its end.
+        If one came at the wrong instant, the work goes on to its end: it can begin as late as amid
+        the next call, which has no second interrupt itself.
         """
-        until = time.monotonic() + 5
+        until = time.monotonic() + 30
         while not (is_free := can_be_locked(self.path.parent)):
-            if not self._is_second or time.monotonic() > until:
+            if not self._twice or time.monotonic() > until:
                 break
             self.counts["still at work"] += 1
             time.sleep(0.001)
