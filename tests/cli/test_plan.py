@@ -237,6 +237,8 @@ def test_bounds_of_counts_have_noise_alone(public: Path) -> None:
     ended = plan(public, "--items-per-person", "1")
     assert (ended.code, ended.err) == (0, "")
     assert "Counts do not say what a bound leaves out" in ended.out
+    assert "resolution 1/10" in ended.out
+    assert "\nWith Laplace noise the resolution is 1.\n" in ended.out
     assert "\nWith at most 1 item per person, if that leaves out little, Laplace" in ended.out
     rows = [*csv.DictReader(io.StringIO(plan(
         public, "-k", 3, "-k", 1, "--items-per-person", "2", "--format", "csv", "-q"
@@ -252,6 +254,17 @@ def test_bounds_of_counts_have_noise_alone(public: Path) -> None:
     assert (public / "x.svg").read_text().startswith("<?xml")
 
 
+def test_bounds_of_a_domain_need_no_counts(public: Path) -> None:
+    ended = topgap(
+        "plan", "--domain-size", "10^12", "-k", 100, "--epsilon", 1, "--items-per-person", "5,1",
+        folder=public,
+    )  # fmt: skip
+    assert (ended.code, ended.err) == (0, "")
+    assert [line.split()[-4:] for line in ended.out.splitlines()[1:4]] == [
+        ["any", "100", "2,990", "2,717"], ["1", "1", "31", "28"], ["5", "5", "155", "137"],
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("arguments", [
     ["baskets.dat"], ["baskets.dat", "--items-per-person", 1], ["baskets.dat", "--public-baskets"],
     ["-", "--public-baskets", "--items-per-person", 1],
@@ -264,7 +277,7 @@ def test_bounds_of_counts_have_noise_alone(public: Path) -> None:
     ["events.csv", "--person", "who", "--item", "what", "--items-per-person", 1],
     ["--zipf", 9, "--public-baskets"], ["--zipf", 9, "--public-person", "who"],
     ["--zipf", 9, "--items-per-person", "0"], ["--zipf", 9, "--items-per-person", "1,,2"],
-    ["--zipf", 9, "--items-per-person", "two"], ["--domain-size", 99, "--items-per-person", 1],
+    ["--zipf", 9, "--items-per-person", "two"], ["--domain-size", 99, "--items-per-person", "0"],
 ], ids=lambda arguments: " ".join(map(str, arguments)))  # fmt: skip
 def test_bounds_that_contradict_themselves_are_usage_errors(
     public: Path, arguments: list[object]

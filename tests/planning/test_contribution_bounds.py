@@ -309,9 +309,9 @@ def make_row(
         return ReleasedErrors(Figure(median, 0), Figure(0, 0))
 
     rows = tuple(
-        BoundRow(bound, "laplace", Fraction(1), lists(overlap), errors(median))
+        BoundRow(bound, "laplace", Fraction(1), Fraction(1), lists(overlap), errors(median))
         if median >= 0
-        else BoundRow(bound, "exponential", Fraction(1), lists(overlap), None)
+        else BoundRow(bound, "exponential", Fraction(1), Fraction(1), lists(overlap), None)
         for bound, overlap, median in bounds
     )
     zero = Figure(0, 0)

@@ -325,6 +325,29 @@ def test_a_plan_with_a_domain_has_its_columns_in_all_forms() -> None:
     assert "domain_size" not in without.to_dict()
 
 
+def test_a_plan_of_a_domain_compares_bounds() -> None:
+    made = plan_domain(10**12, [10, 100], 1, monotonic=True, items_per_person=[20, 5, 5])
+    assert [(row.k, row.items_per_person, row.people) for row in made.rows] == [
+        (k, bound, people_needed(TopK(k, 1, monotonic=True, items_per_person=bound), 10**12))
+        for k in (10, 100)
+        for bound in (None, 5, 20)
+    ]
+    read = json.loads(made.to_json())["rows"]
+    assert [row["items_per_person"] for row in read] == [None, 5, 20] * 2
+    assert [*map(str, made.columns()["items_per_person"])] == ["nan", "5", "20"] * 2
+    assert [line.split()[-5:] for line in made.to_text().splitlines()[:5]] == [
+        ["people", "for", "95%", "for", "50%"],
+        ["10", "any", "10", "299", "272"], ["5", "5", "155", "137"], ["20", "10", "299", "272"],
+        ["100", "any", "100", "2,990", "2,717"],
+    ]  # fmt: skip
+    assert "Laplace noise if L &lt; k" in made._repr_html_()
+    alone = plan_domain(10**12, 10, 1)
+    assert "items_per_person" not in alone.to_json() + "".join(alone.columns())
+    for bounds, said in (([], "must have a bound"), ([0], "at least 1"), ({1: {}}, "no counts")):
+        with pytest.raises(TopgapError, match=said):
+            plan_domain(10**12, 10, 1, items_per_person=bounds)
+
+
 def test_what_no_column_holds_is_a_float() -> None:
     made = plan_domain(10**12, 10, ["1e-99", 1], sensitivity=10**300)
     assert made.columns()["people"][0] == float("inf")

@@ -5,16 +5,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
 from topgap.display.numbers import format_level, format_roughly
 from topgap.display.text import format_html_table, format_text_table
 from topgap.domains import Domain
+from topgap.errors import ParameterTypeError
 from topgap.margins import people_needed, read_probability
 from topgap.numbers.format import to_float
 from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import TopK
+from topgap.planning.bounded_counts import read_bounds
 from topgap.planning.formatting import (
     format_epsilon,
     format_people,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 FORMAT = "topgap.domain-plan/1"
 _NO_DATA = "No data was used: domain, k and ε alone decide."
+_BOUNDS = "L: at most so many of each person's items count; the noise is Laplace noise if L < k."
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,11 @@ class DomainRow:
     Attributes:
         epsilon: The privacy loss of the release.
         k: How many winners are named.
-        scale: The mean of the noise.
+        scale: The scale of the noise.
         people: How many people an item needs to be named with the probability that was asked for;
             see `topgap.margins.people_needed`.
         people_for_half: How many it needs to be named as likely as not.
+        items_per_person: The contribution bound of the release; None without one.
     """
 
     epsilon: Fraction
@@ -52,6 +57,7 @@ class DomainRow:
     scale: Fraction
     people: int
     people_for_half: int
+    items_per_person: int | None = None
 
     @property
     def figures(self) -> dict[str, float]:
@@ -72,7 +78,8 @@ class DomainPlan:
         probability: The probability with which `DomainRow.people` suffice.
         sensitivity: How far one person can move any one count.
         monotonic: Whether one person's arrival moves all counts the same way.
-        rows: For each ε, from the smallest up, a row for each k.
+        rows: For each ε, from the smallest up, and each k: a row without a contribution bound, and
+            then one for each bound.
     """
 
     size: int
@@ -80,6 +87,11 @@ class DomainPlan:
     sensitivity: Fraction
     monotonic: bool
     rows: tuple[DomainRow, ...]
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether some rows have a contribution bound."""
+        return any(row.items_per_person is not None for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: parameters and the size as exact strings."""
@@ -93,6 +105,7 @@ class DomainPlan:
                 {
                     "epsilon": str(row.epsilon),
                     "k": row.k,
+                    **({"items_per_person": row.items_per_person} if self.has_bounds else {}),
                     **{name: to_json_number(figure) for name, figure in row.figures.items()},
                 }
                 for row in self.rows
@@ -108,9 +121,10 @@ class DomainPlan:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A pandas data frame with a row for each ε and k.
+        """A pandas data frame with a row for each ε, k and contribution bound.
 
         The columns are `epsilon`, `k`, `scale`, `people` and `people_for_half`, as of `DomainRow`.
+        With bounds there is `items_per_person` after `k`, NaN in rows without one.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -129,6 +143,8 @@ class DomainPlan:
         """The columns of the data frames, by name."""
         columns = {"epsilon": [float(row.epsilon) for row in self.rows]}
         columns["k"] = [row.k for row in self.rows]
+        if self.has_bounds:
+            columns["items_per_person"] = [row.items_per_person or nan for row in self.rows]
         for name in self.rows[0].figures:
             columns[name] = to_column([row.figures[name] for row in self.rows])
         return columns
@@ -137,7 +153,7 @@ class DomainPlan:
         return self.to_text()
 
     def to_text(self) -> str:
-        """The plan as a table, with a line for each ε and k."""
+        """The plan as a table, with a line for each ε, k and contribution bound."""
         head, rows = self._table()
         return "\n".join([format_text_table(head, rows, left=()), *self._notes()])
 
@@ -146,13 +162,18 @@ class DomainPlan:
         return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        head = ["ε", "k", "noise", f"people for {format_level(self.probability)}", "for 50%"]
-        rows, last = [], None
+        head = ["ε", "k", *["L"] * self.has_bounds, "noise"]
+        head += [f"people for {format_level(self.probability)}", "for 50%"]
+        rows, last, last_k = [], None, None
         for row in self.rows:
-            epsilon = "" if row.epsilon == last else format_epsilon(row.epsilon)
+            is_new = row.epsilon != last
+            cells = [format_epsilon(row.epsilon) if is_new else ""]
+            cells.append(f"{row.k:,}" if is_new or row.k != last_k else "")
+            if self.has_bounds:
+                cells.append("any" if row.items_per_person is None else f"{row.items_per_person:,}")
             people = [format_people(row.people), format_people(row.people_for_half)]
-            rows.append([epsilon, f"{row.k:,}", format_roughly(row.scale), *people])
-            last = row.epsilon
+            rows.append([*cells, format_roughly(row.scale), *people])
+            last, last_k = row.epsilon, row.k
         return head, rows
 
     def _notes(self) -> list[str]:
@@ -161,6 +182,7 @@ class DomainPlan:
             f"{', monotonic' * self.monotonic}",
             "An item with so many people is named with that probability, if at most k items have "
             "anybody.",
+            *[_BOUNDS] * self.has_bounds,
             _NO_DATA,
         ]
 
@@ -174,9 +196,10 @@ def plan_domain(
     epsilons: "Number | Iterable[Number]" = EPSILONS,
     *,
     probability: "Number" = LEVEL,
-    resolution: "Number" = "1/10",
+    resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
+    items_per_person: int | Iterable[int] | None = None,
 ) -> DomainPlan:
     """Compute how many people an item of a domain needs to be named, over ε and k.
 
@@ -188,10 +211,12 @@ def plan_domain(
         k: How many winners are named: one number, or several.
         epsilons: The values of the privacy loss ε to plan for, or a single one.
         probability: The probability with which the item is to be named; between 0 and 1.
-        resolution: Gaps are multiples of this; one divided by an integer. It changes nothing here.
+        resolution: Gaps are multiples of this; one divided by an integer. It hardly matters here.
+            Default: that of `topgap.TopK`.
         sensitivity: How far one person can move any one count; a multiple of the resolution. If it
             is not 1, the plan is of the count that an item needs, and not of people.
         monotonic: Whether one person's arrival moves all counts the same way; see `topgap.top_k`.
+        items_per_person: Contribution bounds to compare with none: one L, or several.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
@@ -209,11 +234,18 @@ def plan_domain(
     """
     size, ks, level = read_size(domain), read_ks(k), read_probability(probability)
     check_domain_size(size, ks[-1])
+    bounds, bounded_counts = read_bounds(items_per_person)
+    if bounded_counts is not None:
+        raise ParameterTypeError("The plan of a domain takes no counts, so give bounds alone.")
     all_parameters = [
-        TopK(each, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic)
+        TopK(
+            each, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic,
+            items_per_person=bound,
+        )
         for epsilon in read_epsilons(epsilons)
         for each in ks
-    ]
+        for bound in (None, *bounds)
+    ]  # fmt: skip
     rows = tuple(
         DomainRow(
             epsilon=parameters.epsilon,
@@ -221,6 +253,7 @@ def plan_domain(
             scale=parameters.scale,
             people=people_needed(parameters, size, level),
             people_for_half=people_needed(parameters, size, "1/2"),
+            items_per_person=parameters.items_per_person,
         )
         for parameters in all_parameters
     )

@@ -112,6 +112,7 @@ class Plan:
             return {}
         return {
             "items_per_person": [*self.items_per_person],
+            "bounded_resolution": [str(each.resolution) for each in self.rows[0].bounds],
             "is_truncated": self.is_truncated,
             "advice": [*self.advice],
         }
@@ -277,7 +278,9 @@ class Plan:
         if not self.items_per_person:
             return []
         left_out = IN_FIGURES if self.is_truncated else NOT_IN_FIGURES
-        return [AT_MOST, ERRORS, left_out]
+        finer_or_coarser = {each.resolution for each in self.rows[0].bounds} - {self.resolution}
+        resolutions = [f"With Laplace noise the resolution is {each}." for each in finer_or_coarser]
+        return [AT_MOST, *resolutions, ERRORS, left_out]
 
     def _domain_notes(self) -> list[str]:
         if self.domain_size is None:

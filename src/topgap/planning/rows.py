@@ -50,6 +50,7 @@ class BoundRow:
         items_per_person: The bound L: at most so many items of each person count.
         noise: The noise of such a release: "laplace" if L is less than k, as of `topgap.TopK`.
         scale: Its scale.
+        resolution: Its counts and gaps are multiples of this.
         lists: The lists, compared with the k largest of the counts of all items.
         errors: The errors of the winners' counts, which Laplace noise releases; None with
             exponential noise.
@@ -58,6 +59,7 @@ class BoundRow:
     items_per_person: int
     noise: NoiseKind
     scale: Fraction
+    resolution: Fraction
     lists: Lists
     errors: ReleasedErrors | None
 

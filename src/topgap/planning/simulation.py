@@ -90,7 +90,7 @@ def simulate_bound(
             off.add(in_units(drawn.gaps, resolution / unit) - missing[drawn.winners])
     assert bound is not None  # noqa: S101 - the planner gives one
     errors = off.figures(unit) if is_laplace else None
-    return BoundRow(bound, parameters.noise, parameters.scale, accuracy.lists(), errors)
+    return BoundRow(bound, parameters.noise, parameters.scale, resolution, accuracy.lists(), errors)
 
 
 class _Errors:

@@ -40,6 +40,10 @@ some ε and k:
 
 topgap plan --domain-size 10^12 -k 10 -k 25 --epsilon 0.1 --epsilon 1
 
+The same where at most one or five items of each person count:
+
+topgap plan --domain-size 10^12 -k 25 --epsilon 1 --items-per-person 1,5
+
 Contribution bounds, where people have few items: which L, if any? Of public
 baskets, or events, it counts what each bound leaves out:
 

@@ -349,14 +349,10 @@ def _validate_without_source(request: PlanRequest) -> None:
             "give public counts as SOURCE, made-up ones by --zipf, or a domain, such as by "
             "--domain-size."
         )
-    of_counts = [
-        request.largest, request.selection_share, request.releases, request.plot,
-        request.items_per_person,
-    ]  # fmt: skip
+    of_counts = [request.largest, request.selection_share, request.releases, request.plot]
     if any(each is not None for each in of_counts):
         raise typer.BadParameter(
-            "--largest, --selection-share, --releases, --items-per-person and --plot need counts: "
-            "SOURCE or --zipf."
+            "--largest, --selection-share, --releases and --plot need counts: SOURCE or --zipf."
         )
 
 

@@ -51,9 +51,10 @@ def _plan_domain(request: PlanRequest, domain: Domain | int) -> DomainPlan:
         domain,
         request.k,
         request.epsilon or planning.EPSILONS,
-        resolution=request.resolution or "1/10",
+        resolution=request.resolution,
         sensitivity=request.sensitivity,
         monotonic=request.neighbours == "add-remove",
+        items_per_person=request.bounds,
     )
 
 
