@@ -26,6 +26,22 @@ CASES = [
     *NOISY_CANDIDATES, *NOISY_RUNS,
 ]  # fmt: skip
 
+# The most that a walk of a kind leaves open, less deep and deep, rounded up to two digits: nothing
+# in a walk is left to chance, so that it leaves the same open wherever it is run.
+MOST_LEFT_OPEN = {
+    "kernel's Laplace noise given zeros, bit by bit": (0.34, 0.045),
+    "kernel, Laplace noise, bit by bit": (0.92, 0.67),
+    "kernel, Laplace noise, constant work, bit by bit": (0.69, 0.35),
+    "kernel, Laplace noise with runs, bit by bit": (0.95, 0.75),
+    "kernel, Laplace noise, draw by draw": (0.19, 0.012),
+    "kernel, Laplace noise, draw by draw, with digits": (0.25, 0.18),
+    "kernel, Laplace noise, constant work, draw by draw": (0.0026, 1.6e-5),
+    "kernel, Laplace noise, constant work, draw by draw, with digits": (0.00079, 0.00021),
+    "kernel, Laplace noise's candidates, draw by draw": (0.002, 0.0001),
+    "kernel, Laplace noise with runs, draw by draw": (0.058, 0.0016),
+    "kernel, Laplace noise's candidates with runs, draw by draw": (0.0043, 0.0004),
+}
+
 
 @pytest.fixture(scope="module")
 def probe() -> Probe:
@@ -38,11 +54,13 @@ def probe() -> Probe:
 def test_laplace_noise_has_the_law(
     case: LaplaceCase, depth: str, probe: Probe, record_property: Callable[[str, object], None]
 ) -> None:
+    has_digits = case.grid == 0 and case.kind.endswith("draw by draw")
+    less_deep, deep = MOST_LEFT_OPEN[case.kind + (", with digits" if has_digits else "")]
     if depth == MODERATE:
         case = moderate(case)
     walk = case.walk(probe)
     assert walk.violations(case.law) == []  # type: ignore[arg-type]
-    assert walk.rest < 1
+    assert walk.rest <= (less_deep if depth == MODERATE else deep)
     record_property(f"{case.kind}, {depth}", float(walk.rest))
 
 
@@ -53,6 +71,7 @@ def test_larger_domains_have_the_law_of_the_list_written_out(
 ) -> None:
     walk = case.walk(probe)
     assert walk.violations(case.law) == []  # type: ignore[arg-type]
+    assert walk.rest <= 0.0081
     record_property(f"{case.kind}, up to 8 items", float(walk.rest))
 
 

@@ -344,26 +344,38 @@ def test_equal_answers_have_the_closed_forms(n: int, rate: Fraction) -> None:
         for gap in range(3):
             bounds = law.laplace_top_k((0,) * n, one, [(0, m)], last_gap=gap)
             assert agree(equal_answers.maximum_and_gap(n, rate, m, gap), n * bounds.low)
+        for ahead in (0, 1, 3):
+            won = law.laplace_top_k((0, ahead, *(0,) * (n - 1)), one, [(1, m)])
+            assert agree(equal_answers.ahead_wins(n, rate, ahead, m), won.low)
 
 
 def test_the_second_of_equal_answers_has_the_closed_form() -> None:
     n, rate = 4, Fraction(2)
     parameters = parameters_of(2, rate)
     for m in range(-2, 4):
-        below, at_most = (equal_answers.largest_below(n, rate, 2, each) for each in (m, m + 1))
         # The first one is 50 steps or more above with a probability below e^−90 < 2^−120.
         second = total([
             law.laplace_top_k((0,) * n, parameters, [(0, first), (1, m)])
             for first in range(m, m + 50)
         ])  # fmt: skip
-        each = Bounds(at_most.low - below.high, at_most.high - below.low)
-        assert agree(each, n * (n - 1) * second.low)
+        assert agree(equal_answers.largest(n, rate, 2, m), n * (n - 1) * second.low)
 
 
-def test_closed_forms_are_narrow_for_many_answers() -> None:
-    n, rate = 10**12, Fraction(1, 10)
-    around = 270  # n·e^(−27)/2 is about 1
-    low, high = equal_answers.maximum_below(n, rate, around)
-    assert 0.1 < float(low) < 0.9
-    assert high - low < NARROW
+@pytest.mark.parametrize(("n", "around"), [
+    (10**12, 270), (2**4096, 28385),  # n·e^(−around/10)/2 is about 1
+], ids=["10^12", "2^4096"])  # fmt: skip
+def test_closed_forms_are_narrow_for_many_answers(n: int, around: int) -> None:
+    rate = Fraction(1, 10)
+    for low, high in (
+        equal_answers.maximum_below(n, rate, around),
+        equal_answers.largest_below(n, rate, 3, around),
+    ):
+        assert 0.1 < float(low) < 0.99
+        assert high - low < NARROW
+    for low, high in (
+        equal_answers.maximum_and_gap(n, rate, around, 1),
+        equal_answers.ahead_wins(n, rate, around, around),
+    ):
+        assert 0.001 < float(low) < 0.1
+        assert high - low < NARROW
     assert equal_answers.maximum_below(n, rate, -around).high < NARROW
