@@ -263,6 +263,11 @@ def test_bounds_of_a_domain_need_no_counts(public: Path) -> None:
     assert [line.split()[-4:] for line in ended.out.splitlines()[1:4]] == [
         ["any", "100", "2,990", "2,717"], ["1", "1", "31", "28"], ["5", "5", "155", "137"],
     ]  # fmt: skip
+    lines = topgap(
+        "plan", "--domain-size", 99, "-k", 9, "--epsilon", 1, "--items-per-person", 1, "--format",
+        "csv", folder=public,
+    ).out.splitlines()  # fmt: skip
+    assert [line.split(",")[:3] for line in lines[1:]] == [["1.0", "9", ""], ["1.0", "9", "1"]]
 
 
 @pytest.mark.parametrize("arguments", [

@@ -368,6 +368,7 @@ def test_all_forms_hold_the_same(made: Plan) -> None:
     read = json.loads(made.to_json())
     assert read == made.to_dict()
     assert (read["items_per_person"], read["is_truncated"]) == ([1, 2, 3], True)
+    assert read["bounded_resolution"] == ["1", "1", "1/10"]
     assert read["advice"] == [*made.advice]
     frame = made.to_pandas()
     assert [*frame.columns] == [*made.columns()] == made.to_arrow().column_names

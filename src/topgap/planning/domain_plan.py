@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
@@ -35,7 +34,10 @@ if TYPE_CHECKING:
 
 FORMAT = "topgap.domain-plan/1"
 _NO_DATA = "No data was used: domain, k and ε alone decide."
-_BOUNDS = "L: at most so many of each person's items count; the noise is Laplace noise if L < k."
+_BOUNDS = (
+    "L: of each person's items so many count at most, or any number; with L < k the noise is "
+    "Laplace noise."
+)
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class DomainPlan:
         """A pandas data frame with a row for each ε, k and contribution bound.
 
         The columns are `epsilon`, `k`, `scale`, `people` and `people_for_half`, as of `DomainRow`.
-        With bounds there is `items_per_person` after `k`, NaN in rows without one.
+        With bounds there is `items_per_person` after `k`, missing in rows without one.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -139,14 +141,16 @@ class DomainPlan:
         """An Arrow table with the columns of `to_pandas`, and the same errors."""
         return dataframes.to_arrow(self.columns())
 
-    def columns(self) -> dict[str, list[float]]:
+    def columns(self) -> dict[str, list[float | None]]:
         """The columns of the data frames, by name."""
-        columns = {"epsilon": [float(row.epsilon) for row in self.rows]}
+        columns: dict[str, list[float | None]] = {
+            "epsilon": [float(row.epsilon) for row in self.rows]
+        }
         columns["k"] = [row.k for row in self.rows]
         if self.has_bounds:
-            columns["items_per_person"] = [row.items_per_person or nan for row in self.rows]
+            columns["items_per_person"] = [row.items_per_person for row in self.rows]
         for name in self.rows[0].figures:
-            columns[name] = to_column([row.figures[name] for row in self.rows])
+            columns[name] = [*to_column([row.figures[name] for row in self.rows])]
         return columns
 
     def __str__(self) -> str:

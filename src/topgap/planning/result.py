@@ -278,9 +278,9 @@ class Plan:
         if not self.items_per_person:
             return []
         left_out = IN_FIGURES if self.is_truncated else NOT_IN_FIGURES
-        finer_or_coarser = {each.resolution for each in self.rows[0].bounds} - {self.resolution}
-        resolutions = [f"With Laplace noise the resolution is {each}." for each in finer_or_coarser]
-        return [AT_MOST, *resolutions, ERRORS, left_out]
+        bounded = {each.resolution for each in self.rows[0].bounds if each.noise == "laplace"}
+        resolution = [f"With Laplace noise the resolution is {each}." for each in bounded]
+        return [AT_MOST, *resolution, ERRORS, left_out]
 
     def _domain_notes(self) -> list[str]:
         if self.domain_size is None:
