@@ -137,12 +137,58 @@ def test_a_sensitivity_between_two_steps_is_refused_with_a_resolution_that_fits(
         (np.bool_(True), ParameterTypeError),
         (Fraction(3), ParameterTypeError),
         (np.timedelta64(3, "s"), ParameterTypeError),
-        (None, ParameterTypeError),
     ],
 )
 def test_k_is_a_whole_number_of_at_least_one(k: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^k must be") as caught:
         TopK(k, 1)
+    assert_one_sentence(caught.value)
+
+
+def test_only_a_threshold_can_say_how_many_are_named() -> None:
+    with pytest.raises(ParameterError, match=r"^k is needed; only with a threshold") as caught:
+        TopK(None, 1)
+    assert_one_sentence(caught.value)
+
+
+def test_a_threshold_with_exponential_noise_is_a_sentinel() -> None:
+    parameters = TopK(3, 1, threshold="7/2", resolution="1/3")
+    assert (parameters.noise, parameters.has_sentinel) == ("exponential", True)
+    assert (parameters.threshold, parameters.threshold_units) == (Fraction(10, 3), 10)
+    assert parameters.scale == TopK(3, 1).scale
+    assert parameters.fewest_winners == 0
+    assert not TopK(3, 1).has_sentinel
+    assert not TopK(3, 1, threshold=5, items_per_person=1).has_sentinel
+    assert TopK(**parameters.to_dict()) == parameters
+    assert eval(repr(parameters), {"TopK": TopK}) == parameters  # noqa: S307
+
+
+def test_an_output_costs_what_the_design_says() -> None:
+    one_way = TopK(5, "1/3", monotonic=True, threshold=0)
+    costs = [Fraction(1, 15), Fraction(2, 15), Fraction(1, 5), Fraction(4, 15), Fraction(1, 3)]
+    assert [one_way.cost(j) for j in range(6)] == [*costs, Fraction(1, 3)]
+    any_way = TopK(2, 1, threshold=0)
+    assert [any_way.cost(j) for j in range(3)] == [Fraction(1, 4), Fraction(3, 4), Fraction(1)]
+    laplace = TopK(5, "1/3", threshold=0, items_per_person=1)
+    assert {laplace.cost(j) for j in range(6)} == {Fraction(1, 3)}
+    assert TopK(2, 1).cost(2) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "winners", "error", "word"),
+    [
+        (TopK(2, 1, threshold=0), 3, ParameterError, "winners must be at most k"),
+        (TopK(2, 1, threshold=0), -1, ParameterError, "winners must be at least 0"),
+        (TopK(2, 1), 1, ParameterError, "winners must be at least 2"),
+        (TopK(2, 1, threshold=0), "1", ParameterTypeError, "winners must be"),
+    ],
+    ids=str,
+)
+def test_so_many_winners_as_cannot_be_have_no_cost(
+    parameters: TopK, winners: Any, error: type[Exception], word: str
+) -> None:
+    with pytest.raises(error, match=word) as caught:
+        parameters.cost(winners)
     assert_one_sentence(caught.value)
 
 

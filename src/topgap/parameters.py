@@ -29,15 +29,19 @@ class TopK:
 
     Attributes:
         k: How many winners are named; at least one more answer than this is needed. With a
-            threshold it is the most that are named; None stands for 10,000,000 then.
+            threshold it is the most that are named; with Laplace noise, None stands for 10,000,000
+            then.
         epsilon: The privacy loss ε of one release, greater than 0.
         resolution: Gaps are multiples of this; one divided by an integer.
         sensitivity: How far one person can move any one answer; a multiple of the resolution.
         monotonic: Whether one person's arrival moves all answers the same way, as it does for
             counts when data sets differ by adding or removing a person. Half the noise suffices.
         items_per_person: L, the most answers that one person can move; None if there is no bound.
-        threshold: With Laplace noise: only items whose noisy answers reach this are named, at most
-            k of them; rounded down to a multiple of the resolution. None if there is none.
+        threshold: Only items above this are named, at most k of them; rounded down to a multiple of
+            the resolution. With Laplace noise these are the items whose noisy answers reach it.
+            With exponential noise the threshold joins the ranking as one more item, the sentinel,
+            with noise like all others, and ends the list where it comes; so it must be public.
+            None if there is none.
         noise: "exponential", with a scale that grows with k; or "laplace", on every answer, with a
             scale that grows with L and not with k, and whose noisy answers are released, too.
             Unless given, it is that of the smaller scale: "laplace" if L is less than k.
@@ -92,9 +96,12 @@ class TopK:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        if k is None and threshold is not None:
+        any_length = k is None
+        if k is None:
+            if threshold is None:
+                raise ParameterError("k is needed; only with a threshold can it be None.")
             k = MOST_WINNERS
-        put("k", read_whole(k, "k", least=1))  # type: ignore[arg-type]  # which it refuses
+        put("k", read_whole(k, "k", least=1))
         put("epsilon", read_parameter(epsilon, "epsilon"))
         put("sensitivity", read_parameter(sensitivity, "sensitivity"))
         put("monotonic", read_flag(monotonic, "monotonic"))
@@ -107,11 +114,11 @@ class TopK:
         put("resolution", read_parameter(resolution, "resolution"))
         if threshold is not None:
             threshold = read_number(threshold, "threshold") // self.resolution * self.resolution
-            if self.noise != "laplace":
-                raise ParameterError(
-                    "threshold needs Laplace noise: give items_per_person, less than k, the most "
-                    "answers that one person can move."
-                )
+        if any_length and self.noise != "laplace":
+            raise ParameterError(
+                "A list of any length needs Laplace noise: give k, the most items to name, or "
+                "items_per_person, the most answers that one person can move."
+            )
         put("threshold", threshold)
         if self.k >= 2**63:
             raise ParameterError("k must be below 2**63.")
@@ -126,6 +133,33 @@ class TopK:
     def fewest_winners(self) -> int:
         """How many winners there are at least: k, or with a threshold none."""
         return self.k if self.threshold is None else 0
+
+    @property
+    def has_sentinel(self) -> bool:
+        """Whether the threshold joins the ranking, with noise like all others."""
+        return self.threshold is not None and self.noise == "exponential"
+
+    def cost(self, winners: int) -> Fraction:
+        """What an output with so many winners costs: at most ε, and less if a sentinel came early.
+
+        It bounds the ratio of the probabilities that two neighbours give this very output
+        (docs/proofs/threshold_release.md).
+
+        Raises:
+            ParameterError, ParameterTypeError: So many winners cannot be.
+
+        >>> parameters = TopK(k=25, epsilon=1, monotonic=True, threshold=500)
+        >>> parameters.cost(4), parameters.cost(25)
+        (Fraction(1, 5), Fraction(1, 1))
+        """
+        winners = read_whole(winners, "winners", least=self.fewest_winners)
+        if winners > self.k:
+            raise ParameterError("winners must be at most k.")
+        if not self.has_sentinel or winners == self.k:
+            return self.epsilon
+        if self.monotonic:
+            return self.epsilon * Fraction(winners + 1, self.k)
+        return self.epsilon * Fraction(2 * winners + 1, 2 * self.k)
 
     @property
     def threshold_units(self) -> int | None:

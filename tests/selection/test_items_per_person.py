@@ -129,13 +129,12 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], type[TopgapError], str]] = {
     "bound 1.0": (TREES, {"items_per_person": 1.0}, ParameterTypeError, "items_per_person"),
     "noise gauss": (TREES, {**FEW, "noise": "gauss"}, ParameterError, "'exponential' or"),
     "noise 1": (TREES, {**FEW, "noise": 1}, ParameterTypeError, "'exponential' or"),
-    "threshold alone": (TREES, {"threshold": 1}, ParameterError, "threshold needs Laplace"),
-    "threshold of k": (
-        TREES, {"threshold": 1, "items_per_person": 9}, ParameterError, "threshold needs Laplace"
+    "threshold alone": (
+        TREES, {"k": None, "threshold": 1}, ParameterError, "of any length needs Laplace"
     ),
     "threshold NaN": (TREES, {**FEW, "threshold": float("nan")}, ParameterError, "threshold"),
     "threshold list": (TREES, {**FEW, "threshold": [1]}, ParameterTypeError, "threshold"),
-    "no k": (TREES, {**FEW, "k": None}, ParameterTypeError, "k must be"),
+    "no k": (TREES, {**FEW, "k": None}, ParameterError, "k is needed"),
     "sensitivity": (TREES, {**FEW, "sensitivity": "1/3"}, ParameterError, "multiple of the"),
     "too few": ({"ash": 31_415, "elm": 5}, FEW, AnswersError, "need at least 3"),
     "NaN": ([31_415, float("nan"), 1], FEW, AnswersError, "finite"),

@@ -309,8 +309,8 @@ def test_too_little_or_too_much_noise_would_be_seen(epsilon: str, false_alarm: f
 
 
 FLOOR = Mutant("a floor of the pool that is too high",
-               "self._floor: int | None = parameters.threshold_units",
-               "self._floor: int | None = (parameters.threshold_units or 0) + 1")  # fmt: skip
+               "None if units is None else units << self.refinement",
+               "None if units is None else units + 1 << self.refinement")  # fmt: skip
 SHIFTED, PLAIN, FRACTIONS = np.uint64, np.int64, Fraction
 BROKEN_DRAWS = [
     (SHIFTED, Mutant("the threshold not shifted with the answers",

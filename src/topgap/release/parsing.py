@@ -41,7 +41,7 @@ def parse_release(read: dict[str, Any]) -> Parts:
         known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
         require(known, f"it must have the format {FORMAT}")
         caveat = _CAVEAT_KEYS & {*read}
-        require({*read} - caveat - {"domain"} == _KEYS, "it has other entries")
+        require({*read} - caveat - {"domain", "spent"} == _KEYS, "it has other entries")
         require(not caveat or _has_caveat(read), "it marks its domain in another way")
         unbounded = {*read["parameters"]} - _BOUND_PARAMETERS - _THRESHOLD
         has_bound = not _BOUND_PARAMETERS.isdisjoint(read["parameters"])
@@ -58,6 +58,9 @@ def parse_release(read: dict[str, Any]) -> Parts:
         if not winners:  # as a threshold can leave it
             items, gaps, values = [], [], [] if parameters.noise == "laplace" else None
         items = None if items is None else [*map(_to_tuple, items)]
+        named = len(items or indices or ())
+        spent = str(parameters.cost(named)) if parameters.has_sentinel else None
+        require(read.get("spent") == spent, "its cost is not that of so many winners")
         units, value_units = (
             None if column is None else [_read_units(each, parameters) for each in column]
             for column in (gaps, values)

@@ -221,8 +221,31 @@ with its noise.
 
     @property
     def epsilon(self) -> Fraction:
-        """The privacy loss of publishing all of it."""
+        """The privacy loss of publishing all of it, as it was promised before it was drawn."""
         return self._parameters.epsilon
+
+    @property
+    def spent(self) -> Fraction:
+        """What this output cost: at most ε, and less if a threshold ended the list early.
+
+        What releases of one data set cost may be added up, even if each was chosen after the one
+        before; to those who were promised ε beforehand, ε is still the bound (docs/ledger.md).
+
+        >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)
+        >>> Release(few, None, [125], ["flu"]).spent
+        Fraction(1, 2)
+        """
+        return self._parameters.cost(len(self))
+
+    @property
+    def threshold(self) -> Fraction | None:
+        """Only items above this were to be named; None if there was no threshold."""
+        return self._parameters.threshold
+
+    @property
+    def threshold_reached(self) -> bool:
+        """Whether the threshold ended the list, so that the last gap is the lead over it."""
+        return self.threshold is not None and len(self) < self._parameters.k
 
     @property
     def indices(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -382,7 +405,8 @@ with its noise.
 
         Winners go by `item` if they have names, and by `index` otherwise. If the list of items was
         taken from the data, `domain_from_data` is True and `caveat` says what that means. `domain`
-        describes the domain, if it is known.
+        describes the domain, if it is known. `spent` is what the output cost, where that can be
+        less than ε.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> release.to_dict()["winners"]
@@ -399,6 +423,8 @@ with its noise.
             "parameters": self._parameters.to_dict(),
             "winners": winners,
         }
+        if self._parameters.has_sentinel:
+            document["spent"] = str(self.spent)
         if self._domain is not None:
             document["domain"] = self._domain.to_dict()
         if self._domain_from_data:

@@ -5,11 +5,15 @@ it is Laplace noise, which is whole steps. A pool of some items
 holds their noisy answers, rounded down to a tick, but for those that have k + 1 larger ones above
 them, which can neither win nor come next. So pools of disjoint items, put together in any order,
 are a pool of all of these; and a pool stays one if all below its (k+1)-th largest are cut off.
+
+A threshold and exponential noise: the *sentinel* is one more candidate, with the threshold as its
+answer. It is drawn once, when the pool is ranked, and what comes after it is not named. Until then
+nothing below the threshold is kept, for the noise of the sentinel is never negative.
 """
 
 import os
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 from zlib import crc32
 
@@ -34,6 +38,13 @@ class Candidate(NamedTuple):
 
 
 Candidates: TypeAlias = "list[Candidate]"
+
+
+class _Sentinel:
+    """The public threshold, as an item."""
+
+
+SENTINEL = _Sentinel()
 
 
 class Part(NamedTuple):
@@ -149,7 +160,8 @@ class CandidatePool:
         # The items of the candidates, each with its answer if these are kept, and else with None.
         self._answers: dict[Any, Any] = {}
         # Ticks that k + 1 items have or exceed, or that a winner must reach.
-        self._floor: int | None = parameters.threshold_units
+        units = parameters.threshold_units
+        self._floor: int | None = None if units is None else units << self.refinement
 
     @property
     def refinement(self) -> int:
@@ -267,17 +279,21 @@ class CandidatePool:
         """
         self.check_process()
         self.check_enough()
-        k, domain = self.parameters.k, self.domain
-        candidates = cut(self.candidates, k + 1)
+        k, domain, sampler = self.parameters.k, self.domain, Sampler()
+        candidates = self.candidates
+        if self.parameters.has_sentinel:
+            candidates = [*candidates, self._draw_sentinel(sampler)]
+        candidates = cut(candidates, k + 1)
         if domain is not None:
             candidates = cut([*candidates, *self._draw_unlisted(domain, candidates)], k + 1)
         if self.parameters.noise == "laplace":
-            ranked, noisy = rank_noisy_answers(candidates, k, Sampler())
+            ranked, noisy = rank_noisy_answers(candidates, k, sampler)
             value_units, gap_units = cut_noisy_answers(self.parameters, noisy)
             items = ranked[: len(value_units)]
         else:
-            items, gap_units = rank(candidates, k, self.refinement, Sampler())
-            value_units = None
+            ranked, gap_units = rank(candidates, k, self.refinement, sampler)
+            items = [*takewhile(lambda item: item is not SENTINEL, ranked)]
+            gap_units, value_units = gap_units[: len(items)], None
         self.candidates, self._floor, self.seen = [], None, SeenNames(None)
         description = None if domain is None else domain.description
         return Ranking(
@@ -295,9 +311,24 @@ class CandidatePool:
             return [answers.get(item, 0) for item in items]
         return [answers[item] for item in items]
 
+    def _draw_sentinel(self, sampler: Sampler) -> Candidate:
+        """The sentinel with its noisy answer."""
+        units, rate = self.parameters.threshold_units, self.parameters.rate
+        assert units is not None  # noqa: S101 - there is no sentinel otherwise
+        noise = sampler.geometric(rate / 2**self.refinement)
+        return Candidate((units << self.refinement) + noise, SENTINEL)
+
+    def _find_floor(self, candidates: Candidates) -> int | None:
+        """Ticks that what is drawn later must reach to be named, or to come next."""
+        if len(candidates) > self.parameters.k:
+            return min(each.ticks for each in candidates)
+        if self.parameters.has_sentinel:
+            return next(each.ticks for each in candidates if each.item is SENTINEL)
+        return self.parameters.threshold_units
+
     def _draw_unlisted(self, domain: Domain, candidates: Candidates) -> Candidates:
         """Those members of the domain that were never added and can still win."""
-        kernel, needed = self.parameters.kernel, self.parameters.k + 1
+        kernel = self.parameters.kernel
         assert kernel is not None  # noqa: S101 - a domain was refused otherwise
         find_listed = self._find_listed or (self.seen.names or set()).intersection
         unlisted = Unlisted(domain, min(self.count, domain.size), find_listed)
@@ -306,9 +337,7 @@ class CandidatePool:
             [unlisted.as_run()],
             find_listed=partial(unlisted.find_places, asked),
             in_steps=False,
-            floor=min(each.ticks for each in candidates)
-            if len(candidates) >= needed
-            else self.parameters.threshold_units,
+            floor=self._find_floor(candidates),
         )
         names = map(asked.__getitem__, np.frombuffer(places, dtype=np.int64).tolist())
         return [*map(Candidate, ticks, names)]

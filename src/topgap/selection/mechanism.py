@@ -77,7 +77,7 @@ def top_k(
             whose index names the items; a polars Series; an Arrow array; or what speaks the
             buffer, `__array__` or Arrow PyCapsule protocol. A float is the number that it stores,
             exactly. Contiguous int64 is read without a copy.
-        k: How many winners are named.
+        k: How many winners are named; with a threshold, at most.
         epsilon: The privacy loss ε of the release. This and the next two may be an int, Fraction,
             Decimal, string such as `"1/3"`, or a float, which means its shortest decimal.
         resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
@@ -89,9 +89,11 @@ def top_k(
             If it is less than k, every answer gets Laplace noise whose scale grows with L and not
             with k, and the noisy answers of the winners are released, too. Like the sensitivity,
             this is your word; counts that topgap made know it, and are refused if it is larger.
-        threshold: With Laplace noise: name only items whose noisy answers reach this, at most k of
-            them, and with k=None all of them. It costs no privacy. If it ends the list, the last
-            gap is the lead over it.
+        threshold: A public number: name only items above it, at most k of them. It joins the
+            ranking with noise like all others, and ends the list where it comes: then the last gap
+            is the lead over it, and what the release cost, `spent`, is less than ε. With Laplace
+            noise it has no noise of its own: the items named are those whose noisy answers reach
+            it, with k=None all of them, and the cost is ε.
         noise: "laplace" or "exponential" to have this one of the two; see `TopK`.
         items: The items' names, in the order of the answers, if these have none of their own;
             distinct, and known to everyone, unless there is a domain.
@@ -446,7 +448,7 @@ def _unpack(places: bytes) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
 def _draw(parameters: TopK, data: Prepared) -> Drawn:
     """Draw the winners and their gaps."""
     kernel, array, unlisted = parameters.kernel, data.kernel_array, data.unlisted
-    if kernel is None or array is None:
+    if kernel is None or array is None or parameters.has_sentinel:
         return _draw_by_pool(parameters, data)
     if unlisted is not None:
         return _draw_with_unlisted(parameters, kernel, array, unlisted, data.threads)
