@@ -256,7 +256,7 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"input_metric": dp.linf_distance(T="i64", monotonic=True)}, ParameterError, "all answers"),
     ({"input_domain": floats(), "input_metric": l1("f64")}, ParameterError, "needs integers"),
     ({"input_domain": dicts, "domain": TREES}, ParameterError, "give l01inf_distance"),
-    ({"noise": "exponential", "threshold": 5}, ParameterError, "give noise='laplace'"),
+    ({"noise": "exponential", "k": None, "threshold": 5}, ParameterError, "or noise='laplace'"),
     ({"noise": "normal"}, ParameterError, "'exponential' or 'laplace'"),
     ({"noise": None}, ParameterTypeError, "not NoneType"),
     ({"k": None}, ParameterTypeError, "k must be a whole number"),

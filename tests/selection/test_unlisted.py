@@ -130,8 +130,8 @@ MUTANTS = [
     (candidate_pool, Mutant("the names of a part forgotten", "self.seen.add(part.names)",
                             "self.seen.add([])")),
     (candidate_pool, Mutant("a floor above the last candidate",
-                            "floor=min(each.ticks for each in candidates)",
-                            "floor=max(each.ticks for each in candidates)")),
+                            "return min(each.ticks for each in candidates)",
+                            "return max(each.ticks for each in candidates)")),
 ]  # fmt: skip
 
 

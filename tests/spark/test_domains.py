@@ -32,6 +32,7 @@ from topgap.errors import (
     TopgapError,
 )
 from topgap.ledger import Ledger
+from topgap.sampling.sampler import Sampler
 from topgap.selection import arrow_partition, candidate_pool
 from topgap.selection.arrow_partition import ITEM
 from topgap.spark import contribution_bound, members, pools, top_k, top_k_events
@@ -54,6 +55,8 @@ CASES: list[tuple[Parts, TopK, int]] = [
     (({0: 2, 1: 0}, {2: 1, 4: 0}, {5: 2}), TopK(2, 6, resolution=1), 3),
     (({7: 5}, {}), TopK(2, 6, resolution=1), 3),
     (({0: 0, 1: 0, 2: 0, 3: 0, 4: 0},), TopK(1, 8, resolution=1), 2),  # most are no candidates
+    (({0: 2, 7: 9}, {3: 1}), TopK(2, 6, resolution=1, threshold=1), 3),
+    (({0: 1}, {}), TopK(9, 36, resolution=1, threshold=1), 2),  # more than there are members
 ]
 RUNS = 5000
 
@@ -94,8 +97,9 @@ def found_unfit(module: Any, case: tuple[Parts, TopK, int], false_alarm: float) 
     steps = [gap * parameters.resolution for gap in range(gaps)]
     outcomes: list[Outcome] = [
         tuple(zip(winners, leads, strict=True))
-        for winners in permutations(SIX, parameters.k)
-        for leads in product(steps, repeat=parameters.k)
+        for j in range(parameters.fewest_winners, min(parameters.k, 2) + 1)
+        for winners in permutations(SIX, j)
+        for leads in product(steps, repeat=j)
     ]
     seen = Counter(released(module, parts, parameters) for _ in range(RUNS))
     return misfits(seen, outcomes, partial(law.gap_top_k, answers, parameters), false_alarm)
@@ -120,6 +124,9 @@ MUTANTS = [
                "        pool.keep(Part(again, None, None, 0, named=True))\n    " + RANKED)),
     (3, Mutant("heads are not looked up", LOOKED_UP, "return set()")),
     (3, Mutant("looked up among the candidates alone", LOOKED_UP, "return known")),
+    (4, Mutant("another sentinel", RANKED,
+               "again = [pool._draw_sentinel(Sampler())]\n"
+               "    pool.keep(Part(again, None, None, 0, named=True))\n    " + RANKED)),
 ]  # fmt: skip
 
 
@@ -127,7 +134,7 @@ MUTANTS = [
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_a_broken_run_is_found(case: int, mutant: Mutant, false_alarm: float) -> None:
     broken = mutated(pools, mutant)
-    broken.Part = candidate_pool.Part
+    broken.Part, broken.Sampler = candidate_pool.Part, Sampler
     try:
         found = found_unfit(broken, CASES[case], false_alarm)
     except TopgapError as error:  # of a release that names an item twice

@@ -25,6 +25,7 @@ CASES: list[tuple[Parts, TopK, int]] = [
     (((1, 0), (), (1,)), TopK(1, 1, monotonic=True, resolution=1), 8),
     (((0, 0, 0), (0,)), TopK(2, 8, resolution=1), 3),
     (((3, 0, 1, 0), (2,), (1,)), TopK(2, 4, resolution="1/2"), 3),
+    (((2, 0), (1,)), TopK(2, 6, resolution=1, threshold=1), 4),
 ]
 RUNS = 3000
 
@@ -53,8 +54,9 @@ def found_unfit(module: Any, runs: int, cases: Any, false_alarm: float) -> Itera
         steps = [gap * parameters.resolution for gap in range(gaps)]
         outcomes: list[Outcome] = [
             tuple(zip(winners, leads, strict=True))
-            for winners in permutations(range(len(answers)), parameters.k)
-            for leads in product(steps, repeat=parameters.k)
+            for j in range(parameters.fewest_winners, parameters.k + 1)
+            for winners in permutations(range(len(answers)), j)
+            for leads in product(steps, repeat=j)
         ]
         seen = Counter(released(module, parts, parameters) for _ in range(runs))
         lawful = partial(law.gap_top_k, answers, parameters)
@@ -86,6 +88,10 @@ MUTANTS = [
     (0, Mutant("twice the noise", POOL, SCALED.format("Fraction(1, 2)"))),
     (2, Mutant("the first batch alone", "candidates.add(*read_part(rows[VALUE], names))",
                "candidates.add(*read_part(rows[VALUE], names))\n            break")),
+    (4, Mutant("a threshold that partitions raise by a step", POOL,
+               "tagged = type('Tagged', (CandidatePool,), {'tag': CandidatePool(parameters).tag})\n"
+               "    parameters = TopK(2, 6, resolution=1, threshold=2)\n"
+               "    " + POOL.replace("CandidatePool", "tagged"))),
 ]  # fmt: skip
 
 

@@ -239,6 +239,36 @@ def test_events_are_bounded_and_cut(spark: SparkSession, ledger: Ledger) -> None
     assert is_near(pairs, [("cold", "flu")], {("cold", "flu"): 300})
 
 
+@on_cluster
+@pytest.mark.statistical(false_alarm=1e-20)
+def test_a_sentinel_ends_the_list(spark: SparkSession, ledger: Ledger) -> None:
+    """Exponential noise of mean 4 is 150 or more with a probability of e^-37 for each of a few.
+
+    Of the 10^17 words that nobody has, one comes near 1,000 with a probability of e^-210.
+    """
+    counts = spark.createDataFrame([*PEOPLE.items()], "what string, people int").repartition(3)
+    had = {"flu": range(900), "cold": range(600, 1_100), "gout": range(40)}
+    rows = [(f"p{n}", what) for what, persons in had.items() for n in persons]
+    events = spark.createDataFrame(rows * 2, "who string, what string").repartition(3)
+    paid: dict[str, Any] = {"ledger": ledger, "dataset": "visits"}
+    given: dict[str, Any] = {"epsilon": 1, "monotonic": True, "item": "what", **paid}
+    words = Domain.strings("a-z", max_length=12)
+    for domain in (None, words):
+        for threshold, named in ((300, ["flu", "cough", "cold"]), (5_000, [])):
+            release = top_k(counts, 4, threshold=threshold, count="people", domain=domain, **given)
+            assert [*release.items] == named
+            assert release.spent == Fraction(len(named) + 1, 4)
+            if named:
+                assert release.gaps is not None
+                expected = zip(release.gaps, (200, 200, 200), strict=True)
+                assert all(abs(gap - about) < 150 for gap, about in expected)
+    for members in ([*had, "mumps"], words):
+        release = top_k_events(events, 4, person="who", domain=members, threshold=250, **given)
+        assert [*release.items] == ["flu", "cold"]
+        assert release.spent == Fraction(3, 4)
+        assert release.domain is not None
+
+
 def is_near(
     release: Release, named: Sequence[Any], counts: Mapping[Any, int] | None = None
 ) -> bool:
@@ -250,8 +280,8 @@ def is_near(
 
 REFUSALS: list[dict[str, Any]] = [
     {"k": None},
-    {"k": 2, "threshold": 5},
-    {"k": 2, "items_per_person": 2, "threshold": 5},
+    {"k": None, "threshold": 5},
+    {"k": None, "threshold": 5, "items_per_person": 2, "noise": "exponential"},
     {"k": 2, "items_per_person": 0},
     {"k": 2, "noise": "laplace"},
     {"k": 2, "noise": 7},

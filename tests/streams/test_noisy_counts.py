@@ -75,9 +75,9 @@ def test_the_noise_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize("wrong", [
-    {"items_per_person": 0}, {"threshold": 5}, {"noise": "laplace"}, {"k": None},
-    {"items_per_person": 2, "threshold": 5}, {"items_per_person": "1"}, {"noise": 7},
-    {"threshold": "many", **FEW},
+    {"items_per_person": 0}, {"k": None, "threshold": 5}, {"noise": "laplace"}, {"k": None},
+    {"k": None, "threshold": 5, "noise": "exponential", **FEW}, {"items_per_person": "1"},
+    {"noise": 7}, {"threshold": "many", **FEW},
 ])  # fmt: skip
 def test_parameters_are_refused_before_anything_is_read(wrong: dict[str, Any]) -> None:
     reader = pa.RecordBatchReader.from_stream(TABLE)

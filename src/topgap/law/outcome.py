@@ -76,10 +76,13 @@ def split_answers(
             threshold at most k.
     """
     steps = in_steps(answers, parameters)
-    if max(steps) - min(steps) > MOST_STEPS:
+    sentinel = parameters.threshold_units if parameters.has_sentinel else None
+    levels = steps if sentinel is None else [*steps, sentinel]
+    if max(levels) - min(levels) > MOST_STEPS:
         raise AnswersError(
             f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
-            "apart; take answers that lie closer together or a coarser resolution."
+            f"apart{' and from the threshold' * (sentinel is not None)}; take answers that lie "
+            "closer together or a coarser resolution."
         )
     if not all(is_whole(index) for index in indices):
         raise ParameterTypeError("The outcome must name items by their index, an int.")

@@ -19,6 +19,11 @@ u = e^−ρ(y − m), from 1 down to x; then f(w)dw becomes −x^(m − a)du, ev
 u and x with rational coefficients, and so is every integral. Above the largest answer there are no
 more corners: T_i is a multiple of e^−iρy there, and the formulas hold up to ∞, down to u = 0.
 
+A threshold t is the answer of one more item, the sentinel. An output of k items is one of n + 1 in
+which it is a loser. An output of j < k items is one in which it is the runner-up of j winners: the
+sought probability is ∫ T_j(y) H(y) dS(y), with S(y) = 1 − e^−ρ(y − t) above t, and H of the items
+that are not named. T_0 = 1: nobody exceeds the sentinel.
+
 What results is one polynomial in x = e^−ρ: exact. Only in the end are rational bounds of e^−ρ put
 in, which gives rigorous bounds of the probability.
 
@@ -52,10 +57,12 @@ def gap_top_k(
     """Bound the probability that Noisy Top-k with Gap releases exactly `outcome`.
 
     Args:
-        answers: One number per item; at least k + 1 of them.
-        parameters: k, ε, resolution, sensitivity, and whether the answers are monotonic.
+        answers: One number per item; at least k + 1 of them, or with a threshold any number.
+        parameters: k, ε, resolution, sensitivity, whether the answers are monotonic, and a
+            threshold if there is one.
         outcome: k pairs (index, gap) from the largest down, as `topgap.reference.gap_top_k` gives.
-            A gap is a Fraction or an int.
+            A gap is a Fraction or an int. With a threshold there may be fewer; then the last gap is
+            the lead over the threshold with its noise, the sentinel.
         bits: e^−ρ is bounded to within 2**−bits.
 
     Returns:
@@ -71,15 +78,18 @@ def gap_top_k(
     True
     >>> round(float(bounds.low), 6)
     0.31606
+    >>> cut = TopK(k=1, epsilon=2, resolution=1, threshold=4)
+    >>> round(float(gap_top_k([4], cut, []).low), 6)   # the one item, or the sentinel
+    0.5
     """
     require_noise(parameters, "exponential")
     indices, gaps = read_pairs(outcome, "gap")
-    winners, losers = split_answers(answers, parameters, indices)
+    winners, losers, sentinel = _split_answers(answers, parameters, indices)
     gaps_in_steps = [gap / parameters.resolution for gap in gaps]
     if any(gap < 0 or gap.denominator != 1 for gap in gaps_in_steps):
         return Bounds(Fraction(0), Fraction(0))
     steps = [gap.numerator for gap in gaps_in_steps]
-    if max(steps) > MOST_STEPS:
+    if max(steps, default=0) > MOST_STEPS:
         raise ParameterError(
             f"The exact law is computed for gaps of the outcome up to {MOST_STEPS} steps."
         )
@@ -94,7 +104,7 @@ def gap_top_k(
             winners[i - 1], here + 1
         ) * above(i - 1, here + 1).integral(U, ONE)
 
-    probability = _over_runner_up(lambda m: above(parameters.k, m), winners, losers)
+    probability = _over_runner_up(lambda m: above(len(winners), m), winners, losers, sentinel)
     return _bounds(probability, parameters.rate, bits)
 
 
@@ -108,8 +118,8 @@ def top_k(answers: object, parameters: TopK, outcome: Sequence[int], *, bits: in
     """
     require_noise(parameters, "exponential")
     require_list(outcome)
-    winners, losers = split_answers(answers, parameters, outcome)
-    top = max(winners + losers)
+    winners, losers, sentinel = _split_answers(answers, parameters, outcome)
+    top = max(winners + losers + sentinel)
 
     @cache
     def above(i: int, m: int) -> Polynomial:
@@ -121,10 +131,22 @@ def top_k(answers: object, parameters: TopK, outcome: Sequence[int], *, bits: in
         here = _density(winners[i - 1], m) * above(i - 1, m).integral(X, U)
         return here + above(i, m + 1).at(ONE)
 
-    for m in range(top, max(losers), -1):
-        above(parameters.k, m)  # from the top down, so that no recursion runs deep
-    probability = _over_runner_up(lambda m: above(parameters.k, m), winners, losers)
+    for m in range(top, max(losers + sentinel), -1):
+        above(len(winners), m)  # from the top down, so that no recursion runs deep
+    probability = _over_runner_up(lambda m: above(len(winners), m), winners, losers, sentinel)
     return _bounds(probability, parameters.rate, bits)
+
+
+def _split_answers(
+    answers: object, parameters: TopK, indices: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """The winners, the losers, and the sentinel if it is the runner-up; else it is a loser."""
+    winners, losers = split_answers(answers, parameters, indices)
+    threshold = parameters.threshold_units
+    sentinel = [] if threshold is None else [threshold]
+    if len(winners) == parameters.k:
+        return winners, losers + sentinel, []
+    return winners, losers, sentinel
 
 
 def _density(answer: int, m: int) -> Polynomial:
@@ -133,17 +155,23 @@ def _density(answer: int, m: int) -> Polynomial:
 
 
 def _over_runner_up(
-    above: Callable[[int], Polynomial], winners: list[int], losers: list[int]
+    above: Callable[[int], Polynomial], winners: list[int], losers: list[int], sentinel: list[int]
 ) -> Polynomial:
-    """∫ T_k(y) dH(y) over all heights y of the runner-up, as a polynomial in x."""
-    top = max(winners + losers)
+    """∫ T(y) dH(y) over all heights y of the runner-up, as a polynomial in x.
+
+    If the sentinel is the runner-up, ∫ T(y) H(y) dS(y).
+    """
+    top = max(winners + losers + sentinel)
     total = ZERO
-    for m in range(max(losers), top + 1):
+    for m in range(max(losers + sentinel), top + 1):
         h = ONE
         for answer in losers:
             h = h * (ONE - power_of_x(m - answer) * U)
         # dH is −H'(u)du as u falls; at the top the interval reaches from there to infinity.
-        total = total + (above(m) * (ZERO - h.derivative())).integral(ZERO if m == top else X, ONE)
+        density = ZERO - h.derivative()
+        for answer in sentinel:
+            density = h * _density(answer, m)
+        total = total + (above(m) * density).integral(ZERO if m == top else X, ONE)
     return total
 
 

@@ -57,8 +57,8 @@ def make_top_k(
             `l1_distance`; or `l01inf_distance` of `absolute_distance`. Vectors of different lengths
             are infinitely far apart, so how many answers there are is no secret.
         output_measure: `max_divergence()`.
-        k: How many winners are named; less than the number of answers. None, with a threshold, for
-            all that reach it.
+        k: How many winners are named; less than the number of answers. With a threshold the most,
+            and with Laplace noise None for all that reach it.
         scale: The mean β of exponential noise. At a distance of d the loss is k·d/β, d being
             rounded up to a multiple of the resolution, and twice that by `linf_distance` unless it
             is monotonic; by the other metrics a step of the resolution comes on top for floats and
@@ -68,7 +68,10 @@ def make_top_k(
         noise: "exponential"; or "laplace", discrete Laplace noise on every answer, with which the
             noisy answers of the winners are released, too. It needs a metric that bounds how far
             all answers move together: `l1_distance` of integers, or `l01inf_distance`.
-        threshold: With Laplace noise: only items whose noisy answers reach this are named.
+        threshold: Only items above this public number are named; see `topgap.TopK`. With Laplace
+            noise these are the items whose noisy answers reach it. The map stays as it is. With
+            exponential noise the `spent` of a release is what this one output cost at a distance of
+            1.
         resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
             1 with Laplace noise on integers.
         gaps: Whether the gaps, and with Laplace noise the noisy answers, are released; they cost no
@@ -201,16 +204,16 @@ def _read_parameters(
     Raises:
         ParameterError, ParameterTypeError: One cannot be used, or Laplace noise by this metric.
     """
-    if k is not None or threshold is None:
-        k = read_whole(k, "k", least=1)  # type: ignore[arg-type]  # which it refuses
     beta = read_parameter(scale, "scale")
     if type(noise) is not str:
         raise ParameterTypeError(
             f"noise must be 'exponential' or 'laplace', not {type(noise).__name__}."
         )
     is_laplace = noise == "laplace"
-    if threshold is not None and not is_laplace:
-        raise ParameterError("A threshold needs Laplace noise; give noise='laplace'.")
+    if k is not None or threshold is None:
+        k = read_whole(k, "k", least=1)  # type: ignore[arg-type]  # which it refuses
+    elif not is_laplace:
+        raise ParameterError("A list of any length needs Laplace noise; give k or noise='laplace'.")
     one_sided = is_laplace or closeness.monotonic or (closeness.additive and holding.whole)
     sides = 1 if one_sided else 2
     moving = 1 if is_laplace or k is None else k

@@ -111,7 +111,7 @@ def leaves_ties(parameters: TopK) -> bool:
 def _count_reaching(domain: Domain, rate: Fraction, steps: int) -> int:
     """How many members that nobody has may reach a threshold, about and hardly more.
 
-    Each reaches t steps with probability e^−(rate·t)/(1 + e^−rate), less than 2^−(10/7·rate·t).
+    Each reaches t ≥ 0 steps with a probability of at most e^−(rate·t), less than 2^−(10/7·rate·t).
     """
     zeros = max(0, steps * rate * 10 // 7)  # 10/7 is just below log₂e
     return domain.size >> int(zeros) if zeros < domain.size.bit_length() else 0

@@ -82,7 +82,8 @@ def top_k(
     Args:
         df: A data frame of Spark with a row for each item. Without a domain there must be more than
             k, and which items are in it must be known to everyone.
-        k: How many winners are named; with a threshold the most, and None for all that reach it.
+        k: How many winners are named; with a threshold the most, and with Laplace noise None for
+            all that reach it.
         epsilon: The privacy loss ε of the release; see `topgap.top_k` for this and the next.
         item: The column that names the items: strings, integers, decimals, dates or truth values.
             With a domain, also several columns in a list; an item is then a tuple.
@@ -97,7 +98,7 @@ def top_k(
         items_per_person: L, the most counts that one person can move, by your word. If it is less
             than k, every count gets Laplace noise whose scale grows with L and not with k, and the
             noisy counts of the winners are released, too; see `topgap.top_k`.
-        threshold: With Laplace noise: only items whose noisy counts reach this are named.
+        threshold: Only items above this public number are named; see `topgap.top_k`.
         noise: "laplace" or "exponential" to have this one of the two; see `topgap.TopK`.
         gaps: Whether the gaps are released; they cost no privacy.
         check_items: Whether to look for items that have two rows, which takes a shuffle of all
@@ -190,7 +191,8 @@ def top_k_events(
 
     Args:
         df: A data frame of Spark with a row for each event.
-        k: How many winners are named; with a threshold the most, and None for all that reach it.
+        k: How many winners are named; with a threshold the most, and with Laplace noise None for
+            all that reach it.
         epsilon: The privacy loss ε of the release; see `topgap.top_k`.
         person: The column that says who. Events without a person are left out.
         item: The column that says what: strings, integers, decimals, dates or truth values. Events
@@ -207,7 +209,7 @@ def top_k_events(
             at most so many are kept and counted, the same as by `topgap.counting.count_events`; see
             `topgap.TopK` for what it does to the noise. With `together` the sets are the items.
             Nobody is refused for having more.
-        threshold: With Laplace noise: only items whose noisy counts reach this are named.
+        threshold: Only items above this public number are named; see `topgap.top_k`.
         noise: "laplace" or "exponential" to have this one of the two; see `topgap.TopK`.
         resolution: Gaps are multiples of this; one divided by an integer. As of `topgap.TopK`
             unless given.

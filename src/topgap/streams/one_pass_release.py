@@ -80,8 +80,8 @@ def top_k(
         items_per_person: As there: L, the most counts that one person can move, by your word. If it
             is less than k, every count gets Laplace noise whose scale grows with L and not with k,
             and the noisy counts of the winners are released, too.
-        threshold: As there, with Laplace noise: only items whose noisy counts reach this are named,
-            at most k of them, and with k=None all of them.
+        threshold: As there: only items above this public number are named, at most k of them, and
+            with Laplace noise and k=None all of them.
         noise: As there.
         gaps: As there.
         progress: A function that is told what is done and which share of it, at most ten times a
