@@ -32,13 +32,17 @@ class Kernel:
         in_steps: bool,
         threads: int,
         floor: int | None = None,
+        sentinel: int | None = None,
     ) -> tuple[bytes, bytes | list[int]]:
         """Release the top k of the answers, given in units or in steps: indices and gaps.
 
         With Laplace noise, the noisy answers of the winners and of the next item take the place of
         the gaps. Both are bytes of int64; gaps or noisy answers are a list of int where one does
         not fit. With threads=0 the kernel chooses the number of threads. With a floor in steps,
-        which is for Laplace noise, only those are there that reach it.
+        which is for Laplace noise, only those are there that reach it. With a sentinel in steps,
+        which is for exponential noise, one more item has this answer: only the winners above it are
+        there, and the last gap may be the lead over it. OverflowError if it is more than 2^124
+        ticks from 0.
         """
 
     def release_with_runs(
@@ -50,6 +54,7 @@ class Kernel:
         in_steps: bool,
         threads: int,
         floor: int | None = None,
+        sentinel: int | None = None,
     ) -> tuple[bytes, bytes | list[int]]:
         """The same release where some items are in runs, none of which is written out.
 
@@ -74,7 +79,11 @@ class Kernel:
         """
 
     def release_constant_work(
-        self, answers: np.ndarray[tuple[int], np.dtype[np.int64]], *, in_steps: bool
+        self,
+        answers: np.ndarray[tuple[int], np.dtype[np.int64]],
+        *,
+        in_steps: bool,
+        sentinel: int | None = None,
     ) -> tuple[bytes, bytes | list[int]]:
         """The same release, with the same work for all answers."""
 

@@ -233,13 +233,12 @@ MUTANTS = [
          CONSTANT_WORK),
         ("constant_work.rs", "the best not sorted", "merge(&mut self.best);", "", CONSTANT_WORK),
         ("constant_work.rs", "room for the winners alone",
-         "rank_all(answers, k + 1, Exponential(rate), sampler)?",
-         "rank_all(answers, k, Exponential(rate), sampler)?", CONSTANT_WORK),
+         "rank_all(answers, sentinel, k.saturating_add(1), Exponential(rate), sampler)?",
+         "rank_all(answers, sentinel, k, Exponential(rate), sampler)?", CONSTANT_WORK),
         ("constant_work.rs", "no noise",
-         "largest.offer(Entry::new(noisy_answer, place));",
-         "let _ = noisy_answer;\n            "
-         "largest.offer(Entry::new(ticks_per_unit.ticks(answers.at(index)), place));",
-         CONSTANT_WORK),
+         "largest.offer(Entry::new(answer + noise.draw(0, sampler)?, place));",
+         "let _ = noise.draw(0, sampler)?;\n            "
+         "largest.offer(Entry::new(answer, place));", CONSTANT_WORK),
         # The draws.
         ("sampler.rs", "a remainder instead of a rejection",
          "if number < bound {\n                return Ok(number);\n            }",

@@ -50,7 +50,7 @@ fn work(round: u32, counts: &mut [u32; 3]) {
             &mut workers(threads),
         )
         .is_ok(),
-        _ => select(answers, k, &rate, None, &mut workers(threads)).is_ok(),
+        _ => select(answers, None, k, None, &rate, None, &mut workers(threads)).is_ok(),
     };
     counts[usize::from(!done)] += 1;
 

@@ -10,7 +10,7 @@ use crate::answers::{Answers, Blocks, ITEMS_PER_PIECE};
 use crate::leading_zeros::LeadingZeros;
 use crate::noise::Noise;
 use crate::quantities::{TickCount, Ticks, TicksPerUnit, Units};
-use crate::ranking::Candidate;
+use crate::ranking::{Candidate, SENTINEL};
 use crate::rate::Rate;
 use crate::runs::{FoundInRuns, Level, Runs};
 use crate::sampler::Sampler;
@@ -57,6 +57,23 @@ pub(crate) struct Reaching {
     pub(crate) threshold: Ticks,
     /// Of items of runs, the index is the number of answers, and of items asked about before.
     pub(crate) candidates: Vec<Candidate>,
+}
+
+impl Reaching {
+    /// Add the sentinel, unless it lies below the threshold and more than k items do not. The threshold
+    /// falls to it if there are fewer.
+    pub(crate) fn add_sentinel(&mut self, noisy_answer: Ticks, k: usize) {
+        if noisy_answer < self.threshold {
+            if self.candidates.len() > k {
+                return;
+            }
+            let rise = TickCount((self.threshold - noisy_answer).0.cast_unsigned());
+            self.candidates.iter_mut().for_each(|each| each.excess += rise);
+            self.threshold = noisy_answer;
+        }
+        let excess = TickCount((noisy_answer - self.threshold).0.cast_unsigned());
+        self.candidates.push(Candidate { excess, index: SENTINEL });
+    }
 }
 
 /// Find all items that reach the plan's threshold, or a lower one if fewer items do than needed.

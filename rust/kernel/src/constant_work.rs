@@ -10,14 +10,16 @@ use subtle::{Choice, ConditionallySelectable};
 use crate::answers::Answers;
 use crate::noise::{Exponential, Laplace, Noise};
 use crate::quantities::{TickCount, Ticks};
-use crate::ranking::{NoisySelection, Ranked, Selection, published, shuffle};
+use crate::ranking::{NoisySelection, Ranked, SENTINEL, Selection, published, shuffle};
 use crate::rate::Rate;
 use crate::sampler::Sampler;
 
 /// Items looked at between two checkpoints, at least.
 const ITEMS_PER_CHECKPOINT: usize = 1 << 12;
 
-/// What `select` does, by the same work for any answers. There must be more than k, and k ≥ 1.
+/// What `select` does, by the same work for any answers: the sentinel is one more entry. There must be
+/// more than k answers, or a sentinel, and k ≥ 1. Only the number of winners changes what is done with
+/// them in the end.
 ///
 /// # Errors
 /// When there are no more draws or a checkpoint asks to stop.
@@ -27,11 +29,13 @@ const ITEMS_PER_CHECKPOINT: usize = 1 << 12;
 pub fn select_constant_work<S: Sampler>(
     answers: Answers,
     k: usize,
+    sentinel: Option<Ticks>,
     rate: &Rate,
     sampler: &mut S,
 ) -> Result<Selection, S::Stop> {
     // The order in which items come stands for that of their remainders, the largest first.
-    let (order, ranked) = rank_all(answers, k + 1, Exponential(rate), sampler)?;
+    let (order, ranked) =
+        rank_all(answers, sentinel, k.saturating_add(1), Exponential(rate), sampler)?;
     Ok(published(&ranked, rate.refinement(), |place| order[place]))
 }
 
@@ -49,30 +53,36 @@ pub fn select_noisy_answers_constant_work<S: Sampler>(
     rate: &Rate,
     sampler: &mut S,
 ) -> Result<NoisySelection, S::Stop> {
-    let (order, ranked) =
-        rank_all(answers, answers.units.len().min(k + 1), Laplace(rate), sampler)?;
+    let (order, ranked) = rank_all(answers, None, k.saturating_add(1), Laplace(rate), sampler)?;
     Ok(NoisySelection {
         indices: ranked.iter().take(k).map(|winner| order[winner.place]).collect(),
         noisy_answers: ranked.iter().map(|ranked| noisy_answer_of(ranked.height)).collect(),
     })
 }
 
-/// Draw the noise of all answers, and rank the largest `count` in a uniform order of the items.
+/// Draw the noise of all answers, and of the sentinel if there is one, and rank the largest `count`, or
+/// all if there are not so many, in a uniform order of the items.
 fn rank_all<N: Noise, S: Sampler>(
     answers: Answers,
+    sentinel: Option<Ticks>,
     count: usize,
     noise: N,
     sampler: &mut S,
 ) -> Result<(Vec<usize>, Vec<Ranked>), S::Stop> {
     let ticks_per_unit = noise.rate().ticks_per_unit(answers.steps_per_unit);
-    let mut order: Vec<usize> = (0..answers.units.len()).collect();
+    let items = 0..answers.units.len();
+    let mut order: Vec<usize> = items.chain(sentinel.map(|_| SENTINEL)).collect();
     shuffle(&mut order, sampler)?;
+    let count = count.min(order.len());
     let mut largest = Largest::new(count);
     let stretch = ITEMS_PER_CHECKPOINT.next_multiple_of(largest.size());
     for (items, first) in order.chunks(stretch).zip((0..).step_by(stretch)) {
         for (&index, place) in items.iter().zip(first..) {
-            let noisy_answer = ticks_per_unit.ticks(answers.at(index)) + noise.draw(0, sampler)?;
-            largest.offer(Entry::new(noisy_answer, place));
+            let answer = match sentinel {
+                Some(answer) if index == SENTINEL => answer,
+                _ => ticks_per_unit.ticks(answers.at(index)),
+            };
+            largest.offer(Entry::new(answer + noise.draw(0, sampler)?, place));
         }
         sampler.checkpoint()?;
     }

@@ -58,42 +58,42 @@ use threshold_plan::Plan;
 use workers::Workers;
 
 /// Select the k items with the largest noisy answers, from the largest down, and the gap from each
-/// to the next. There must be more than k answers, and k ≥ 1.
+/// to the next. There must be more than k items, those of runs included, and k ≥ 1.
+///
+/// If there is a sentinel, its answer in ticks, it is one more item, and only the winners above it are
+/// named; the last gap may be the lead over it. There can be any number of items then.
+///
+/// Where some items are in runs, the law is that of all items written out. An index from the number of
+/// answers on counts through the items that `find_listed` was asked about.
 ///
 /// `plan` is for tests: all plans and all workers give the same law.
 ///
 /// # Errors
-/// When the sampler ends or a checkpoint asks to stop.
+/// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
+///
+/// # Panics
+/// When a noisy answer has more than 127 bits.
 pub fn select<W: Workers>(
     answers: Answers,
+    runs: Option<Runs<W::Stop>>,
     k: usize,
+    sentinel: Option<Ticks>,
     rate: &Rate,
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Selection, W::Stop> {
-    let Reaching { candidates, .. } =
-        reaching(answers, None, k + 1, None, Exponential(rate), plan, workers)?;
-    rank(candidates, k, rate.refinement(), workers.main_sampler())
-}
-
-/// The same where some items are in runs: the law is that of all items written out.
-///
-/// There must be more than k items, those of runs included. An index from the number of answers on
-/// counts through the items that `find_listed` was asked about.
-///
-/// # Errors
-/// When the sampler ends, a checkpoint asks to stop, or the runs cannot say what is listed.
-pub fn select_with_runs<W: Workers>(
-    answers: Answers,
-    runs: Runs<W::Stop>,
-    k: usize,
-    rate: &Rate,
-    plan: Option<Plan>,
-    workers: &mut W,
-) -> Result<Selection, W::Stop> {
-    let Reaching { candidates, .. } =
-        reaching(answers, Some(runs), k + 1, None, Exponential(rate), plan, workers)?;
-    rank(candidates, k, rate.refinement(), workers.main_sampler())
+    let noise = Exponential(rate);
+    let sentinel = match sentinel {
+        Some(answer) => Some(answer + noise.draw(0, workers.main_sampler())?),
+        None => None,
+    };
+    let needed = at_most(k.saturating_add(1), &answers, runs.as_ref());
+    // An item below the sentinel is neither named nor next.
+    let mut reaching = reaching(answers, runs, needed, sentinel, noise, plan, workers)?;
+    if let Some(noisy_answer) = sentinel {
+        reaching.add_sentinel(noisy_answer, k);
+    }
+    rank(reaching.candidates, k, rate.refinement(), workers.main_sampler())
 }
 
 /// Select the k items with the largest noisy answers, with Laplace noise, and release these, too, and
@@ -112,8 +112,7 @@ pub fn select_noisy_answers<W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<NoisySelection, W::Stop> {
-    let in_runs = runs.as_ref().map_or(BigUint::ZERO, |runs| count_unlisted(runs.all));
-    let needed = at_most(k + 1, in_runs + answers.units.len());
+    let needed = at_most(k + 1, &answers, runs.as_ref());
     let Reaching { threshold, candidates } =
         reaching(answers, runs, needed, floor, Laplace(rate), plan, workers)?;
     rank_noisy_answers(candidates, k, threshold, floor, workers.main_sampler())
@@ -144,7 +143,7 @@ pub fn noisy_candidates<N: Noise, W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
-    let needed = needed.min(answers.units.len());
+    let needed = at_most::<W::Stop>(needed, &answers, None);
     reaching_floor(answers, None, needed, floor, noise, plan, workers)
 }
 
@@ -165,17 +164,15 @@ pub fn noisy_candidates_with_runs<N: Noise, W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
-    let needed = at_most(needed, count_unlisted(runs.all) + answers.units.len());
+    let needed = at_most(needed, &answers, Some(&runs));
     reaching_floor(answers, Some(runs), needed, floor, noise, plan, workers)
 }
 
-/// How many items are in runs alone.
-fn count_unlisted(runs: &[Run]) -> BigUint {
-    runs.iter().map(Run::unlisted).sum()
-}
-
-/// The smaller of the two.
-fn at_most(needed: usize, items: BigUint) -> usize {
+/// So many items, or all if there are not so many.
+fn at_most<E>(needed: usize, answers: &Answers, runs: Option<&Runs<E>>) -> usize {
+    let listed = answers.units.len();
+    let Some(runs) = runs else { return needed.min(listed) };
+    let items = runs.all.iter().map(Run::unlisted).sum::<BigUint>() + listed;
     usize::try_from(items).map_or(needed, |items| needed.min(items))
 }
 
@@ -190,9 +187,6 @@ fn reaching_floor<N: Noise, W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Vec<NoisyCandidate>, W::Stop> {
-    if needed == 0 {
-        return Ok(Vec::new());
-    }
     let Reaching { threshold, candidates } =
         reaching(answers, runs, needed, floor, noise, plan, workers)?;
     let to_noisy = |Candidate { excess, index }| NoisyCandidate {
@@ -203,7 +197,7 @@ fn reaching_floor<N: Noise, W: Workers>(
 }
 
 /// A threshold, and the items that reach it. The threshold is so low that `needed` items reach it,
-/// or not above the floor. There are at least so many items, and at least one.
+/// or not above the floor. There are at least so many items.
 fn reaching<N: Noise, W: Workers>(
     answers: Answers,
     runs: Option<Runs<W::Stop>>,
@@ -213,6 +207,9 @@ fn reaching<N: Noise, W: Workers>(
     plan: Option<Plan>,
     workers: &mut W,
 ) -> Result<Reaching, W::Stop> {
+    if needed == 0 {
+        return Ok(Reaching { threshold: floor.unwrap_or(Ticks(0)), candidates: Vec::new() });
+    }
     let log_block =
         plan.map_or_else(|| Blocks::fitting(answers.units.len(), needed), |plan| plan.log_block);
     let blocks = Blocks::new(answers.units, log_block, workers)?;

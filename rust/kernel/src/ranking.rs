@@ -8,7 +8,10 @@ use crate::sampler::Sampler;
 /// Candidates sorted, or moved, between two checkpoints.
 const CANDIDATES_PER_CHECKPOINT: usize = 1 << 18;
 
-/// An item that may be among the winners.
+/// The index of the sentinel, which is no item's.
+pub const SENTINEL: usize = usize::MAX;
+
+/// An item that may be among the winners, or the sentinel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// How far its noisy answer exceeds the threshold, rounded down to ticks.
@@ -65,7 +68,8 @@ pub(crate) fn rank_noisy_answers<S: Sampler>(
     Ok(NoisySelection { indices, noisy_answers })
 }
 
-/// Rank the candidates, among which is every item that ties with the (k+1)-th or exceeds it.
+/// Rank the candidates, among which is every item that ties with the (k+1)-th or exceeds it. The
+/// sentinel ends the winners if it is among them: those that follow need not be candidates.
 ///
 /// A real noisy answer is a number of ticks plus a remainder below one tick. Noise is memoryless, so
 /// the remainders are independent of the ticks and of one another, and have one law: their order is
@@ -81,25 +85,28 @@ pub fn rank<S: Sampler>(
     sampler: &mut S,
 ) -> Result<Selection, S::Stop> {
     // The order in which the candidates lie stands for that of their remainders, the largest first.
-    let mut ranked = downwards(&candidates, k + 1, sampler)?;
+    let count = candidates.len().min(k.saturating_add(1));
+    let mut ranked = downwards(&candidates, count, sampler)?;
     let in_whole_steps =
         |pair: &[Ranked]| (pair[0].height - pair[1].height).is_whole_steps(refinement);
     if ranked.windows(2).any(in_whole_steps) {
         shuffle(&mut candidates, sampler)?;
-        ranked = downwards(&candidates, k + 1, sampler)?;
+        ranked = downwards(&candidates, count, sampler)?;
     }
     Ok(published(&ranked, refinement, |place| candidates[place].index))
 }
 
-/// What is told of the winners and the runner-up: who the winners are, and all gaps.
+/// What is told of the winners and the runner-up: who the winners are, down to the sentinel if it is one
+/// of them, and the gap from each of these to the next.
 pub(crate) fn published(
     ranked: &[Ranked],
     refinement: u32,
     index_at: impl Fn(usize) -> usize,
 ) -> Selection {
     let (_, winners) = ranked.split_last().expect("winners and a runner-up");
-    let indices = winners.iter().map(|winner| index_at(winner.place)).collect();
-    let gaps = ranked.windows(2).map(|pair| {
+    let all = winners.iter().map(|winner| index_at(winner.place));
+    let indices: Vec<usize> = all.take_while(|&index| index != SENTINEL).collect();
+    let gaps = ranked.windows(2).take(indices.len()).map(|pair| {
         let remainder_is_smaller = TickCount(u128::from(pair[0].place > pair[1].place));
         (pair[0].height - pair[1].height - remainder_is_smaller).whole_steps(refinement)
     });

@@ -27,7 +27,7 @@ pub fn check(data: &[u8]) -> Checked {
     let width = 64 - if given.flag()? { given.within(0, 63)? } else { 0 };
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
     let answers = Answers { units: &units, steps_per_unit };
-    let Ok(selection) = select_constant_work(answers, k, &rate, &mut draws);
+    let Ok(selection) = select_constant_work(answers, k, None, &rate, &mut draws);
 
     holds_whatever_was_drawn(&selection, answers, k, &rate, draws.most_noise());
     assert_eq!(draws.noise.len(), units.len(), "every item draws its noise");

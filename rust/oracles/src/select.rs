@@ -40,7 +40,7 @@ pub fn check(data: &[u8]) -> Checked {
     let mut draws = Recorded::new(Tape::new(given.rest(), width));
     let answers = Answers { units: &units, steps_per_unit };
     let mut workers = Sequential { sampler: &mut draws, parts };
-    let Ok(selection) = select(answers, k, &rate, plan, &mut workers);
+    let Ok(selection) = select(answers, None, k, None, &rate, plan, &mut workers);
 
     holds_whatever_was_drawn(&selection, answers, k, &rate, draws.most_noise());
     // If every item draws noise, one after the other, all can be computed again.

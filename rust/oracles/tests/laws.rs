@@ -197,13 +197,14 @@ fn selection_of_two_bit_by_bit() {
             for plan in plans(&rate) {
                 let walk = Walk::of_tapes(width, 16, |tape| {
                     let mut workers = Sequential { sampler: tape, parts: 1 };
-                    select(answers, 1, &rate, plan, &mut workers).map(|made| written(&made))
+                    select(answers, None, 1, None, &rate, plan, &mut workers)
+                        .map(|made| written(&made))
                 });
                 // A missed threshold takes many bits.
                 walk.follows(0.1, |outcome| law_of_two(units, 2.0, outcome));
             }
             let walk = Walk::of_tapes(width, 16, |tape| {
-                select_constant_work(answers, 1, &rate, tape).map(|made| written(&made))
+                select_constant_work(answers, 1, None, &rate, tape).map(|made| written(&made))
             });
             walk.follows(0.5, |outcome| law_of_two(units, 2.0, outcome));
         }
@@ -236,7 +237,7 @@ fn selection_draw_by_draw() {
                 let noise = noise(4.0 / 2_f64.powi(refinement.cast_signed()));
                 let answers = Answers { units: &units, steps_per_unit: 1 };
                 let plainly = walk_draws(&noise, |script| {
-                    select_constant_work(answers, k, &rate, script).map(|made| written(&made))
+                    select_constant_work(answers, k, None, &rate, script).map(|made| written(&made))
                 });
                 if let [one, other] = units[..] {
                     plainly.follows(0.999, |outcome| law_of_two([one, other], 4.0, outcome));
@@ -245,7 +246,8 @@ fn selection_draw_by_draw() {
                     for parts in 1..units.len() {
                         let walk = walk_draws(&noise, |script| {
                             let mut workers = Sequential { sampler: script, parts };
-                            select(answers, k, &rate, plan, &mut workers).map(|made| written(&made))
+                            select(answers, None, k, None, &rate, plan, &mut workers)
+                                .map(|made| written(&made))
                         });
                         assert!(walk.rest < 1e-2, "not walked: {}", walk.rest);
                         walk.agrees_with(&plainly);

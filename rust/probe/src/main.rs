@@ -23,9 +23,7 @@ use topgap_kernel::sampler::Sampler;
 use topgap_kernel::shared_coins::first_head;
 use topgap_kernel::threshold_plan::Plan;
 use topgap_kernel::workers::{Sequential, Workers};
-use topgap_kernel::{
-    noisy_candidates, noisy_candidates_with_runs, select, select_noisy_answers, select_with_runs,
-};
+use topgap_kernel::{noisy_candidates, noisy_candidates_with_runs, select, select_noisy_answers};
 use topgap_probe::script::{self, Noise, Record};
 use topgap_probe::tape::{Counted, Missing, Tape, Words, walk};
 
@@ -211,7 +209,7 @@ struct Release<'a> {
     constant_work: bool,
     /// Whether noise is Laplace noise, and noisy answers are released.
     is_laplace: bool,
-    /// What the winners must reach, if anything.
+    /// In ticks, the sentinel's answer, or with Laplace noise what the winners must reach, if anything.
     cut: Option<Ticks>,
     /// Whether only candidates are asked for.
     candidates: bool,
@@ -252,17 +250,17 @@ impl<'a> Release<'a> {
             (false, true) => return self.noisy_answers(&mut workers),
             (false, false) => {}
         }
+        let (k, rate) = (self.k, &self.rate);
         let mut asked = Vec::new();
         let selection = if self.constant_work {
-            select_constant_work(self.answers, self.k, &self.rate, workers.sampler)?
-        } else if self.runs.is_empty() {
-            select(self.answers, self.k, &self.rate, self.plan, &mut workers)?
+            select_constant_work(self.answers, k, self.cut, rate, workers.sampler)?
         } else {
             let all = self.all_runs();
             let mut find_listed =
                 |run, ranks: &[&[u64]]| Ok(self.find_listed(run, ranks, &mut asked));
             let runs = Runs { all: &all, find_listed: &mut find_listed };
-            select_with_runs(self.answers, runs, self.k, &self.rate, self.plan, &mut workers)?
+            let runs = (!all.is_empty()).then_some(runs);
+            select(self.answers, runs, k, self.cut, rate, self.plan, &mut workers)?
         };
         let gaps: Vec<u128> = selection.gaps.iter().map(|gap| gap.0).collect();
         Ok(format!("{};{}", joined(&self.written_out(&selection.indices, &asked)), joined(&gaps)))

@@ -28,7 +28,6 @@ use topgap_kernel::runs::{Run, Runs};
 use topgap_kernel::workers::{Sequential, Threads, Workers};
 use topgap_kernel::{
     NoisyCandidate, noisy_candidates, noisy_candidates_with_runs, select, select_noisy_answers,
-    select_with_runs,
 };
 
 pyo3::import_exception!(topgap.errors, KernelError);
@@ -47,6 +46,7 @@ const TICK_BITS: u32 = 120;
 
 const TOO_SHORT: &str = "The kernel's integers are too short for it.";
 const TOO_FEW: &str = "There must be more answers than winners.";
+const OTHER_CUT: &str = "A floor is for Laplace noise, and a sentinel for exponential noise.";
 const TOO_MANY: &str = "So many draws do not fit into memory; draw fewer at a time.";
 const DEFECT: &str = "The kernel met a defect of its own, or answers that were changed while it ran; nothing was released.";
 const STOPPED: &str = "The work was stopped; nothing was released.";
@@ -152,8 +152,9 @@ impl Kernel {
 
     /// Release the top k of the answers, given in units or in steps: indices, and gaps or noisy answers.
     ///
-    /// With a floor, which is for Laplace noise, only winners whose noisy answers reach it.
-    #[pyo3(signature = (answers, *, in_steps, threads, floor=None))]
+    /// With a floor, which is for Laplace noise, only winners whose noisy answers reach it. With a
+    /// sentinel, which is for exponential noise, only those above it. Either is a number of steps.
+    #[pyo3(signature = (answers, *, in_steps, threads, floor=None, sentinel=None))]
     fn release<'py>(
         &self,
         py: Python<'py>,
@@ -161,18 +162,19 @@ impl Kernel {
         in_steps: bool,
         threads: usize,
         floor: Option<BigInt>,
+        sentinel: Option<BigInt>,
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
-        self.check_enough(&BigUint::from(answers.units.len()), floor.is_some())?;
-        let floor = floor.as_ref().and_then(to_floor);
+        let cut = self.cut(floor.as_ref(), sentinel)?;
+        self.check_enough(&BigUint::from(answers.units.len()), cut.is_given)?;
         let count = answers.units.len();
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
-                self.select(answers, floor, &mut Sequential { sampler, parts: 1 })
+                self.select(answers, None, cut, &mut Sequential { sampler, parts: 1 })
             } else {
-                self.select(answers, floor, &mut in_threads(threads)?)
+                self.select(answers, None, cut, &mut in_threads(threads)?)
             }
         })?;
         released(py, &selection)
@@ -180,7 +182,7 @@ impl Kernel {
 
     /// The same release where some items are in runs: indices from the number of answers on count
     /// through the items that `find_listed` was asked about.
-    #[pyo3(signature = (answers, *, runs, find_listed, in_steps, threads, floor=None))]
+    #[pyo3(signature = (answers, *, runs, find_listed, in_steps, threads, floor=None, sentinel=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn release_with_runs<'py>(
         &self,
@@ -191,23 +193,24 @@ impl Kernel {
         in_steps: bool,
         threads: usize,
         floor: Option<BigInt>,
+        sentinel: Option<BigInt>,
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
+        let cut = self.cut(floor.as_ref(), sentinel)?;
         let all = read_runs(runs)?;
         let in_runs: BigUint = all.iter().map(Run::unlisted).sum();
-        self.check_enough(&(in_runs + answers.units.len()), floor.is_some())?;
-        let floor = floor.as_ref().and_then(to_floor);
+        self.check_enough(&(in_runs + answers.units.len()), cut.is_given)?;
         let mut find_listed = ask_python(find_listed);
-        let runs = Runs { all: &all, find_listed: &mut find_listed };
+        let runs = Some(Runs { all: &all, find_listed: &mut find_listed });
         let count = answers.units.len();
         let threads = threads_for(count, threads);
         let selection = detached(py, count, || {
             if threads == 1 {
                 let sampler = &mut fresh(check_signals)?;
                 let workers = &mut Sequential { sampler, parts: 1 };
-                self.select_with_runs(answers, runs, floor, workers)
+                self.select(answers, runs, cut, workers)
             } else {
-                self.select_with_runs(answers, runs, floor, &mut in_threads(threads)?)
+                self.select(answers, runs, cut, &mut in_threads(threads)?)
             }
         })?;
         released(py, &selection)
@@ -249,22 +252,24 @@ impl Kernel {
 
     /// The same release, with the same work for all answers; with Laplace noise of all of them, if
     /// there are no more than k.
-    #[pyo3(signature = (answers, *, in_steps))]
+    #[pyo3(signature = (answers, *, in_steps, sentinel=None))]
     fn release_constant_work<'py>(
         &self,
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
         in_steps: bool,
+        sentinel: Option<BigInt>,
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
-        self.check_enough(&BigUint::from(answers.units.len()), self.is_laplace)?;
+        let Cut { sentinel, is_given, .. } = self.cut(None, sentinel)?;
+        self.check_enough(&BigUint::from(answers.units.len()), self.is_laplace || is_given)?;
         let selection = detached(py, answers.units.len(), || {
             let sampler = &mut fresh(check_signals)?;
             let (k, rate) = (self.k, &self.rate);
             if self.is_laplace {
                 select_noisy_answers_constant_work(answers, k, rate, sampler).map(Outcome::Noisy)
             } else {
-                select_constant_work(answers, k, rate, sampler).map(Outcome::Gaps)
+                select_constant_work(answers, k, sentinel, rate, sampler).map(Outcome::Gaps)
             }
         })?;
         released(py, &selection)
@@ -313,30 +318,27 @@ impl Kernel {
     fn select<W: Workers>(
         &self,
         answers: Answers,
-        floor: Option<Ticks>,
+        runs: Option<Runs<W::Stop>>,
+        cut: Cut,
         workers: &mut W,
     ) -> Result<Outcome, W::Stop> {
         let (k, rate) = (self.k, &self.rate);
         if self.is_laplace {
-            return select_noisy_answers(answers, None, k, floor, rate, None, workers)
+            return select_noisy_answers(answers, runs, k, cut.floor, rate, None, workers)
                 .map(Outcome::Noisy);
         }
-        select(answers, k, rate, None, workers).map(Outcome::Gaps)
+        select(answers, runs, k, cut.sentinel, rate, None, workers).map(Outcome::Gaps)
     }
 
-    fn select_with_runs<W: Workers>(
-        &self,
-        answers: Answers,
-        runs: Runs<W::Stop>,
-        floor: Option<Ticks>,
-        workers: &mut W,
-    ) -> Result<Outcome, W::Stop> {
-        let (k, rate) = (self.k, &self.rate);
-        if self.is_laplace {
-            return select_noisy_answers(answers, Some(runs), k, floor, rate, None, workers)
-                .map(Outcome::Noisy);
+    /// Read where the list of winners ends, in steps: for Laplace noise a floor, and else a sentinel.
+    fn cut(&self, floor: Option<&BigInt>, sentinel: Option<BigInt>) -> PyResult<Cut> {
+        if if self.is_laplace { sentinel.is_some() } else { floor.is_some() } {
+            return Err(PyValueError::new_err(OTHER_CUT));
         }
-        select_with_runs(answers, runs, k, rate, None, workers).map(Outcome::Gaps)
+        let is_given = floor.is_some() || sentinel.is_some();
+        let refinement = self.rate.refinement();
+        let sentinel = sentinel.map(|steps| to_sentinel(steps << refinement)).transpose()?;
+        Ok(Cut { floor: floor.and_then(to_floor), sentinel, is_given })
     }
 
     fn find_candidates<W: Workers>(
@@ -361,6 +363,15 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// Where the list of winners ends, in ticks.
+#[derive(Clone, Copy)]
+struct Cut {
+    floor: Option<Ticks>,
+    sentinel: Option<Ticks>,
+    /// Whether there can be fewer than k winners; a floor below all noisy answers is none.
+    is_given: bool,
 }
 
 /// Runs as the kernel takes them.
@@ -561,6 +572,16 @@ fn to_floor(ticks: &BigInt) -> Option<Ticks> {
     let bound = 1_i128 << 125;
     let lowest = BigInt::from(-bound);
     (*ticks >= lowest).then(|| Ticks(i128::try_from(ticks).map_or(bound, |ticks| ticks.min(bound))))
+}
+
+/// A sentinel's answer as the kernel takes it: up to 2^124 ticks from 0, so that there is room for its
+/// noise.
+fn to_sentinel(ticks: BigInt) -> PyResult<Ticks> {
+    i128::try_from(ticks)
+        .ok()
+        .filter(|ticks| ticks.unsigned_abs() <= 1 << 124)
+        .map(Ticks)
+        .ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))
 }
 
 /// Numbers of eight bytes, one after the other.

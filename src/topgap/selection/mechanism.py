@@ -305,7 +305,8 @@ class Prepared(NamedTuple):
 
     Attributes:
         numbers: The answers.
-        kernel_array: The same as the kernel takes them; None if they are too large for it.
+        kernel_array: The same as the kernel takes them; None if they are too large for it, or the
+            threshold too far from them.
         names: Their names, or None.
         threads: How many threads are to look at them.
         constant_work: Whether the work is to be the same whatever they are.
@@ -357,6 +358,13 @@ def prepare(
     shift = 0 if kernel_array is None else kernel_array.shift
     if found.unlisted is not None and not -(2**63) < shift <= 2**63:
         kernel_array = None  # the answer 0 is too far from the others for the kernel
+    if kernel_array is not None and not _has_room(parameters, kernel_array):
+        if constant_work:  # of whose answers only the type moved the threshold
+            raise ParameterError(
+                "constant_work needs a threshold that the kernel's integers can hold; take one "
+                "that the answers can reach."
+            )
+        kernel_array = None
     if kernel_array is None:
         floor_answers(numbers, steps_per_unit)  # which sees whether all are finite numbers
     return Prepared(
@@ -448,18 +456,22 @@ def _unpack(places: bytes) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
 def _draw(parameters: TopK, data: Prepared) -> Drawn:
     """Draw the winners and their gaps."""
     kernel, array, unlisted = parameters.kernel, data.kernel_array, data.unlisted
-    if kernel is None or array is None or parameters.has_sentinel:
+    if kernel is None or array is None:
         return _draw_by_pool(parameters, data)
     if unlisted is not None:
         return _draw_with_unlisted(parameters, kernel, array, unlisted, data.threads)
+    floor, sentinel = _find_cut(parameters, array)
     if data.constant_work:
-        places, units = kernel.release_constant_work(array.numbers, in_steps=array.in_steps)
+        places, units = kernel.release_constant_work(
+            array.numbers, in_steps=array.in_steps, sentinel=sentinel
+        )
     else:
         places, units = kernel.release(
             array.numbers,
             in_steps=array.in_steps,
             threads=data.threads,
-            floor=_find_floor(parameters, array),
+            floor=floor,
+            sentinel=sentinel,
         )
     return _read_drawn(parameters, array, places, units)
 
@@ -469,13 +481,15 @@ def _draw_with_unlisted(
 ) -> Drawn:
     """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
     asked: list[Any] = []
+    floor, sentinel = _find_cut(parameters, array)
     places, units = kernel.release_with_runs(
         array.numbers,
         runs=[unlisted.as_run(-array.shift)],
         find_listed=partial(unlisted.find_places, asked),
         in_steps=array.in_steps,
         threads=threads,
-        floor=_find_floor(parameters, array),
+        floor=floor,
+        sentinel=sentinel,
     )
     return _read_drawn(parameters, array, places, units, asked)
 
@@ -528,10 +542,26 @@ def _shift_in_steps(parameters: TopK, array: KernelArray) -> int:
     return array.shift * (1 if array.in_steps else parameters.resolution.denominator)
 
 
-def _find_floor(parameters: TopK, array: KernelArray) -> int | None:
-    """The threshold as the kernel takes it, which draws Laplace noise in steps."""
+def _find_cut(parameters: TopK, array: KernelArray) -> tuple[int | None, int | None]:
+    """The threshold in the array's steps: a floor with Laplace noise, and else the sentinel."""
     units = parameters.threshold_units
-    return None if units is None else units - _shift_in_steps(parameters, array)
+    if units is None:
+        return None, None
+    units -= _shift_in_steps(parameters, array)
+    return (None, units) if parameters.has_sentinel else (units, None)
+
+
+_SENTINEL_BITS = 124
+"""The kernel takes a sentinel up to 2^124 ticks from the array's zero."""
+
+
+def _has_room(parameters: TopK, array: KernelArray) -> bool:
+    """Whether the kernel's integers can hold the sentinel, if there is one."""
+    _, sentinel = _find_cut(parameters, array)
+    kernel = parameters.kernel
+    if sentinel is None or kernel is None:
+        return True
+    return abs(sentinel) << kernel.refinement <= 1 << _SENTINEL_BITS
 
 
 def _draw_by_pool(parameters: TopK, data: Prepared) -> Drawn:
