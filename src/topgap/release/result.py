@@ -4,14 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
-from itertools import pairwise
-from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from topgap.display import dataframes
-from topgap.display.items import format_item, split_items
 from topgap.display.numbers import (
     ChartScale,
     format_estimate,
@@ -20,31 +17,40 @@ from topgap.display.numbers import (
     place_intervals,
 )
 from topgap.display.plot import plot_gaps, plot_values
-from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
+from topgap.display.text import format_html_table, format_text_table
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
 from topgap.margins import near_the_end
-from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
-from topgap.numbers.parse import LEVEL, Number, is_whole, read_flag, read_level, read_whole
+from topgap.numbers.format import to_float
+from topgap.numbers.parse import LEVEL, Number, read_flag, read_level, read_whole
 from topgap.parameters import TopK
-from topgap.release.laplace_error import find_quantile, standard_error
-from topgap.release.notes import (
-    NOT_PROTECTED,
-    explain_bias,
-    explain_threshold,
-    format_domain,
-    format_note,
-    format_threshold,
+from topgap.release.columns import (
+    build_domain_columns,
+    build_gap_columns,
+    build_interval_columns,
+    build_item_columns,
+    build_value_columns,
 )
-from topgap.release.parsing import FORMAT, has_json, parse_json, parse_release, require
+from topgap.release.construction import (
+    PackedUnits,
+    Units,
+    list_units,
+    pack_checked,
+    pack_units,
+    to_exact,
+    unpack_units,
+)
+from topgap.release.laplace_error import find_quantile, standard_error
+from topgap.release.notes import NOT_PROTECTED, format_domain, format_threshold
+from topgap.release.parsing import has_json, parse_json, parse_release
+from topgap.release.serialization import build_document, build_winners
+from topgap.release.text import MOST_ROWS, Grid, ShownNumbers, build_table, describe_winners
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.axes import Axes
-
-_MOST_ROWS = 60
 
 
 class Release:
@@ -104,9 +110,9 @@ with its noise.
 
     _parameters: TopK
     _indices: bytes | None  # of int64
-    _gap_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
+    _gap_units: PackedUnits
     _items: tuple[Any, ...] | None
-    _value_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
+    _value_units: PackedUnits
     _domain_from_data: bool
     _domain: DomainDescription | None
 
@@ -121,49 +127,11 @@ with its noise.
         domain_from_data: bool = False,
         domain: DomainDescription | None = None,
     ) -> None:
-        require(isinstance(parameters, TopK), "its parameters must be a TopK")
-        require(indices is not None or items is not None, "it must name its winners")
-        k = _count(parameters, indices if items is None else items)
-        if indices is not None:
-            indices = _read_list(indices, k, "one index per winner")
-            fits = all(is_whole(i) and 0 <= i < 2**63 for i in indices)
-            require(fits, "an index is a position, an int from 0 to below 2**63")
-            require(len({*indices}) == k, "no winner can be named twice")
-        if gap_units is not None:
-            gap_units = _read_list(gap_units, k, "one gap per winner")
-            require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
-        if value_units is not None:
-            value_units = _read_list(value_units, k, "one noisy answer per winner")
-            require(all(map(is_whole, value_units)), "a noisy answer is a whole number of steps")
-            least = parameters.threshold_units
-            reached = least is None or all(value >= least for value in value_units)
-            require(reached, "a noisy answer is below the threshold")
-        is_laplace = parameters.noise == "laplace"
-        fits = (value_units is not None) == (is_laplace and gap_units is not None)
-        require(fits, "noisy answers come with the gaps, and with Laplace noise alone")
-        if value_units is not None and gap_units is not None:
-            falls = zip(gap_units, pairwise(value_units), strict=False)
-            require(all(gap == a - b for gap, (a, b) in falls), "its gaps are not of its answers")
-            if least is not None and value_units:
-                lead, gap = value_units[-1] - least, gap_units[-1]
-                fits = gap == lead if k < parameters.k else gap <= lead
-                require(fits, "its last gap is not over the threshold")
-        if items is not None:
-            items = _read_list(items, k, "one item per winner")
-        is_flag = isinstance(domain_from_data, bool | np.bool_)
-        require(is_flag, "domain_from_data is True or False")
-        if domain is not None:
-            require(isinstance(domain, DomainDescription), "domain is a DomainDescription")
-            few = parameters.fewest_winners
-            require(domain.size > few, "its domain must have more items than k says")
-        put = object.__setattr__  # for our own refuses
-        put(self, "_parameters", parameters)
-        put(self, "_indices", None if indices is None else _pack(indices))
-        put(self, "_gap_units", None if gap_units is None else _pack_units(gap_units))
-        put(self, "_items", None if items is None else tuple(items))
-        put(self, "_value_units", None if value_units is None else _pack_units(value_units))
-        put(self, "_domain_from_data", bool(domain_from_data))
-        put(self, "_domain", domain)
+        packed = pack_checked(
+            parameters, indices, gap_units, items, value_units, domain_from_data, domain
+        )
+        for name, part in packed._asdict().items():
+            object.__setattr__(self, f"_{name}", part)  # for our own refuses
 
     @classmethod
     def from_mechanism(
@@ -194,8 +162,8 @@ with its noise.
         put = object.__setattr__
         put(release, "_parameters", parameters)
         put(release, "_indices", indices)
-        put(release, "_gap_units", _pack_units(gap_units) if type(gap_units) is list else gap_units)
-        values = _pack_units(value_units) if type(value_units) is list else value_units
+        put(release, "_gap_units", pack_units(gap_units) if type(gap_units) is list else gap_units)
+        values = pack_units(value_units) if type(value_units) is list else value_units
         put(release, "_value_units", values)
         put(release, "_items", None if items is None else tuple(items))
         put(release, "_domain_from_data", domain_from_data)
@@ -210,7 +178,7 @@ with its noise.
         Raises:
             ReleaseError: There is not one name for each winner.
         """
-        units, values = (_to_list(each) for each in (self.gap_units, self.value_units))
+        units, values = (list_units(each) for each in (self.gap_units, self.value_units))
         marks: dict[str, Any] = {"domain_from_data": self._domain_from_data, "domain": self._domain}
         return Release(self._parameters, None, units, items, value_units=values, **marks)
 
@@ -268,30 +236,26 @@ with its noise.
         return tuple(self.indices.tolist()) if self._items is None else self._items
 
     @property
-    def gap_units(self) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
+    def gap_units(self) -> Units | None:
         """The lead of each winner over the next as a multiple of the resolution.
 
         A read-only array of int64; of Python integers, where one is too large for that; None if
         the release has no gaps.
         """
-        return _unpack_units(self._gap_units)
+        return unpack_units(self._gap_units)
 
     @property
     def gaps(self) -> tuple[Fraction, ...] | None:
         """The lead of each winner over the next, exactly; None if the release has no gaps."""
-        units = self.gap_units
-        if units is None:
-            return None
-        resolution = self._parameters.resolution
-        return tuple(each * resolution for each in units.tolist())
+        return to_exact(self.gap_units, self._parameters.resolution)
 
     @property
-    def value_units(self) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
+    def value_units(self) -> Units | None:
         """The noisy answer of each winner as a multiple of the resolution, as `gap_units`.
 
         None if the noise is exponential, or the release has no gaps.
         """
-        return _unpack_units(self._value_units)
+        return unpack_units(self._value_units)
 
     @property
     def values(self) -> tuple[Fraction, ...] | None:
@@ -306,11 +270,7 @@ with its noise.
         >>> release.values
         (Fraction(25, 1), Fraction(22, 1))
         """
-        units = self.value_units
-        if units is None:
-            return None
-        resolution = self._parameters.resolution
-        return tuple(each * resolution for each in units.tolist())
+        return to_exact(self.value_units, self._parameters.resolution)
 
     @property
     def standard_error(self) -> float:
@@ -413,23 +373,12 @@ with its noise.
         [{'item': 'flu', 'gap': '12.5'}]
         """
         name = "index" if self._items is None else "item"
-        winners: list[dict[str, Any]] = [{name: item} for item in self.items]
-        for winner, value in zip(winners, self.values or (), strict=self.values is not None):
-            winner["value"] = format_exact(value)
-        for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
-            winner["gap"] = format_exact(gap)
-        document: dict[str, Any] = {
-            "format": FORMAT,
-            "parameters": self._parameters.to_dict(),
-            "winners": winners,
-        }
-        if self._parameters.has_sentinel:
-            document["spent"] = str(self.spent)
-        if self._domain is not None:
-            document["domain"] = self._domain.to_dict()
-        if self._domain_from_data:
-            document |= {"domain_from_data": True, "caveat": NOT_PROTECTED}
-        return document
+        return build_document(
+            self._parameters,
+            build_winners(name, self.items, {"value": self.values, "gap": self.gaps}),
+            domain=self._domain,
+            domain_from_data=self._domain_from_data,
+        )
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Release":
@@ -603,39 +552,22 @@ with its noise.
         Raises:
             ReleaseError: An enormous gap or value fits no column.
         """
-        columns: dict[str, Any] = {**split_items(self.items)}
-        if not len(self):  # texts, as most items are
-            columns["item"] = np.array([], dtype=np.str_)
-        if self._gap_units is not None:
-            if isinstance(self._gap_units, tuple):
-                raise ReleaseError(
-                    "A gap has more than 2**63 - 1 steps, too many for a column; use to_dict."
-                )
-            columns["gap"] = _to_floats(self.gaps or ())
-            columns["gap_units"] = self.gap_units
-        if self._value_units is not None:
-            if isinstance(self._value_units, tuple):
-                raise ReleaseError(
-                    "A noisy answer has more than 2**63 - 1 steps, too many for a column; use "
-                    "to_dict."
-                )
-            intervals = self.intervals(level)
-            columns["value"] = _to_floats(self.values or ())
-            columns["value_units"] = self.value_units
+        columns = build_item_columns(self.items)
+        gap_units, value_units = self.gap_units, self.value_units
+        if gap_units is not None:
+            columns |= build_gap_columns(self.gaps or (), gap_units)
+        if value_units is not None:
+            columns |= build_value_columns(self.values or (), value_units)
             columns["standard_error"] = np.full(len(self), self.standard_error)
-            columns["low"] = np.array([round_outwards(low, -inf) for low, _ in intervals], float)
-            columns["high"] = np.array([round_outwards(high, inf) for _, high in intervals], float)
+            columns |= build_interval_columns(self.intervals(level))
         return columns | self.domain_columns
 
     @property
     def domain_columns(self) -> dict[str, list[Any]]:
         """The columns `domain` and `domain_from_data`, where there is something to say."""
-        columns: dict[str, list[Any]] = {}
-        if self._domain is not None and not self._domain.is_listed:
-            columns["domain"] = [format_domain(self._domain)] * len(self)
-        if self._domain_from_data:
-            columns["domain_from_data"] = [True] * len(self)
-        return columns
+        domain = self._domain
+        words = None if domain is None or domain.is_listed else format_domain(domain)
+        return build_domain_columns(words, len(self), domain_from_data=self._domain_from_data)
 
     def __len__(self) -> int:
         if self._items is not None:
@@ -646,9 +578,7 @@ with its noise.
         """The winners from the largest down, each with its gap, or None without gaps."""
         return zip(self.items, self.gaps or [None] * len(self), strict=True)
 
-    def rows(
-        self, most: int, cost: str = "", level: "Number" = LEVEL
-    ) -> tuple[list[str], list[list[str]], str]:
+    def rows(self, most: int, cost: str = "", level: "Number" = LEVEL) -> Grid:
         """The table to show: its head, at most so many rows, and what is to be said below.
 
         Args:
@@ -656,30 +586,15 @@ with its noise.
             cost: What it has cost in ε, if not only this release.
             level: That of the intervals of values.
         """
-        head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
-        parameters = self._parameters
-        ranked = enumerate(self.items[:most], 1)
-        rows = [[str(rank), to_line(format_item(item))] for rank, item in ranked]
-        if self.gap_units is not None:
-            for row, units in zip(rows, self.gap_units[:most].tolist(), strict=True):
-                row.append(format_exact(units * parameters.resolution))
-        has_values, gaps = self._value_units is not None, self.gaps or ()
-        if has_values:
-            error = format_rounded(self.standard_error, self.standard_error)
-            columns = zip(self.values or (), self.intervals(level), strict=True)
-            for row, (value, interval) in zip(rows, columns, strict=False):
-                low, high = map(format_exact, interval)
-                row += [format_exact(value), error, low, high]
-            head += ["value", "±", f"{format_level(level)} from", "to"]
-        notes = [f"… and {len(self) - len(rows)} more"] if len(self) > len(rows) else []
-        notes += explain_threshold(parameters, len(self))
-        shows_values = has_values and bool(rows)
-        notes.append(format_note(parameters, cost, self._domain, has_values=shows_values))
-        notes += explain_bias(gaps, parameters, level) if has_values else []
-        return head, rows, "\n".join(notes)
+        numbers = None
+        if self.values is not None:
+            errors = [self.standard_error] * len(self)
+            numbers = ShownNumbers("value", self.values, errors, self.intervals(level))
+        found = self._parameters, self.items, self.gaps, numbers, self._domain
+        return build_table(*found, most=most, cost=cost, level=level)
 
     def __str__(self) -> str:
-        return self._format(_MOST_ROWS, LEVEL)
+        return self._format(MOST_ROWS, LEVEL)
 
     def to_text(self, level: "Number" = LEVEL) -> str:
         """The whole table as text; `str` shows the first winners of a long one.
@@ -695,19 +610,15 @@ with its noise.
         return "\n".join([*table, note, *self.caveats])
 
     def __repr__(self) -> str:
-        shown = ", ".join(to_line(to_repr(item)) for item in self.items[:5])
-        more = ", …" if len(self) > 5 else ""
-        cost = f"ε = {self.epsilon}" + ", of a list from the data" * self._domain_from_data
-        named = f"the top {len(self)}"
-        if self._parameters.threshold is not None:
-            many = f"{len(self):,} items" if len(self) > 1 else "1 item"
-            named = many if len(self) else "no item"
-            named += f" that reached {format_threshold(self._parameters)}"
-        values = " with values" * (self._value_units is not None and len(self) > 0)
-        return f"<Release of {named}{values} at {cost}{': ' if shown else ''}{shown}{more}>"
+        return describe_winners(
+            self._parameters,
+            self.items,
+            has_values=self._value_units is not None,
+            domain_from_data=self._domain_from_data,
+        )
 
     def _repr_html_(self) -> str:
-        head, rows, note = self.rows(_MOST_ROWS)
+        head, rows, note = self.rows(MOST_ROWS)
         below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
         table = format_html_table(head, rows) if rows else ""
         return f"{table}<p>{below}</p>"
@@ -740,7 +651,7 @@ with its noise.
     def __reduce__(self) -> tuple[Any, ...]:
         # As in all that is written, positions go only where there are no names.
         indices = self.indices.tolist() if self._items is None else None
-        units, values = (_to_list(each) for each in (self.gap_units, self.value_units))
+        units, values = (list_units(each) for each in (self.gap_units, self.value_units))
         marks = self._domain_from_data, self._domain
         return _restore, (self._parameters, indices, units, self._items, *marks, values)
 
@@ -762,51 +673,3 @@ def _restore(
 ) -> Release:
     marks: dict[str, Any] = {"domain_from_data": domain_from_data, "domain": domain}
     return Release(parameters, indices, gap_units, items, value_units=value_units, **marks)
-
-
-def _count(parameters: TopK, winners: Any) -> int:
-    """How many winners there are: k, or with a threshold at most so many."""
-    if parameters.threshold is None:
-        return parameters.k
-    try:
-        count = len([*winners])
-    except Exception:  # it is no list, or fails as it is read
-        count = -1
-    require(0 <= count <= parameters.k, "it must have a list of at most k winners")
-    return count
-
-
-def _pack(numbers: Sequence[int]) -> bytes:
-    return np.array(numbers, dtype=np.int64).tobytes()
-
-
-def _pack_units(units: Sequence[int]) -> bytes | tuple[int, ...]:
-    fits = not units or (min(units) >= -(2**63) and max(units) < 2**63)
-    return _pack(units) if fits else tuple(map(int, units))
-
-
-def _unpack_units(
-    packed: bytes | tuple[int, ...] | None,
-) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
-    if isinstance(packed, tuple):
-        units = np.array(packed, dtype=object)
-        units.flags.writeable = False
-        return units
-    return None if packed is None else np.frombuffer(packed, dtype=np.int64)
-
-
-def _to_floats(numbers: Sequence[Fraction]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array([float(each) for each in numbers], dtype=np.float64)
-
-
-def _to_list(units: np.ndarray[tuple[int], np.dtype[Any]] | None) -> list[int] | None:
-    return None if units is None else units.tolist()
-
-
-def _read_list(given: Any, k: int, what: str) -> list[Any]:
-    try:
-        values = [] if isinstance(given, str | bytes) else [*given]
-    except Exception:  # it is no list, or fails as it is read
-        values = []
-    require(len(values) == k, f"it must have a list of {what}, as many as k says")
-    return values
