@@ -9,8 +9,9 @@ import numpy as np
 
 from topgap.display.items import split_items
 from topgap.errors import ReleaseError
-from topgap.numbers.format import round_outwards
+from topgap.numbers.format import round_outwards, to_float
 from topgap.release.construction import Units
+from topgap.release.counts import Count
 
 Columns = dict[str, Any]
 
@@ -62,6 +63,16 @@ def build_interval_columns(intervals: Sequence[tuple[Fraction, Fraction]]) -> Co
     return {
         "low": np.array([round_outwards(low, -inf) for low, _ in intervals], float),
         "high": np.array([round_outwards(high, inf) for _, high in intervals], float),
+    }
+
+
+def build_count_columns(counts: Sequence[Count]) -> Columns:
+    """Return the counts as floats, their standard errors and intervals, and which are biased."""
+    return {
+        "count": np.array([to_float(each.value) for each in counts], float),
+        "standard_error": np.array([each.standard_error for each in counts], float),
+        **build_interval_columns([(each.low, each.high) for each in counts]),
+        "is_biased": np.array([each.is_biased for each in counts], bool),
     }
 
 

@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from topgap.display import dataframes
-from topgap.display.numbers import (
-    ChartScale,
-    format_estimate,
-    format_level,
-    format_signed,
-    place_intervals,
-)
-from topgap.display.plot import plot_gaps, plot_values
+from topgap.display.numbers import ChartScale, format_level, place_intervals
+from topgap.display.plot import plot_gaps, plot_numbers
 from topgap.display.text import format_html_table, format_text_table
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
-from topgap.margins import near_the_end
+from topgap.margins import are_biased, near_the_end
 from topgap.numbers.format import to_float
 from topgap.numbers.parse import LEVEL, Number, read_flag, read_level, read_whole
 from topgap.parameters import TopK
 from topgap.release.columns import (
+    build_count_columns,
     build_domain_columns,
     build_gap_columns,
     build_interval_columns,
@@ -40,11 +35,19 @@ from topgap.release.construction import (
     to_exact,
     unpack_units,
 )
+from topgap.release.counts import (
+    Count,
+    Covariance,
+    center_counts,
+    compute_covariance,
+    compute_errors,
+    compute_intervals,
+)
 from topgap.release.laplace_error import find_quantile, standard_error
-from topgap.release.notes import NOT_PROTECTED, format_domain, format_threshold
+from topgap.release.notes import NOT_PROTECTED, format_domain, name_winners
 from topgap.release.parsing import has_json, parse_json, parse_release
 from topgap.release.serialization import build_document, build_winners
-from topgap.release.text import MOST_ROWS, Grid, ShownNumbers, build_table, describe_winners
+from topgap.release.text import MOST_ROWS, Grid, build_table, describe_winners, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -328,6 +331,114 @@ with its noise.
         down, up = (find_quantile(self._parameters, each) for each in (below, above))
         return tuple((value - down, value + up) for value in values)
 
+    @property
+    def has_counts(self) -> bool:
+        """Whether it tells how large the winners' answers are: see `counts`."""
+        if self._gap_units is None:
+            return False
+        return self._value_units is not None or self.threshold_reached
+
+    def counts(
+        self,
+        level: "Number" = LEVEL,
+        *,
+        simultaneous: bool = False,
+        size: int | None = None,
+    ) -> tuple[Count, ...]:
+        """How large the answer of each winner is, with its standard error and an interval.
+
+        Where a threshold ended the list, with exponential noise, the count of an item is the
+        threshold plus the gaps from the item down to it, and half a step for each of these gaps,
+        which rounding took. This costs nothing beyond the release. With Laplace noise it is the
+        noisy answer, of `values`.
+
+        The count of an item that is clearly above the threshold is unbiased, with a standard error
+        of √2 times the scale. All counts share the noise of the threshold (`count_covariance`).
+        `is_biased` marks winners of which noise may have decided the rank, or that they are named
+        (docs/gaps.md). The interval covers the answer, rounded down to a multiple of the
+        resolution: whatever the data are, that an item chosen in advance is named with an interval
+        that does not cover has a probability of at most 1 − `level`.
+
+        Args:
+            level: A number between 0 and 1.
+            simultaneous: Whether all intervals are to cover at once with that probability, whoever
+                wins.
+            size: How many items took part, for simultaneous intervals; needed if the release does
+                not know its domain.
+
+        Raises:
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1, or the size
+                is missing or none.
+            ReleaseError: The release has no counts; the sentence says why.
+
+        >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)   # noise of mean 4
+        >>> release = Release(few, None, [1250, 203], ["flu", "cold"])
+        >>> for count in release.counts():
+        ...     print(count.item, float(count.value), float(count.low), float(count.high))
+        flu 645.4 633.4 657.4
+        cold 520.35 508.4 532.3
+        >>> round(release.counts()[0].standard_error, 2), release.counts()[0].is_biased
+        (5.66, False)
+        """
+        gaps = self._require_counts()
+        parameters = self._parameters
+        if self.values is not None:
+            values: Sequence[Fraction] = self.values
+            errors = [self.standard_error] * len(self)
+            ends: Sequence[tuple[Fraction, Fraction]]
+            ends = self.intervals(level, simultaneous=simultaneous, size=size)
+        else:
+            tail = (1 - read_level(level)) / 2
+            took_part = self._read_size(size) if read_flag(simultaneous, "simultaneous") else None
+            units = self._gap_steps
+            values, errors = center_counts(parameters, units), compute_errors(parameters, len(self))
+            ends = compute_intervals(parameters, units, tail, took_part)
+        columns = zip(self.items, values, errors, ends, are_biased(gaps, parameters), strict=True)
+        return tuple(
+            Count(item, value, error, *pair, bias) for item, value, error, pair, bias in columns
+        )
+
+    @property
+    def count_covariance(self) -> Covariance:
+        """The covariance matrix of the errors of all counts.
+
+        With exponential noise the noise of the threshold is in all counts: β² beside the diagonal
+        and 2β² on it, where β is the scale, but for what rounding takes. So the sum of j counts has
+        a standard error of about √(j + j²)·β. With Laplace noise the errors are independent.
+
+        Raises:
+            ReleaseError: The release has no counts; the sentence says why.
+
+        >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)
+        >>> Release(few, None, [1250, 203], ["flu", "cold"]).count_covariance.round(2)
+        array([[32., 16.],
+               [16., 32.]])
+        """
+        self._require_counts()
+        if self._value_units is not None:
+            return np.diag(np.full(len(self), self.standard_error * self.standard_error))
+        return compute_covariance(self._parameters, len(self))
+
+    def _require_counts(self) -> tuple[Fraction, ...]:
+        if self.gaps is None:
+            raise ReleaseError("A release without gaps has no counts; release with gaps.")
+        if not self.has_counts:
+            if self.threshold is None:
+                raise ReleaseError(
+                    "This release has no counts: they come with a threshold that ends the list, or "
+                    "with Laplace noise."
+                )
+            raise ReleaseError(
+                f"This release has no counts: as many items as k = {len(self)} came out above the "
+                f"threshold, so how far they are above it is not told; a larger k or a higher "
+                f"threshold would tell it."
+            )
+        return self.gaps
+
+    @property
+    def _gap_steps(self) -> list[int]:
+        return list_units(self.gap_units) or []
+
     def _require_values(self) -> tuple[Fraction, ...]:
         values = self.values
         if values is None:
@@ -366,7 +477,8 @@ with its noise.
         Winners go by `item` if they have names, and by `index` otherwise. If the list of items was
         taken from the data, `domain_from_data` is True and `caveat` says what that means. `domain`
         describes the domain, if it is known. `spent` is what the output cost, where that can be
-        less than ε.
+        less than ε. Where a threshold ended the list, each winner has its `count`, which follows
+        from the gaps.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> release.to_dict()["winners"]
@@ -375,10 +487,16 @@ with its noise.
         name = "index" if self._items is None else "item"
         return build_document(
             self._parameters,
-            build_winners(name, self.items, {"value": self.values, "gap": self.gaps}),
+            build_winners(name, self.items, self._list_numbers()),
             domain=self._domain,
             domain_from_data=self._domain_from_data,
         )
+
+    def _list_numbers(self) -> dict[str, Sequence[Fraction] | None]:
+        """What is written of each winner, by name."""
+        has_counts = self.has_counts and self._value_units is None
+        counts = center_counts(self._parameters, self._gap_steps) if has_counts else None
+        return {"value": self.values, "count": counts, "gap": self.gaps}
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Release":
@@ -433,11 +551,13 @@ with its noise.
         The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
         nearest, and `gap_units`, the exact multiple of the resolution. With Laplace noise there are
         `value` and `value_units` likewise, `standard_error`, and `low` and `high`, the ends of each
-        winner's own interval. If the items are tuples, there is a column for each member, `item_1`,
-        `item_2` and so on, in place of `item`. What a reader has to know of the domain stands in
-        every row: `domain` describes it, unless it is a written list, and `domain_from_data` is
-        True if the list was taken from the data. If no item reached a threshold, the columns are
-        there, with `item` for items of any kind, and there is no row.
+        winner's own interval. Where a threshold ended the list, with exponential noise, there are
+        `count`, `standard_error`, `low`, `high` and `is_biased`, as of `counts`. If the items are
+        tuples, there is a column for each member, `item_1`, `item_2` and so on, in place of `item`.
+        What a reader has to know of the domain stands in every row: `domain` describes it, unless
+        it is a written list, and `domain_from_data` is True if the list was taken from the data. If
+        there is no winner, the columns are there, with `item` for items of any kind, and there is
+        no row.
 
         Args:
             level: That of the intervals.
@@ -456,6 +576,12 @@ with its noise.
            item  value   low  high
         0   flu   25.0  22.0  28.0
         1  cold   22.0  19.0  25.0
+        >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)
+        >>> release = Release(few, None, [1250, 203], ["flu", "cold"])
+        >>> release.to_pandas()[["item", "count", "low", "high", "is_biased"]]
+           item   count    low   high  is_biased
+        0   flu  645.40  633.4  657.4      False
+        1  cold  520.35  508.4  532.3      False
         """
         return dataframes.to_pandas(self.columns(level))
 
@@ -478,13 +604,14 @@ with its noise.
     def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a bar per winner: its lead over the first item not named, and its gap.
 
-        With Laplace noise it has a point per winner, its value, and an error bar, its interval. The
-        point is hollow where noise may have decided that the item is named: values lean upward
-        there. A threshold is a dashed line; if no item reached it, the chart is empty and says so.
+        If it has counts, or values of Laplace noise, it has a point per winner and an error bar,
+        its interval. The point is hollow where noise may have decided that the item is named, and
+        for counts where it may have decided on the rank: they are biased there. A threshold is a
+        dashed line; if no item reached it, the chart is empty and says so.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
-            level: That of the intervals, if there are values.
+            level: That of the intervals, if there are counts or values.
 
         Raises:
             ReleaseError: The release has no gaps.
@@ -493,29 +620,35 @@ with its noise.
         """
         if self.gaps is None:
             raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
-        from_data = self._domain_from_data
-        if self._value_units is not None:
-            return plot_values(
-                self.items,
-                self.chart_scale(level),
-                self._value_labels(),
-                self.near_the_end,
-                ax,
-                level=format_level(level),
-                title=self._format_title(),
-                threshold=self._parameters.threshold,
-                domain_from_data=from_data,
+        parameters, from_data = self._parameters, self._domain_from_data
+        if not self.has_counts:
+            return plot_gaps(
+                self.items, self.gaps, parameters, ax, title=self._title, domain_from_data=from_data
             )
-        return plot_gaps(self.items, self.gaps, self._parameters, ax, domain_from_data=from_data)
+        counts = self.counts(level)
+        is_noisy = parameters.noise == "laplace"
+        return plot_numbers(
+            self.items,
+            self.chart_scale(level),
+            [format_number(each, parameters) for each in counts],
+            self.near_the_end if is_noisy else [each.is_biased for each in counts],
+            ax,
+            name="value" if is_noisy else "count",
+            level=format_level(level),
+            title=self._title,
+            threshold=parameters.threshold,
+            domain_from_data=from_data,
+        )
 
     def chart_scale(self, level: "Number" = LEVEL) -> ChartScale:
-        """Where the values and their intervals lie on a scale of a chart.
+        """Where the counts, or values, and their intervals lie on a scale of a chart.
 
         Args:
             level: That of the intervals.
         """
-        values = self._require_values()
-        intervals = [(to_float(low), to_float(high)) for low, high in self.intervals(level)]
+        counts = self.counts(level)
+        values = [each.value for each in counts]
+        intervals = [(to_float(each.low), to_float(each.high)) for each in counts]
         return place_intervals(values, [*map(to_float, values)], intervals)
 
     @property
@@ -529,19 +662,10 @@ with its noise.
         """
         return near_the_end(self.gaps or (), self._parameters)
 
-    def _value_labels(self) -> list[str]:
-        error = self.standard_error
-        spread = format_estimate(error, error)
-        resolution = self._parameters.resolution
-        return [f"{format_signed(each, resolution)} ± {spread}" for each in self.values or ()]
-
-    def _format_title(self) -> str:
-        """What a chart of values is titled."""
-        k, at = len(self), f"at ε = {self.epsilon}"
-        if self._parameters.threshold is None:
-            return f"The {f'{k} ' * (k > 1)}largest {at}"
-        named = "No item" if k == 0 else "1 item" if k == 1 else f"{k:,} items"
-        return f"{named} reached {format_threshold(self._parameters)} {at}"
+    @property
+    def _title(self) -> str:
+        """What a chart is titled."""
+        return f"{name_winners(self._parameters, len(self))} at ε = {self.epsilon}"
 
     def columns(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """What the data frames are made of: a list or array by each name.
@@ -560,6 +684,8 @@ with its noise.
             columns |= build_value_columns(self.values or (), value_units)
             columns["standard_error"] = np.full(len(self), self.standard_error)
             columns |= build_interval_columns(self.intervals(level))
+        elif self.has_counts:
+            columns |= build_count_columns(self.counts(level))
         return columns | self.domain_columns
 
     @property
@@ -586,11 +712,8 @@ with its noise.
             cost: What it has cost in ε, if not only this release.
             level: That of the intervals of values.
         """
-        numbers = None
-        if self.values is not None:
-            errors = [self.standard_error] * len(self)
-            numbers = ShownNumbers("value", self.values, errors, self.intervals(level))
-        found = self._parameters, self.items, self.gaps, numbers, self._domain
+        counts = self.counts(level) if self.has_counts else None
+        found = self._parameters, self.items, self.gaps, counts, self._domain
         return build_table(*found, most=most, cost=cost, level=level)
 
     def __str__(self) -> str:
@@ -613,7 +736,7 @@ with its noise.
         return describe_winners(
             self._parameters,
             self.items,
-            has_values=self._value_units is not None,
+            has_counts=self.has_counts,
             domain_from_data=self._domain_from_data,
         )
 
