@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil, exp, expm1, inf, log, log1p
 
-from topgap import laplace_margins
+from topgap import laplace_margins, sentinel_margins
 from topgap.errors import ParameterError
 from topgap.numbers.format import to_float
-from topgap.numbers.parse import LEVEL, Number, read_parameter, read_whole
+from topgap.numbers.parse import LEVEL, Number, read_number, read_parameter, read_whole
 from topgap.parameters import TopK
 
 ONE_IN = 20
@@ -92,13 +92,43 @@ def near_the_end(gaps: Sequence[Fraction], parameters: TopK) -> tuple[bool, ...]
     return tuple(lead < least for lead in leads(gaps))
 
 
+def are_biased(gaps: Sequence[Fraction], parameters: TopK) -> tuple[bool, ...]:
+    """Return for each winner whether noise may have decided on its rank, or that it is named.
+
+    The number of such a winner is biased. These are the winners beside an uncertain order, and
+    those near the end of the list. It is all of them where the threshold took the last place, with
+    exponential noise: had one more item come out above it, there would be no counts, and how far
+    that was off is not known.
+
+    >>> gaps = [Fraction(each) for each in (90, 2, 90, 9)]   # gaps below about 30 are uncertain
+    >>> are_biased(gaps, TopK(k=10, epsilon=1, monotonic=True, threshold=500))
+    (False, True, True, True)
+    >>> are_biased(gaps, TopK(k=5, epsilon="1/2", monotonic=True, threshold=500))
+    (True, True, True, True)
+    """
+    if takes_last_place(parameters, len(gaps)):
+        return (True,) * len(gaps)
+    late = near_the_end(gaps, parameters)
+    tied = [is_uncertain(gap, parameters) for gap in gaps]
+    return tuple(map(any, zip(late, tied, [False, *tied], strict=False)))
+
+
+def takes_last_place(parameters: TopK, winners: int) -> bool:
+    """Whether the threshold, with noise of its own, came k-th: with one more item, it had not.
+
+    >>> takes_last_place(TopK(k=5, epsilon=1, threshold=500), 4)
+    True
+    """
+    return parameters.has_sentinel and winners == parameters.k - 1
+
+
 def count_to_stand_out(parameters: TopK, size: int) -> Fraction:
     """Return about how large a count must be to stand out in a domain of this size.
 
     The k-th largest of `size` independent exponential noises lies near scale · (ln size − ln k), so
     an item whose count is below that comes out among items that nobody has. It is a public number.
-    Half of all Laplace noise is below 0, and so it is scale · ln 2 less there; but not less than a
-    threshold.
+    Half of all Laplace noise is below 0, and so it is scale · ln 2 less there. It is not less than
+    a threshold.
 
     Args:
         parameters: The parameters of the release.
@@ -114,7 +144,8 @@ def count_to_stand_out(parameters: TopK, size: int) -> Fraction:
     if parameters.noise == "laplace":
         steps = laplace_margins.steps_to_stand_out(parameters, size)
         return max(steps * parameters.resolution, parameters.threshold or Fraction(0))
-    return max(Fraction(0), parameters.scale * Fraction(log(size) - log(parameters.k)))
+    least = max(Fraction(0), parameters.threshold or Fraction(0))
+    return max(least, parameters.scale * Fraction(log(size) - log(parameters.k)))
 
 
 def expected_above_threshold(parameters: TopK, size: int) -> float:
@@ -122,7 +153,8 @@ def expected_above_threshold(parameters: TopK, size: int) -> float:
 
     With Laplace noise an item that nobody has reaches a threshold of x with probability
     t^x/(1 + t), where x is in steps of the resolution and t = e^−rate; and at most k are named.
-    Without a threshold it is always k. It is a public number.
+    With exponential noise the threshold has noise, too, and an item is above it with probability
+    e^−(threshold/scale)/2. Without a threshold it is always k. It is a public number.
 
     Args:
         parameters: The parameters of the release.
@@ -131,11 +163,39 @@ def expected_above_threshold(parameters: TopK, size: int) -> float:
     >>> few = TopK(k=None, epsilon=1, monotonic=True, items_per_person=2, threshold=50)
     >>> round(expected_above_threshold(few, 10**12), 1)
     8.6
+    >>> twenty = TopK(k=20, epsilon=1, monotonic=True, threshold=500)
+    >>> round(expected_above_threshold(twenty, 10**12), 1)
+    6.9
     """
     threshold = parameters.threshold_units
     if threshold is None:
         return float(parameters.k)
+    if parameters.has_sentinel:
+        return sentinel_margins.expected_above(parameters, size)
     return min(float(parameters.k), laplace_margins.expected_to_reach(parameters, size, threshold))
+
+
+def probability_above_threshold(parameters: TopK, answer: "Number") -> float:
+    """Return the probability that an item with this answer comes out above the threshold.
+
+    At most k items are named, so that it is named with this probability if fewer than k others come
+    out above it.
+
+    Args:
+        parameters: The parameters of a release with a threshold and exponential noise.
+        answer: The answer of the item.
+
+    Raises:
+        ParameterError, ParameterTypeError: There is no such threshold, or the answer is no number.
+
+    >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)   # noise of mean 4
+    >>> probability_above_threshold(few, 500), round(probability_above_threshold(few, 510), 3)
+    (0.5, 0.959)
+    """
+    if not parameters.has_sentinel:
+        raise ParameterError("probability_above_threshold needs a threshold and exponential noise.")
+    exact = read_number(answer, "answer") // parameters.resolution * parameters.resolution
+    return sentinel_margins.probability_above(parameters, exact)
 
 
 def people_needed(parameters: TopK, size: int, probability: "Number" = LEVEL) -> int:
@@ -168,7 +228,8 @@ def people_needed(parameters: TopK, size: int, probability: "Number" = LEVEL) ->
     # By the union bound this is enough: the item comes out below each other with probability t/2.
     enough = ceil(parameters.scale * Fraction(log(size) - log(2 * missing)))
     low, high = -1, max(0, enough)
-    if parameters.noise == "laplace":  # noise of the item itself takes it farther down
+    if parameters.threshold is not None or parameters.noise == "laplace":
+        # A threshold, or noise of the item itself that takes it down, asks for more.
         high += ceil(parameters.threshold or 0) + 1
         while _probability_missed(parameters, size, high) > missing:
             low, high = high, 2 * high
@@ -190,7 +251,9 @@ def probability_named(parameters: TopK, size: int, count: int) -> float:
     probability t·e^−x; and (1 − t·u)^(n − 1) is to be integrated over u = e^−x from 0 to 1.
 
     With Laplace noise, where the item's own noise can be negative, too, and a threshold can be
-    missed, the same is integrated in steps: see `topgap.laplace_margins.probability_missed`.
+    missed, the same is integrated in steps: see `topgap.laplace_margins.probability_missed`. With a
+    threshold and exponential noise the item must come out above the threshold, too: see
+    `topgap.sentinel_margins.probability_missed`.
 
     Args:
         parameters: The parameters of the release.
@@ -241,6 +304,8 @@ def _probability_missed(parameters: TopK, size: int, count: int) -> float:
     n = max(1, size - parameters.k + 1)  # with a threshold there can be room for all
     if parameters.noise == "laplace":
         return laplace_margins.probability_missed(parameters, n, count, _share_beaten)
+    if parameters.has_sentinel:
+        return sentinel_margins.probability_missed(parameters, n, count)
     return _share_beaten(n, -to_float(count / parameters.scale))
 
 

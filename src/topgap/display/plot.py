@@ -1,9 +1,9 @@
-"""Matplotlib charts for notebooks and papers: gaps or values of a release, and estimates."""
+"""Matplotlib charts for notebooks and papers: gaps, values or counts, and estimates."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from topgap.display.items import format_item
 from topgap.display.numbers import ChartScale, format_about, format_aligned
@@ -38,10 +38,21 @@ _NEAR_A_TIE: dict[str, Any] = {
     "markerfacecolor": "white",
     "label": "estimate that may lean",
 }
-_VALUE: dict[str, Any] = {**_POINT, "label": "value: the answer with its noise"}
-_NEAR_THE_END: dict[str, Any] = {
-    **_NEAR_A_TIE,
-    "label": "value biased upward, because noise helped to name the item",
+_NUMBERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "value": (
+        {**_POINT, "label": "value: the answer with its noise"},
+        {
+            **_NEAR_A_TIE,
+            "label": "value biased upward, because noise helped to name the item",
+        },
+    ),
+    "count": (
+        {**_POINT, "label": "count: the threshold plus the gaps down to it"},
+        {
+            **_NEAR_A_TIE,
+            "label": "count biased, because noise helped to name or to rank the item",
+        },
+    ),
 }
 _THRESHOLD: dict[str, Any] = {
     "color": "#1d2730",
@@ -60,6 +71,7 @@ def plot_gaps(
     parameters: TopK,
     ax: "Axes | None" = None,
     *,
+    title: str,
     domain_from_data: bool = False,
 ) -> "Axes":
     """Draw a horizontal bar per winner: its lead, which ends in its gap.
@@ -72,6 +84,7 @@ def plot_gaps(
         gaps: The gap from each to the next.
         parameters: What they were released with.
         ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
+        title: The title.
         domain_from_data: Whether the title says that the list of items is not protected.
 
     Returns:
@@ -81,9 +94,9 @@ def plot_gaps(
         MissingExtraError: Matplotlib is not installed.
 
     >>> from matplotlib.figure import Figure
-    >>> gaps = [Fraction("12.5"), Fraction("0.3")]
-    >>> plot_gaps(["flu", "cold"], gaps, TopK(k=2, epsilon=1), Figure().subplots()).get_title()
-    'The 2 largest at ε = 1'
+    >>> gaps, axes = [Fraction("12.5"), Fraction("0.3")], Figure().subplots()
+    >>> plot_gaps(["flu", "cold"], gaps, TopK(k=2, epsilon=1), axes, title="Two").get_title()
+    'Two'
     """
     ahead = leads(gaps)
     chart = _Chart(items, ax, domain_from_data=domain_from_data)
@@ -105,7 +118,7 @@ def plot_gaps(
         chart.annotate(text, starts[rank] + lengths[rank], rank)
     ax.set_xlim(0, 1.15 * float(full / unit))
     ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {format_about(full)}")
-    chart.entitle(f"The {f'{k} ' * (k > 1)}largest at ε = {parameters.epsilon}")
+    chart.entitle(title)
     chart.finish()
     return ax
 
@@ -157,29 +170,31 @@ def plot_estimates(
     return chart.ax
 
 
-def plot_values(
+def plot_numbers(
     items: Sequence[Any],
     scale: ChartScale,
     labels: Sequence[str],
-    near_the_end: Sequence[bool],
+    are_biased: Sequence[bool],
     ax: "Axes | None" = None,
     *,
+    name: Literal["value", "count"],
     level: str,
     title: str,
     threshold: Fraction | None = None,
     domain_from_data: bool = False,
 ) -> "Axes":
-    """Draw a point per winner, its value, and an error bar, its interval.
+    """Draw a point per winner, its value or count, and an error bar, its interval.
 
-    The point is hollow where noise may have decided that the item is named. A threshold is a dashed
-    line. Without any winner the axes are empty but for that.
+    The point is hollow where that is biased. A threshold is a dashed line. Without any winner the
+    axes are empty but for that.
 
     Args:
         items: The winners' names, from the largest down; there may be none.
-        scale: Where their values and intervals lie.
+        scale: Where their numbers and intervals lie.
         labels: What is written beside each.
-        near_the_end: For which noise may have decided that they are named.
+        are_biased: Which of them are biased.
         ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
+        name: What the numbers are called.
         level: That of the intervals, such as "95%".
         title: The title.
         threshold: The threshold, if there is one.
@@ -194,13 +209,13 @@ def plot_values(
     >>> from matplotlib.figure import Figure
     >>> from topgap.display.numbers import place_intervals
     >>> scale, axes, t = place_intervals([], [], []), Figure().subplots(), Fraction(5)
-    >>> _ = plot_values([], scale, [], [], axes, level="95%", title="No item", threshold=t)
+    >>> words = {"name": "value", "level": "95%", "title": "No item"}
+    >>> _ = plot_numbers([], scale, [], [], axes, threshold=t, **words)
     >>> axes.get_title(), axes.get_lines()[0].get_xdata()
     ('No item', [5.0, 5.0])
     """
     chart = _Chart(items, ax, domain_from_data=domain_from_data)
-    styles = (_VALUE, _NEAR_THE_END)
-    _draw_intervals(chart, scale, labels, near_the_end, level, styles, "value", threshold)
+    _draw_intervals(chart, scale, labels, are_biased, level, _NUMBERS[name], name, threshold)
     chart.entitle(title)
     chart.finish()
     return chart.ax

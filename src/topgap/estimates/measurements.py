@@ -14,13 +14,18 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
     """One measurement for each winner of a release that has gaps, exactly.
 
     Raises:
-        EstimatesError: The release has no gaps, or Laplace noise, or there is not one finite number
-            per winner.
+        EstimatesError: The release has no gaps, or Laplace noise, or a threshold, or there is not
+            one finite number per winner.
     """
     if release.parameters.noise == "laplace":
         raise EstimatesError(
             "A release with Laplace noise has estimates of its own, release.values, and its gaps "
             "say nothing more; to combine gaps with measurements, release with noise='exponential'."
+        )
+    if release.parameters.has_sentinel:
+        raise EstimatesError(
+            "A release with a threshold has estimates of its own, release.counts(); to combine "
+            "gaps with measurements, release without a threshold."
         )
     if release.gaps is None:
         raise EstimatesError(

@@ -1,7 +1,9 @@
 """`Release`: the published result, at the boundary between secret and public data."""
 
+from topgap.release.counts import Count
 from topgap.release.notes import (
     NOT_PROTECTED,
+    describe_spent,
     explain_bias,
     explain_domain,
     explain_last_gap,
@@ -13,11 +15,14 @@ from topgap.release.notes import (
 )
 from topgap.release.parsing import FORMAT
 from topgap.release.result import Release
+from topgap.release.text import format_number
 
 __all__ = [
     "FORMAT",
     "NOT_PROTECTED",
+    "Count",
     "Release",
+    "describe_spent",
     "explain_bias",
     "explain_domain",
     "explain_last_gap",
@@ -25,5 +30,6 @@ __all__ = [
     "format_domain",
     "format_items_per_person",
     "format_most_named",
+    "format_number",
     "format_threshold",
 ]

@@ -1,6 +1,7 @@
-"""How far the noisy answers of a release are off: exact quantiles of discrete Laplace noise.
+"""How far noisy answers and counts are off: exact quantiles of the noise.
 
-In steps of the resolution, noise is x with probability (1 − t)/(1 + t)·t^|x|, where t = e^−rate.
+In steps of the resolution, discrete Laplace noise is x with probability (1 − t)/(1 + t)·t^|x|,
+where t = e^−rate. It is the difference of two geometric numbers: exponential noises, rounded down.
 """
 
 from decimal import Context, Decimal, localcontext
@@ -43,11 +44,32 @@ def find_quantile(parameters: TopK, tail: Fraction) -> Fraction:
     with localcontext(Context(prec=_DIGITS)):
         rate = _rate(parameters)
         reached = -(_to_decimal(tail) * (1 + (-rate).exp())).ln() / rate - 1
-        # An irrational number: where its digits do not tell on which side it lies, the larger.
-        steps = int(
-            (reached + _DOUBT * max(Decimal(1), abs(reached))).to_integral_value("ROUND_CEILING")
-        )
-    return max(0, steps) * parameters.resolution
+        return _round_up(reached) * parameters.resolution
+
+
+@lru_cache(maxsize=1024)
+def find_exponential_quantile(parameters: TopK, tail: Fraction) -> Fraction:
+    """Return the least h so that exponential noise reaches h and a step with probability `tail`.
+
+    Or with less: it reaches h + 1 steps with probability t^(h + 1), so h is the least whole number
+    from −ln(tail)/rate − 1 on. The difference of two such noises does so with half of that.
+
+    >>> parameters = TopK(k=2, epsilon=1, monotonic=True, resolution=1)   # t is e^−1/2
+    >>> find_exponential_quantile(parameters, Fraction(1, 40))   # e^−3.5 is more, and e^−4 is less
+    Fraction(7, 1)
+    """
+    with localcontext(Context(prec=_DIGITS)):
+        reached = -_to_decimal(tail).ln() / _rate(parameters) - 1
+        return _round_up(reached) * parameters.resolution
+
+
+def _round_up(reached: Decimal) -> int:
+    """The least whole number from here on, and from 0 on.
+
+    This is an irrational number: where its digits do not tell on which side it lies, the larger.
+    """
+    above = reached + _DOUBT * max(Decimal(1), abs(reached))
+    return max(0, int(above.to_integral_value("ROUND_CEILING")))
 
 
 def _rate(parameters: TopK) -> Decimal:

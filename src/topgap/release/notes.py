@@ -12,6 +12,7 @@ from topgap.margins import (
     expected_above_threshold,
     is_uncertain,
     near_the_end,
+    takes_last_place,
 )
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import LEVEL, Number
@@ -28,7 +29,12 @@ _MOST_RANGES = 8  # of ranks within a sentence
 
 
 def format_note(
-    parameters: TopK, cost: str, domain: DomainDescription | None, *, has_values: bool = False
+    parameters: TopK,
+    cost: str,
+    domain: DomainDescription | None,
+    winners: int,
+    *,
+    has_counts: bool = False,
 ) -> str:
     """Return the lines below a table.
 
@@ -36,20 +42,34 @@ def format_note(
         parameters: The parameters of the release.
         cost: What it has cost in ε, if not only the release; otherwise empty.
         domain: Which items took part, if that is known.
-        has_values: Whether the table has the noisy answers.
+        winners: How many items are named.
+        has_counts: Whether the table has counts, or values of Laplace noise.
 
-    >>> format_note(TopK(k=1, epsilon=1), "", None)
+    >>> format_note(TopK(k=1, epsilon=1), "", None, 1)
     'ε = 1, resolution 1/10, sensitivity 1'
     """
-    note = f"{cost or f'ε = {parameters.epsilon}'}, resolution {parameters.resolution}, "
+    note = f"{cost or describe_spent(parameters, winners)}, resolution {parameters.resolution}, "
     note += f"sensitivity {parameters.sensitivity}" + ", monotonic" * parameters.monotonic
-    notes = [note, *explain_noise(parameters, has_values=has_values)]
+    notes = [note, *explain_noise(parameters, has_counts=has_counts)]
     if domain is not None:
         notes += [f"domain: {format_domain(domain)}", *explain_domain(domain, parameters)]
     return "\n".join(notes)
 
 
-def explain_threshold(parameters: TopK, winners: int) -> list[str]:
+def describe_spent(parameters: TopK, winners: int) -> str:
+    """Return ε, and what an output with so many winners cost of it, if that is less.
+
+    >>> few = TopK(k=25, epsilon=1, monotonic=True, threshold=500)
+    >>> describe_spent(few, 7), describe_spent(few, 25)
+    ('ε = 1, of which 8/25 was spent', 'ε = 1')
+    """
+    spent = parameters.cost(winners) if parameters.has_sentinel else parameters.epsilon
+    return f"ε = {parameters.epsilon}" + f", of which {spent} was spent" * (
+        spent < parameters.epsilon
+    )
+
+
+def explain_threshold(parameters: TopK, winners: int, *, has_gaps: bool = True) -> list[str]:
     """Return the sentence about how many items reached the threshold; none if there is none.
 
     >>> few = TopK(k=9, epsilon=1, items_per_person=2, monotonic=True, threshold=500)
@@ -59,10 +79,22 @@ def explain_threshold(parameters: TopK, winners: int) -> list[str]:
     Cut at 500: 7 items reached it. The last gap is the lead over 500.
     Cut at 500: 9 items reached it, as many as are named at most. The last gap is the lead over \
 the next item, or over 500 if that is larger.
+    >>> few = TopK(k=9, epsilon=1, threshold=500)
+    >>> for winners in (0, 7, 9):
+    ...     print(*explain_threshold(few, winners))
+    No item was above 500, noise included.
+    7 items were above 500, noise included. The last gap is the lead over 500.
+    9 items were above 500, noise included, as many as are named at most. The last gap is the lead \
+over whatever came next, an item or 500, so there are no counts.
     """
     if parameters.threshold is None:
         return []
     threshold = format_threshold(parameters)
+    if parameters.has_sentinel:
+        above = name_winners(parameters, winners, "was", "were")
+        most = ", as many as are named at most" * (winners == parameters.k)
+        last = [explain_last_gap(parameters, winners)] * (has_gaps and winners > 0)
+        return [" ".join([f"{above}, noise included{most}.", *last])]
     if winners == 0:
         return [f"Cut at {threshold}: no item reached it."]
     reached = "1 item reached it" if winners == 1 else f"{winners:,} items reached it"
@@ -75,6 +107,11 @@ def explain_last_gap(parameters: TopK, winners: int) -> str:
     threshold = format_threshold(parameters)
     if winners < parameters.k:
         return f"The last gap is the lead over {threshold}."
+    if parameters.has_sentinel:
+        return (
+            f"The last gap is the lead over whatever came next, an item or {threshold}, so there "
+            f"are no counts."
+        )
     return f"The last gap is the lead over the next item, or over {threshold} if that is larger."
 
 
@@ -87,17 +124,48 @@ def format_threshold(parameters: TopK) -> str:
     return _shorten(parameters.threshold or Fraction(0))
 
 
-def explain_noise(parameters: TopK, *, has_values: bool) -> list[str]:
-    """Return the sentence about Laplace noise; none for exponential noise.
+def name_winners(parameters: TopK, winners: int, *verb: str) -> str:
+    """Return how many items are named, and as what, for a title or a sentence.
+
+    Args:
+        parameters: The parameters of the release.
+        winners: How many items are named.
+        verb: Its singular and plural, to stand before "above".
+
+    >>> name_winners(TopK(k=4, epsilon=1), 4), name_winners(TopK(4, 1, threshold=500), 0)
+    ('The 4 largest', 'No item above 500')
+    """
+    if parameters.threshold is None:
+        return f"The {f'{winners} ' * (winners > 1)}largest"
+    named = "No item" if winners == 0 else "1 item" if winners == 1 else f"{winners:,} items"
+    if not parameters.has_sentinel:
+        return f"{named} reached {format_threshold(parameters)}"
+    is_or_are = f" {verb[winners > 1]}" if verb else ""
+    return f"{named}{is_or_are} above {format_threshold(parameters)}"
+
+
+def explain_noise(parameters: TopK, *, has_counts: bool) -> list[str]:
+    """Return the sentence about the noise; none for exponential noise without a threshold.
 
     >>> few = TopK(k=9, epsilon=1, items_per_person=2, monotonic=True)
-    >>> explain_noise(few, has_values=True)
+    >>> explain_noise(few, has_counts=True)
     ['Laplace noise of scale 2 on every answer, for at most 2 items per person; a value is an \
 answer with its noise.']
+    >>> few = TopK(k=25, epsilon=1, monotonic=True, threshold=500)
+    >>> print(*explain_noise(few, has_counts=True))  # doctest: +NORMALIZE_WHITESPACE
+    Items and threshold got exponential noise of mean 25. A count is 500 plus the gaps down to it,
+    and half a step for each; the noise of the threshold is in all of them.
     """
+    if parameters.has_sentinel:
+        noise = f"Items and threshold got exponential noise of mean {_shorten(parameters.scale)}."
+        counts = (
+            f" A count is {format_threshold(parameters)} plus the gaps down to it, and half a step "
+            f"for each; the noise of the threshold is in all of them."
+        )
+        return [noise + counts * has_counts]
     if parameters.noise != "laplace":
         return []
-    values = "; a value is an answer with its noise" * has_values
+    values = "; a value is an answer with its noise" * has_counts
     return [
         f"Laplace noise of scale {_shorten(parameters.scale)} on every answer, for at most "
         f"{format_items_per_person(parameters)}{values}."
@@ -115,10 +183,10 @@ def format_items_per_person(parameters: TopK) -> str:
 
 
 def explain_bias(gaps: Sequence[Fraction], parameters: TopK, level: "Number" = LEVEL) -> list[str]:
-    """Return the sentences about values that are biased, because noise helped to rank their items.
+    """Return the sentences about counts that are biased, because noise helped to rank their items.
 
     Args:
-        gaps: The gaps of a release with values.
+        gaps: The gaps of a release with counts, or with values of Laplace noise.
         parameters: Its parameters.
         level: That of the intervals.
 
@@ -129,7 +197,12 @@ def explain_bias(gaps: Sequence[Fraction], parameters: TopK, level: "Number" = L
 and the value behind downward.
     Rank 4: place on the list uncertain. Noise helped to name the item, so its value is biased \
 upward, and its interval covers less often than 95%.
+    >>> few = TopK(k=3, epsilon=1, monotonic=True, threshold=500)
+    >>> print(*explain_bias([Fraction(40), Fraction(40)], few))  # doctest: +NORMALIZE_WHITESPACE
+    2 items are named, and with one more there would be no counts. Noise of the threshold may have
+    helped to end the list here, so all counts may be biased downward.
     """
+    name = "value" if parameters.noise == "laplace" else "count"
     at_end = near_the_end(gaps, parameters)
     # Pairs that are both near the end are among those of the second sentence.
     ties = [
@@ -138,24 +211,30 @@ upward, and its interval covers less often than 95%.
     ]
     sentences = []
     if any(ties):
-        ahead = "value ahead is biased upward and the value"
+        ahead = f"{name} ahead is biased upward and the {name}"
         if sum(ties) > 1:
-            ahead = "values ahead are biased upward and the values"
+            ahead = f"{name}s ahead are biased upward and the {name}s"
         sentences.append(
             f"{_format_ranks(_find_runs(ties, 1))}: order uncertain. Noise helped to decide it, so "
             f"the {ahead} behind downward."
         )
     if any(at_end):
-        words = "place", "item", "its value is biased upward", "its interval covers"
+        words = "place", "item", f"its {name} is biased upward", "its interval covers"
         if sum(at_end) > 1:
             words = (
-                "places", "items", "their values are biased upward on average",
+                "places", "items", f"their {name}s are biased upward on average",
                 "their intervals cover",
             )  # fmt: skip
         places, items, biased, cover = words
         sentences.append(
             f"{_format_ranks(_find_runs(at_end, 0))}: {places} on the list uncertain. Noise helped "
             f"to name the {items}, so {biased}, and {cover} less often than {format_level(level)}."
+        )
+    if gaps and takes_last_place(parameters, len(gaps)):
+        named = "1 item is named" if len(gaps) == 1 else f"{len(gaps):,} items are named"
+        sentences.append(
+            f"{named}, and with one more there would be no counts. Noise of the threshold may have "
+            f"helped to end the list here, so all counts may be biased downward."
         )
     return sentences
 
@@ -232,9 +311,10 @@ def explain_domain(domain: DomainDescription, parameters: TopK) -> list[str]:
 
 def _explain_reaching(domain: DomainDescription, parameters: TopK) -> str:
     """The same for a threshold, which may be so high that nothing without people reaches it."""
+    where = "above" if parameters.has_sentinel else "to"
     return (
         f"An item named here need not occur in the data; of the items that do not, noise alone "
-        f"lifts {format_expected(parameters, domain.size)} to the threshold."
+        f"lifts {format_expected(parameters, domain.size)} {where} the threshold."
     )
 
 

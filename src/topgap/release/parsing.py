@@ -8,6 +8,7 @@ from topgap.domains import DomainDescription
 from topgap.errors import ReleaseError, TopgapError
 from topgap.numbers.format import parse_exact
 from topgap.parameters import TopK
+from topgap.release.counts import center_counts
 
 FORMAT = "topgap.release/1"
 
@@ -52,8 +53,8 @@ def parse_release(read: dict[str, Any]) -> Parts:
         parameters = TopK(**read["parameters"])
         domain = DomainDescription.from_dict(read["domain"]) if "domain" in read else None
         winners = [{**winner} for winner in read["winners"]]
-        items, indices, gaps, values = (
-            _pop_column(winners, name) for name in ("item", "index", "gap", "value")
+        items, indices, gaps, values, counts = (
+            _pop_column(winners, name) for name in ("item", "index", "gap", "value", "count")
         )
         if not winners:  # as a threshold can leave it
             items, gaps, values = [], [], [] if parameters.noise == "laplace" else None
@@ -65,6 +66,7 @@ def parse_release(read: dict[str, Any]) -> Parts:
             None if column is None else [_read_units(each, parameters) for each in column]
             for column in (gaps, values)
         )
+        require(_has_counts(counts, units, parameters), "its counts do not follow from its gaps")
     except ReleaseError:
         raise
     except TopgapError as error:
@@ -72,7 +74,7 @@ def parse_release(read: dict[str, Any]) -> Parts:
     except Exception:  # of whatever was put in the place of something else
         raise ReleaseError("This is no release: something is missing or misplaced.") from None
     known = not any(winners)
-    require(known, "a winner has an item or an index, a gap and a value, and nothing else")
+    require(known, "a winner has an item or an index, a gap and a value or count, and nothing else")
     require(items is None or indices is None, "winners go by an item or by an index")
     return Parts(parameters, indices, units, items, value_units, bool(caveat), domain)
 
@@ -129,6 +131,15 @@ def _pop_column(winners: list[dict[str, Any]], name: str) -> list[Any] | None:
     if not winners or name not in winners[0]:
         return None
     return [winner.pop(name) for winner in winners]
+
+
+def _has_counts(counts: list[str] | None, gap_units: list[int] | None, parameters: TopK) -> bool:
+    """Whether each winner has its count, if there are counts."""
+    if not gap_units or not parameters.has_sentinel or len(gap_units) == parameters.k:
+        return counts is None
+    if counts is None:
+        return False
+    return [*map(parse_exact, counts)] == center_counts(parameters, gap_units)
 
 
 def _to_tuple(item: Any) -> Any:

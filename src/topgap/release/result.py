@@ -4,47 +4,56 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
-from itertools import pairwise
-from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from topgap.display import dataframes
-from topgap.display.items import format_item, split_items
-from topgap.display.numbers import (
-    ChartScale,
-    format_estimate,
-    format_level,
-    format_signed,
-    place_intervals,
-)
-from topgap.display.plot import plot_gaps, plot_values
-from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
+from topgap.display.numbers import ChartScale, format_level, place_intervals
+from topgap.display.plot import plot_gaps, plot_numbers
+from topgap.display.text import format_html_table, format_text_table
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
-from topgap.margins import near_the_end
-from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
-from topgap.numbers.parse import LEVEL, Number, is_whole, read_flag, read_level, read_whole
+from topgap.margins import are_biased, near_the_end
+from topgap.numbers.format import to_float
+from topgap.numbers.parse import LEVEL, Number, read_flag, read_level, read_whole
 from topgap.parameters import TopK
-from topgap.release.laplace_error import find_quantile, standard_error
-from topgap.release.notes import (
-    NOT_PROTECTED,
-    explain_bias,
-    explain_threshold,
-    format_domain,
-    format_note,
-    format_threshold,
+from topgap.release.columns import (
+    build_count_columns,
+    build_domain_columns,
+    build_gap_columns,
+    build_interval_columns,
+    build_item_columns,
+    build_value_columns,
 )
-from topgap.release.parsing import FORMAT, has_json, parse_json, parse_release, require
+from topgap.release.construction import (
+    PackedUnits,
+    Units,
+    list_units,
+    pack_checked,
+    pack_units,
+    to_exact,
+    unpack_units,
+)
+from topgap.release.counts import (
+    Count,
+    Covariance,
+    center_counts,
+    compute_covariance,
+    compute_errors,
+    compute_intervals,
+)
+from topgap.release.laplace_error import find_quantile, standard_error
+from topgap.release.notes import NOT_PROTECTED, format_domain, name_winners
+from topgap.release.parsing import has_json, parse_json, parse_release
+from topgap.release.serialization import build_document, build_winners
+from topgap.release.text import MOST_ROWS, Grid, build_table, describe_winners, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.axes import Axes
-
-_MOST_ROWS = 60
 
 
 class Release:
@@ -104,9 +113,9 @@ with its noise.
 
     _parameters: TopK
     _indices: bytes | None  # of int64
-    _gap_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
+    _gap_units: PackedUnits
     _items: tuple[Any, ...] | None
-    _value_units: bytes | tuple[int, ...] | None  # of int64, or larger ones
+    _value_units: PackedUnits
     _domain_from_data: bool
     _domain: DomainDescription | None
 
@@ -121,49 +130,11 @@ with its noise.
         domain_from_data: bool = False,
         domain: DomainDescription | None = None,
     ) -> None:
-        require(isinstance(parameters, TopK), "its parameters must be a TopK")
-        require(indices is not None or items is not None, "it must name its winners")
-        k = _count(parameters, indices if items is None else items)
-        if indices is not None:
-            indices = _read_list(indices, k, "one index per winner")
-            fits = all(is_whole(i) and 0 <= i < 2**63 for i in indices)
-            require(fits, "an index is a position, an int from 0 to below 2**63")
-            require(len({*indices}) == k, "no winner can be named twice")
-        if gap_units is not None:
-            gap_units = _read_list(gap_units, k, "one gap per winner")
-            require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
-        if value_units is not None:
-            value_units = _read_list(value_units, k, "one noisy answer per winner")
-            require(all(map(is_whole, value_units)), "a noisy answer is a whole number of steps")
-            least = parameters.threshold_units
-            reached = least is None or all(value >= least for value in value_units)
-            require(reached, "a noisy answer is below the threshold")
-        is_laplace = parameters.noise == "laplace"
-        fits = (value_units is not None) == (is_laplace and gap_units is not None)
-        require(fits, "noisy answers come with the gaps, and with Laplace noise alone")
-        if value_units is not None and gap_units is not None:
-            falls = zip(gap_units, pairwise(value_units), strict=False)
-            require(all(gap == a - b for gap, (a, b) in falls), "its gaps are not of its answers")
-            if least is not None and value_units:
-                lead, gap = value_units[-1] - least, gap_units[-1]
-                fits = gap == lead if k < parameters.k else gap <= lead
-                require(fits, "its last gap is not over the threshold")
-        if items is not None:
-            items = _read_list(items, k, "one item per winner")
-        is_flag = isinstance(domain_from_data, bool | np.bool_)
-        require(is_flag, "domain_from_data is True or False")
-        if domain is not None:
-            require(isinstance(domain, DomainDescription), "domain is a DomainDescription")
-            few = parameters.fewest_winners
-            require(domain.size > few, "its domain must have more items than k says")
-        put = object.__setattr__  # for our own refuses
-        put(self, "_parameters", parameters)
-        put(self, "_indices", None if indices is None else _pack(indices))
-        put(self, "_gap_units", None if gap_units is None else _pack_units(gap_units))
-        put(self, "_items", None if items is None else tuple(items))
-        put(self, "_value_units", None if value_units is None else _pack_units(value_units))
-        put(self, "_domain_from_data", bool(domain_from_data))
-        put(self, "_domain", domain)
+        packed = pack_checked(
+            parameters, indices, gap_units, items, value_units, domain_from_data, domain
+        )
+        for name, part in packed._asdict().items():
+            object.__setattr__(self, f"_{name}", part)  # for our own refuses
 
     @classmethod
     def from_mechanism(
@@ -194,8 +165,8 @@ with its noise.
         put = object.__setattr__
         put(release, "_parameters", parameters)
         put(release, "_indices", indices)
-        put(release, "_gap_units", _pack_units(gap_units) if type(gap_units) is list else gap_units)
-        values = _pack_units(value_units) if type(value_units) is list else value_units
+        put(release, "_gap_units", pack_units(gap_units) if type(gap_units) is list else gap_units)
+        values = pack_units(value_units) if type(value_units) is list else value_units
         put(release, "_value_units", values)
         put(release, "_items", None if items is None else tuple(items))
         put(release, "_domain_from_data", domain_from_data)
@@ -210,7 +181,7 @@ with its noise.
         Raises:
             ReleaseError: There is not one name for each winner.
         """
-        units, values = (_to_list(each) for each in (self.gap_units, self.value_units))
+        units, values = (list_units(each) for each in (self.gap_units, self.value_units))
         marks: dict[str, Any] = {"domain_from_data": self._domain_from_data, "domain": self._domain}
         return Release(self._parameters, None, units, items, value_units=values, **marks)
 
@@ -268,30 +239,26 @@ with its noise.
         return tuple(self.indices.tolist()) if self._items is None else self._items
 
     @property
-    def gap_units(self) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
+    def gap_units(self) -> Units | None:
         """The lead of each winner over the next as a multiple of the resolution.
 
         A read-only array of int64; of Python integers, where one is too large for that; None if
         the release has no gaps.
         """
-        return _unpack_units(self._gap_units)
+        return unpack_units(self._gap_units)
 
     @property
     def gaps(self) -> tuple[Fraction, ...] | None:
         """The lead of each winner over the next, exactly; None if the release has no gaps."""
-        units = self.gap_units
-        if units is None:
-            return None
-        resolution = self._parameters.resolution
-        return tuple(each * resolution for each in units.tolist())
+        return to_exact(self.gap_units, self._parameters.resolution)
 
     @property
-    def value_units(self) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
+    def value_units(self) -> Units | None:
         """The noisy answer of each winner as a multiple of the resolution, as `gap_units`.
 
         None if the noise is exponential, or the release has no gaps.
         """
-        return _unpack_units(self._value_units)
+        return unpack_units(self._value_units)
 
     @property
     def values(self) -> tuple[Fraction, ...] | None:
@@ -306,11 +273,7 @@ with its noise.
         >>> release.values
         (Fraction(25, 1), Fraction(22, 1))
         """
-        units = self.value_units
-        if units is None:
-            return None
-        resolution = self._parameters.resolution
-        return tuple(each * resolution for each in units.tolist())
+        return to_exact(self.value_units, self._parameters.resolution)
 
     @property
     def standard_error(self) -> float:
@@ -368,6 +331,114 @@ with its noise.
         down, up = (find_quantile(self._parameters, each) for each in (below, above))
         return tuple((value - down, value + up) for value in values)
 
+    @property
+    def has_counts(self) -> bool:
+        """Whether it tells how large the winners' answers are: see `counts`."""
+        if self._gap_units is None:
+            return False
+        return self._value_units is not None or self.threshold_reached
+
+    def counts(
+        self,
+        level: "Number" = LEVEL,
+        *,
+        simultaneous: bool = False,
+        size: int | None = None,
+    ) -> tuple[Count, ...]:
+        """How large the answer of each winner is, with its standard error and an interval.
+
+        Where a threshold ended the list, with exponential noise, the count of an item is the
+        threshold plus the gaps from the item down to it, and half a step for each of these gaps,
+        which rounding took. This costs nothing beyond the release. With Laplace noise it is the
+        noisy answer, of `values`.
+
+        The count of an item that is clearly above the threshold is unbiased, with a standard error
+        of √2 times the scale. All counts share the noise of the threshold (`count_covariance`).
+        `is_biased` marks winners of which noise may have decided the rank, or that they are named
+        (docs/gaps.md). The interval covers the answer, rounded down to a multiple of the
+        resolution: whatever the data are, that an item chosen in advance is named with an interval
+        that does not cover has a probability of at most 1 − `level`.
+
+        Args:
+            level: A number between 0 and 1.
+            simultaneous: Whether all intervals are to cover at once with that probability, whoever
+                wins.
+            size: How many items took part, for simultaneous intervals; needed if the release does
+                not know its domain.
+
+        Raises:
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1, or the size
+                is missing or none.
+            ReleaseError: The release has no counts; the sentence says why.
+
+        >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)   # noise of mean 4
+        >>> release = Release(few, None, [1250, 203], ["flu", "cold"])
+        >>> for count in release.counts():
+        ...     print(count.item, float(count.value), float(count.low), float(count.high))
+        flu 645.4 633.4 657.4
+        cold 520.35 508.4 532.3
+        >>> round(release.counts()[0].standard_error, 2), release.counts()[0].is_biased
+        (5.66, False)
+        """
+        gaps = self._require_counts()
+        parameters = self._parameters
+        if self.values is not None:
+            values: Sequence[Fraction] = self.values
+            errors = [self.standard_error] * len(self)
+            ends: Sequence[tuple[Fraction, Fraction]]
+            ends = self.intervals(level, simultaneous=simultaneous, size=size)
+        else:
+            tail = (1 - read_level(level)) / 2
+            took_part = self._read_size(size) if read_flag(simultaneous, "simultaneous") else None
+            units = self._gap_steps
+            values, errors = center_counts(parameters, units), compute_errors(parameters, len(self))
+            ends = compute_intervals(parameters, units, tail, took_part)
+        columns = zip(self.items, values, errors, ends, are_biased(gaps, parameters), strict=True)
+        return tuple(
+            Count(item, value, error, *pair, bias) for item, value, error, pair, bias in columns
+        )
+
+    @property
+    def count_covariance(self) -> Covariance:
+        """The covariance matrix of the errors of all counts.
+
+        With exponential noise the noise of the threshold is in all counts: β² beside the diagonal
+        and 2β² on it, where β is the scale, but for what rounding takes. So the sum of j counts has
+        a standard error of about √(j + j²)·β. With Laplace noise the errors are independent.
+
+        Raises:
+            ReleaseError: The release has no counts; the sentence says why.
+
+        >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)
+        >>> Release(few, None, [1250, 203], ["flu", "cold"]).count_covariance.round(2)
+        array([[32., 16.],
+               [16., 32.]])
+        """
+        self._require_counts()
+        if self._value_units is not None:
+            return np.diag(np.full(len(self), self.standard_error * self.standard_error))
+        return compute_covariance(self._parameters, len(self))
+
+    def _require_counts(self) -> tuple[Fraction, ...]:
+        if self.gaps is None:
+            raise ReleaseError("A release without gaps has no counts; release with gaps.")
+        if not self.has_counts:
+            if self.threshold is None:
+                raise ReleaseError(
+                    "This release has no counts: they come with a threshold that ends the list, or "
+                    "with Laplace noise."
+                )
+            raise ReleaseError(
+                f"This release has no counts: as many items as k = {len(self)} came out above the "
+                f"threshold, so how far they are above it is not told; a larger k or a higher "
+                f"threshold would tell it."
+            )
+        return self.gaps
+
+    @property
+    def _gap_steps(self) -> list[int]:
+        return list_units(self.gap_units) or []
+
     def _require_values(self) -> tuple[Fraction, ...]:
         values = self.values
         if values is None:
@@ -406,30 +477,26 @@ with its noise.
         Winners go by `item` if they have names, and by `index` otherwise. If the list of items was
         taken from the data, `domain_from_data` is True and `caveat` says what that means. `domain`
         describes the domain, if it is known. `spent` is what the output cost, where that can be
-        less than ε.
+        less than ε. Where a threshold ended the list, each winner has its `count`, which follows
+        from the gaps.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> release.to_dict()["winners"]
         [{'item': 'flu', 'gap': '12.5'}]
         """
         name = "index" if self._items is None else "item"
-        winners: list[dict[str, Any]] = [{name: item} for item in self.items]
-        for winner, value in zip(winners, self.values or (), strict=self.values is not None):
-            winner["value"] = format_exact(value)
-        for winner, gap in zip(winners, self.gaps or (), strict=self.gaps is not None):
-            winner["gap"] = format_exact(gap)
-        document: dict[str, Any] = {
-            "format": FORMAT,
-            "parameters": self._parameters.to_dict(),
-            "winners": winners,
-        }
-        if self._parameters.has_sentinel:
-            document["spent"] = str(self.spent)
-        if self._domain is not None:
-            document["domain"] = self._domain.to_dict()
-        if self._domain_from_data:
-            document |= {"domain_from_data": True, "caveat": NOT_PROTECTED}
-        return document
+        return build_document(
+            self._parameters,
+            build_winners(name, self.items, self._list_numbers()),
+            domain=self._domain,
+            domain_from_data=self._domain_from_data,
+        )
+
+    def _list_numbers(self) -> dict[str, Sequence[Fraction] | None]:
+        """What is written of each winner, by name."""
+        has_counts = self.has_counts and self._value_units is None
+        counts = center_counts(self._parameters, self._gap_steps) if has_counts else None
+        return {"value": self.values, "count": counts, "gap": self.gaps}
 
     @classmethod
     def from_dict(cls, read: dict[str, Any]) -> "Release":
@@ -484,11 +551,13 @@ with its noise.
         The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
         nearest, and `gap_units`, the exact multiple of the resolution. With Laplace noise there are
         `value` and `value_units` likewise, `standard_error`, and `low` and `high`, the ends of each
-        winner's own interval. If the items are tuples, there is a column for each member, `item_1`,
-        `item_2` and so on, in place of `item`. What a reader has to know of the domain stands in
-        every row: `domain` describes it, unless it is a written list, and `domain_from_data` is
-        True if the list was taken from the data. If no item reached a threshold, the columns are
-        there, with `item` for items of any kind, and there is no row.
+        winner's own interval. Where a threshold ended the list, with exponential noise, there are
+        `count`, `standard_error`, `low`, `high` and `is_biased`, as of `counts`. If the items are
+        tuples, there is a column for each member, `item_1`, `item_2` and so on, in place of `item`.
+        What a reader has to know of the domain stands in every row: `domain` describes it, unless
+        it is a written list, and `domain_from_data` is True if the list was taken from the data. If
+        there is no winner, the columns are there, with `item` for items of any kind, and there is
+        no row.
 
         Args:
             level: That of the intervals.
@@ -507,6 +576,12 @@ with its noise.
            item  value   low  high
         0   flu   25.0  22.0  28.0
         1  cold   22.0  19.0  25.0
+        >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)
+        >>> release = Release(few, None, [1250, 203], ["flu", "cold"])
+        >>> release.to_pandas()[["item", "count", "low", "high", "is_biased"]]
+           item   count    low   high  is_biased
+        0   flu  645.40  633.4  657.4      False
+        1  cold  520.35  508.4  532.3      False
         """
         return dataframes.to_pandas(self.columns(level))
 
@@ -529,13 +604,14 @@ with its noise.
     def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a bar per winner: its lead over the first item not named, and its gap.
 
-        With Laplace noise it has a point per winner, its value, and an error bar, its interval. The
-        point is hollow where noise may have decided that the item is named: values lean upward
-        there. A threshold is a dashed line; if no item reached it, the chart is empty and says so.
+        If it has counts, or values of Laplace noise, it has a point per winner and an error bar,
+        its interval. The point is hollow where noise may have decided that the item is named, and
+        for counts where it may have decided on the rank: they are biased there. A threshold is a
+        dashed line; if no item reached it, the chart is empty and says so.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
-            level: That of the intervals, if there are values.
+            level: That of the intervals, if there are counts or values.
 
         Raises:
             ReleaseError: The release has no gaps.
@@ -544,29 +620,35 @@ with its noise.
         """
         if self.gaps is None:
             raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
-        from_data = self._domain_from_data
-        if self._value_units is not None:
-            return plot_values(
-                self.items,
-                self.chart_scale(level),
-                self._value_labels(),
-                self.near_the_end,
-                ax,
-                level=format_level(level),
-                title=self._format_title(),
-                threshold=self._parameters.threshold,
-                domain_from_data=from_data,
+        parameters, from_data = self._parameters, self._domain_from_data
+        if not self.has_counts:
+            return plot_gaps(
+                self.items, self.gaps, parameters, ax, title=self._title, domain_from_data=from_data
             )
-        return plot_gaps(self.items, self.gaps, self._parameters, ax, domain_from_data=from_data)
+        counts = self.counts(level)
+        is_noisy = parameters.noise == "laplace"
+        return plot_numbers(
+            self.items,
+            self.chart_scale(level),
+            [format_number(each, parameters) for each in counts],
+            self.near_the_end if is_noisy else [each.is_biased for each in counts],
+            ax,
+            name="value" if is_noisy else "count",
+            level=format_level(level),
+            title=self._title,
+            threshold=parameters.threshold,
+            domain_from_data=from_data,
+        )
 
     def chart_scale(self, level: "Number" = LEVEL) -> ChartScale:
-        """Where the values and their intervals lie on a scale of a chart.
+        """Where the counts, or values, and their intervals lie on a scale of a chart.
 
         Args:
             level: That of the intervals.
         """
-        values = self._require_values()
-        intervals = [(to_float(low), to_float(high)) for low, high in self.intervals(level)]
+        counts = self.counts(level)
+        values = [each.value for each in counts]
+        intervals = [(to_float(each.low), to_float(each.high)) for each in counts]
         return place_intervals(values, [*map(to_float, values)], intervals)
 
     @property
@@ -580,19 +662,10 @@ with its noise.
         """
         return near_the_end(self.gaps or (), self._parameters)
 
-    def _value_labels(self) -> list[str]:
-        error = self.standard_error
-        spread = format_estimate(error, error)
-        resolution = self._parameters.resolution
-        return [f"{format_signed(each, resolution)} ± {spread}" for each in self.values or ()]
-
-    def _format_title(self) -> str:
-        """What a chart of values is titled."""
-        k, at = len(self), f"at ε = {self.epsilon}"
-        if self._parameters.threshold is None:
-            return f"The {f'{k} ' * (k > 1)}largest {at}"
-        named = "No item" if k == 0 else "1 item" if k == 1 else f"{k:,} items"
-        return f"{named} reached {format_threshold(self._parameters)} {at}"
+    @property
+    def _title(self) -> str:
+        """What a chart is titled."""
+        return f"{name_winners(self._parameters, len(self))} at ε = {self.epsilon}"
 
     def columns(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """What the data frames are made of: a list or array by each name.
@@ -603,39 +676,24 @@ with its noise.
         Raises:
             ReleaseError: An enormous gap or value fits no column.
         """
-        columns: dict[str, Any] = {**split_items(self.items)}
-        if not len(self):  # texts, as most items are
-            columns["item"] = np.array([], dtype=np.str_)
-        if self._gap_units is not None:
-            if isinstance(self._gap_units, tuple):
-                raise ReleaseError(
-                    "A gap has more than 2**63 - 1 steps, too many for a column; use to_dict."
-                )
-            columns["gap"] = _to_floats(self.gaps or ())
-            columns["gap_units"] = self.gap_units
-        if self._value_units is not None:
-            if isinstance(self._value_units, tuple):
-                raise ReleaseError(
-                    "A noisy answer has more than 2**63 - 1 steps, too many for a column; use "
-                    "to_dict."
-                )
-            intervals = self.intervals(level)
-            columns["value"] = _to_floats(self.values or ())
-            columns["value_units"] = self.value_units
+        columns = build_item_columns(self.items)
+        gap_units, value_units = self.gap_units, self.value_units
+        if gap_units is not None:
+            columns |= build_gap_columns(self.gaps or (), gap_units)
+        if value_units is not None:
+            columns |= build_value_columns(self.values or (), value_units)
             columns["standard_error"] = np.full(len(self), self.standard_error)
-            columns["low"] = np.array([round_outwards(low, -inf) for low, _ in intervals], float)
-            columns["high"] = np.array([round_outwards(high, inf) for _, high in intervals], float)
+            columns |= build_interval_columns(self.intervals(level))
+        elif self.has_counts:
+            columns |= build_count_columns(self.counts(level))
         return columns | self.domain_columns
 
     @property
     def domain_columns(self) -> dict[str, list[Any]]:
         """The columns `domain` and `domain_from_data`, where there is something to say."""
-        columns: dict[str, list[Any]] = {}
-        if self._domain is not None and not self._domain.is_listed:
-            columns["domain"] = [format_domain(self._domain)] * len(self)
-        if self._domain_from_data:
-            columns["domain_from_data"] = [True] * len(self)
-        return columns
+        domain = self._domain
+        words = None if domain is None or domain.is_listed else format_domain(domain)
+        return build_domain_columns(words, len(self), domain_from_data=self._domain_from_data)
 
     def __len__(self) -> int:
         if self._items is not None:
@@ -646,9 +704,7 @@ with its noise.
         """The winners from the largest down, each with its gap, or None without gaps."""
         return zip(self.items, self.gaps or [None] * len(self), strict=True)
 
-    def rows(
-        self, most: int, cost: str = "", level: "Number" = LEVEL
-    ) -> tuple[list[str], list[list[str]], str]:
+    def rows(self, most: int, cost: str = "", level: "Number" = LEVEL) -> Grid:
         """The table to show: its head, at most so many rows, and what is to be said below.
 
         Args:
@@ -656,30 +712,12 @@ with its noise.
             cost: What it has cost in ε, if not only this release.
             level: That of the intervals of values.
         """
-        head = ["rank", "item"] + ["ahead of the next by"] * (self._gap_units is not None)
-        parameters = self._parameters
-        ranked = enumerate(self.items[:most], 1)
-        rows = [[str(rank), to_line(format_item(item))] for rank, item in ranked]
-        if self.gap_units is not None:
-            for row, units in zip(rows, self.gap_units[:most].tolist(), strict=True):
-                row.append(format_exact(units * parameters.resolution))
-        has_values, gaps = self._value_units is not None, self.gaps or ()
-        if has_values:
-            error = format_rounded(self.standard_error, self.standard_error)
-            columns = zip(self.values or (), self.intervals(level), strict=True)
-            for row, (value, interval) in zip(rows, columns, strict=False):
-                low, high = map(format_exact, interval)
-                row += [format_exact(value), error, low, high]
-            head += ["value", "±", f"{format_level(level)} from", "to"]
-        notes = [f"… and {len(self) - len(rows)} more"] if len(self) > len(rows) else []
-        notes += explain_threshold(parameters, len(self))
-        shows_values = has_values and bool(rows)
-        notes.append(format_note(parameters, cost, self._domain, has_values=shows_values))
-        notes += explain_bias(gaps, parameters, level) if has_values else []
-        return head, rows, "\n".join(notes)
+        counts = self.counts(level) if self.has_counts else None
+        found = self._parameters, self.items, self.gaps, counts, self._domain
+        return build_table(*found, most=most, cost=cost, level=level)
 
     def __str__(self) -> str:
-        return self._format(_MOST_ROWS, LEVEL)
+        return self._format(MOST_ROWS, LEVEL)
 
     def to_text(self, level: "Number" = LEVEL) -> str:
         """The whole table as text; `str` shows the first winners of a long one.
@@ -695,19 +733,15 @@ with its noise.
         return "\n".join([*table, note, *self.caveats])
 
     def __repr__(self) -> str:
-        shown = ", ".join(to_line(to_repr(item)) for item in self.items[:5])
-        more = ", …" if len(self) > 5 else ""
-        cost = f"ε = {self.epsilon}" + ", of a list from the data" * self._domain_from_data
-        named = f"the top {len(self)}"
-        if self._parameters.threshold is not None:
-            many = f"{len(self):,} items" if len(self) > 1 else "1 item"
-            named = many if len(self) else "no item"
-            named += f" that reached {format_threshold(self._parameters)}"
-        values = " with values" * (self._value_units is not None and len(self) > 0)
-        return f"<Release of {named}{values} at {cost}{': ' if shown else ''}{shown}{more}>"
+        return describe_winners(
+            self._parameters,
+            self.items,
+            has_counts=self.has_counts,
+            domain_from_data=self._domain_from_data,
+        )
 
     def _repr_html_(self) -> str:
-        head, rows, note = self.rows(_MOST_ROWS)
+        head, rows, note = self.rows(MOST_ROWS)
         below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
         table = format_html_table(head, rows) if rows else ""
         return f"{table}<p>{below}</p>"
@@ -740,7 +774,7 @@ with its noise.
     def __reduce__(self) -> tuple[Any, ...]:
         # As in all that is written, positions go only where there are no names.
         indices = self.indices.tolist() if self._items is None else None
-        units, values = (_to_list(each) for each in (self.gap_units, self.value_units))
+        units, values = (list_units(each) for each in (self.gap_units, self.value_units))
         marks = self._domain_from_data, self._domain
         return _restore, (self._parameters, indices, units, self._items, *marks, values)
 
@@ -762,51 +796,3 @@ def _restore(
 ) -> Release:
     marks: dict[str, Any] = {"domain_from_data": domain_from_data, "domain": domain}
     return Release(parameters, indices, gap_units, items, value_units=value_units, **marks)
-
-
-def _count(parameters: TopK, winners: Any) -> int:
-    """How many winners there are: k, or with a threshold at most so many."""
-    if parameters.threshold is None:
-        return parameters.k
-    try:
-        count = len([*winners])
-    except Exception:  # it is no list, or fails as it is read
-        count = -1
-    require(0 <= count <= parameters.k, "it must have a list of at most k winners")
-    return count
-
-
-def _pack(numbers: Sequence[int]) -> bytes:
-    return np.array(numbers, dtype=np.int64).tobytes()
-
-
-def _pack_units(units: Sequence[int]) -> bytes | tuple[int, ...]:
-    fits = not units or (min(units) >= -(2**63) and max(units) < 2**63)
-    return _pack(units) if fits else tuple(map(int, units))
-
-
-def _unpack_units(
-    packed: bytes | tuple[int, ...] | None,
-) -> np.ndarray[tuple[int], np.dtype[Any]] | None:
-    if isinstance(packed, tuple):
-        units = np.array(packed, dtype=object)
-        units.flags.writeable = False
-        return units
-    return None if packed is None else np.frombuffer(packed, dtype=np.int64)
-
-
-def _to_floats(numbers: Sequence[Fraction]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array([float(each) for each in numbers], dtype=np.float64)
-
-
-def _to_list(units: np.ndarray[tuple[int], np.dtype[Any]] | None) -> list[int] | None:
-    return None if units is None else units.tolist()
-
-
-def _read_list(given: Any, k: int, what: str) -> list[Any]:
-    try:
-        values = [] if isinstance(given, str | bytes) else [*given]
-    except Exception:  # it is no list, or fails as it is read
-        values = []
-    require(len(values) == k, f"it must have a list of {what}, as many as k says")
-    return values

@@ -1,4 +1,4 @@
-"""The rows of the page's tables: a bar for each winner shows its gap, value or estimate."""
+"""The rows of the page's tables: a bar for each winner shows its gap, count or estimate."""
 
 from fractions import Fraction
 from html import escape
@@ -15,8 +15,9 @@ from topgap.display.numbers import (
 from topgap.display.text import to_line
 from topgap.estimates import Estimates
 from topgap.margins import ONE_IN, is_uncertain, leads, least_certain_gap
+from topgap.numbers.format import to_float
 from topgap.numbers.parse import Number
-from topgap.release import Release
+from topgap.release import Count, Release, format_number
 
 
 def render_names(release: Release) -> str:
@@ -102,46 +103,44 @@ def render_estimates(estimates: Estimates, level: "Number") -> str:
     return "\n".join(rows)
 
 
-def render_values(release: Release, level: "Number") -> str:
-    """Return a row per winner: its bar, the value, the interval, and the gap.
+def render_counts(release: Release, level: "Number") -> str:
+    """Return a row per winner: its bar, its count or value, the interval, and the gap.
 
-    A bar reaches from 0 to the value, and its error bar from one end of the interval to the other.
+    A bar reaches from 0 to the count, and its error bar from one end of the interval to the other.
     All bars have one scale.
 
     >>> from topgap.parameters import TopK
     >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
     >>> release = Release(few, None, [20, 4], ["flu", "cold"], value_units=[45, 25])
-    >>> rows = render_values(release, 0.95)
+    >>> rows = render_counts(release, 0.95)
     >>> "45 ± 1.4" in rows, "42 to 48" in rows, rows.count("uncertain")
     (True, True, 1)
     """
-    resolution, scale = release.parameters.resolution, release.chart_scale(level)
-    error = format_estimate(release.standard_error, release.standard_error)
+    scale = release.chart_scale(level)
+    kind = "noisy" if release.parameters.noise == "laplace" else "counted"
     columns = zip(
-        release.items,
-        release.near_the_end,
-        scale.spans,
-        release.values or (),
-        release.intervals(level),
-        release.gaps or (),
-        strict=True,
+        release.counts(level), release.near_the_end, scale.spans, release.gaps or (), strict=True
     )
     rows = []
-    for rank, (item, late, span, value, (low, high), gap) in enumerate(columns, 1):
+    for rank, (count, late, span, gap) in enumerate(columns, 1):
         is_tied = is_uncertain(gap, release.parameters) and rank < len(release)
         order = ' <span class="mark">order uncertain</span>' if is_tied else ""
         place = ' <span class="mark">place uncertain</span>' if late else ""
-        low_text, high_text = (format_signed(each, resolution) for each in (low, high))
-        rows.append(
-            _render_row(
-                str(rank),
-                _render_item(item) + _render_error_bar(span, scale),
-                noisy=f"{format_signed(value, resolution)} ± {error}{place}",
-                interval=f"{low_text} to {high_text}",
-                ahead=format_aligned(gap, resolution) + order,
-            )
-        )
+        low, high = (_format_end(each, count, release) for each in (count.low, count.high))
+        numbers = {
+            kind: f"{format_number(count, release.parameters)}{place}",
+            "interval": f"{low} to {high}",
+            "ahead": format_aligned(gap, release.parameters.resolution) + order,
+        }
+        entry = _render_item(count.item) + _render_error_bar(span, scale)
+        rows.append(_render_row(str(rank), entry, **numbers))
     return "\n".join(rows)
+
+
+def _format_end(end: Fraction, count: Count, release: Release) -> str:
+    if release.parameters.noise == "laplace":
+        return format_signed(end, release.parameters.resolution)
+    return format_estimate(to_float(end), count.standard_error)
 
 
 def _render_gap_bar(start: Fraction, length: Fraction, *, uncertain: bool) -> str:

@@ -18,12 +18,12 @@ from topgap.errors import EstimatesError, ParameterTypeError, ReleaseError
 from topgap.estimates import Estimates
 from topgap.numbers.parse import LEVEL, Number
 from topgap.release import Release, explain_bias
-from topgap.report.chart import render_estimates, render_gaps, render_names, render_values
+from topgap.report.chart import render_counts, render_estimates, render_gaps, render_names
 from topgap.report.words import (
+    describe_counts,
     describe_domain,
     describe_estimates,
     describe_release,
-    describe_values,
 )
 
 _RELEASE_ID, _ESTIMATES_ID = "topgap-release", "topgap-estimates"  # of the element with the JSON
@@ -49,7 +49,7 @@ def to_html(
         counted: One sentence that says what was counted for each item.
         caveat: One sentence about what is not protected, shown near the top; those that the release
             has itself stand there anyway.
-        level: That of the intervals, if there are estimates or values.
+        level: That of the intervals, if there are estimates, counts or values.
 
     Returns:
         The whole page, to be written to a file in UTF-8; the same for the same arguments.
@@ -148,9 +148,9 @@ class _Content(NamedTuple):
 
 def _render_release_content(release: Release, level: "Number") -> _Content:
     text = describe_release(release)
-    if release.values is not None:
-        text |= describe_values(release, level)
-        ranking, style = _render_values(release, text, level), _read_file("values.css")
+    if release.has_counts:
+        text |= describe_counts(release, level)
+        ranking, style = _render_counts(release, text, level), _read_file("counts.css")
     else:
         ranking, style = _render_ranking(release, text), ""
     markup = {
@@ -193,19 +193,20 @@ def _render_ranking(release: Release, text: Mapping[str, str]) -> str:
     return _fill_template("with_gaps.html", text, rows=rows, yardstick=yardstick)
 
 
-def _render_values(release: Release, text: Mapping[str, str], level: "Number") -> str:
+def _render_counts(release: Release, text: Mapping[str, str], level: "Number") -> str:
     if not len(release):
         return _fill_template("no_winner.html", text)
     sentences = explain_bias(release.gaps or (), release.parameters, level)
     cautions = "".join(_fill_template("near_the_end.html", {"bias": each}) for each in sentences)
-    rows = render_values(release, level)
-    return _fill_template("values.html", text, rows=rows, cautions=cautions)
+    rows = render_counts(release, level)
+    return _fill_template("counts.html", text, rows=rows, cautions=cautions)
 
 
 def _render_spread(release: Release, text: Mapping[str, str]) -> str:
     if release.gaps is None:
         return ""
-    name = "spread.html" if release.values is None else "spread_of_values.html"
+    has_counts = release.has_counts and len(release) > 0
+    name = "spread_of_counts.html" if has_counts else "spread.html"
     return _fill_template(name, text)
 
 
@@ -214,6 +215,7 @@ def _render_mechanism(release: Release, text: Mapping[str, str]) -> dict[str, st
     parameters = release.parameters
     bounds = ["items_per_person.html"] * (parameters.noise == "laplace")
     bounds += ["threshold.html"] * (parameters.threshold is not None)
+    bounds += ["spent.html"] * parameters.has_sentinel
     return {
         "bounds": "".join(_fill_template(name, text) for name in bounds),
         "citing": _read_file(f"citing_{parameters.noise}.html"),

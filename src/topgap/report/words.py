@@ -49,11 +49,14 @@ def describe_release(release: Release) -> dict[str, str]:
         "k": format_most_named(parameters) if has_threshold else str(parameters.k),
         "k_meaning": f"How many items are named{' at most' * has_threshold}.",
         "threshold": format_threshold(parameters),
+        "last_gap": _describe_last_gap(release),
+        **_describe_cut(release),
         "epsilon": format_short(parameters.epsilon),
         "of_what": "of all that stands here",
         "published": "Whatever is published here",
         "reading": "this",
-        "together": f"All of it together costs ε = {format_short(parameters.epsilon)}.",
+        "together": _describe_cost(release),
+        "spent": format_short(release.spent),
         "factor": format_likelihood_factor(parameters.epsilon),
         "belief": format_surest_belief(parameters.epsilon),
         "resolution": format_short(parameters.resolution),
@@ -66,23 +69,25 @@ def describe_release(release: Release) -> dict[str, str]:
     }
 
 
-def describe_values(release: Release, level: "Number") -> dict[str, str]:
-    """Return the further texts of a release with values.
+def describe_counts(release: Release, level: "Number") -> dict[str, str]:
+    """Return the further texts of a release with counts, or with values of Laplace noise.
 
     >>> from topgap import TopK
     >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
     >>> release = Release(few, None, [20, 4], ["flu", "cold"], value_units=[45, 25])
-    >>> describe_values(release, 0.95)["value_error"]
+    >>> describe_counts(release, 0.95)["value_error"]
     '1.357'
     """
-    last_gap = "The last gap is the lead over the first item that is not named."
-    if release.parameters.threshold is not None:
-        last_gap = explain_last_gap(release.parameters, len(release))
+    errors = [each.standard_error for each in release.counts(level)]
+    words = _VALUES if release.parameters.noise == "laplace" else _COUNTS
     return {
+        **words,
+        "came_out": "largest"
+        if release.parameters.noise == "laplace"
+        else f"above {format_threshold(release.parameters)}",
         "percent": format_level(level),
         "often": format_share(read_level(level)),
-        "value_error": _format_error(release.standard_error),
-        "last_gap": last_gap,
+        "value_error": _format_error(max(errors, default=0.0)),
     }
 
 
@@ -159,13 +164,56 @@ def _summarize(release: Release) -> str:
 def _summarize_cut(release: Release) -> str:
     threshold, k = format_threshold(release.parameters), len(release)
     if k == 0:
-        return f"No item reached the threshold {threshold}."
-    reached = f"The {'item' if k == 1 else f'{k} items'} that reached the threshold {threshold}"
-    if release.values is None:
-        return f"{reached}." if k == 1 else f"{reached}, from the largest down."
+        return f"{_describe_none(release)}."
+    which = "above" if release.parameters.has_sentinel else "that reached"
+    named = f"The {'item' if k == 1 else f'{k} items'} {which} the threshold {threshold}"
+    ahead = "how far each came out ahead of the next"
+    if not release.has_counts:
+        if release.gaps is None:
+            return f"{named}." if k == 1 else f"{named}, from the largest down."
+        return f"{named}, and {ahead}."
+    name = "value" if release.parameters.noise == "laplace" else "count"
     if k == 1:
-        return f"{reached}, and its value."
-    return f"{reached}, the value of each, and how far each came out ahead of the next."
+        return f"{named}, and its {name}."
+    return f"{named}, the {name} of each, and {ahead}."
+
+
+def _describe_none(release: Release) -> str:
+    verb = "was above" if release.parameters.has_sentinel else "reached"
+    return f"No item {verb} the threshold {format_threshold(release.parameters)}"
+
+
+def _describe_last_gap(release: Release) -> str:
+    if release.parameters.threshold is None:
+        return "The last gap is the lead over the first item that is not named."
+    return explain_last_gap(release.parameters, len(release))
+
+
+def _describe_cut(release: Release) -> dict[str, str]:
+    """What a threshold changes in the words."""
+    is_next = release.parameters.has_sentinel
+    return {
+        "none": _describe_none(release),
+        "lead_over": "whatever came next, an item or the threshold"
+        if is_next
+        else "the first item that is not named",
+        "lead_head": "what came next" if is_next else "the first not named",
+        "threshold_meaning": "Only items that came out above this are named. It took part in the "
+        "ranking as an item does, with noise of its own, and was rounded down to a multiple of the "
+        "resolution."
+        if is_next
+        else "Only items whose values reach this are named.",
+    }
+
+
+def _describe_cost(release: Release) -> str:
+    epsilon, spent = format_short(release.epsilon), format_short(release.spent)
+    if release.spent == release.epsilon:
+        return f"All of it together costs ε = {epsilon}."
+    return (
+        f"All of it together was promised to cost at most ε = {epsilon}. As the threshold ended "
+        f"the list early, it cost {spent}."
+    )
 
 
 def _describe_laplace(parameters: TopK) -> dict[str, str]:
@@ -258,6 +306,25 @@ _EXPONENTIAL = {
     "items_per_person": "",
     "scale_meaning": "The mean of the exponential noise that each true number gets",
     "assumed": "the sensitivity below is",
+}
+_VALUES = {
+    "number": "value",
+    "number_class": "noisy",
+    "number_head": "Value",
+    "number_meaning": "the item’s true number with noise",
+    "number_rule": "A value is the true number, rounded down to a multiple of the resolution, plus "
+    "noise.",
+    "gap_spread": "√2 times that of a value",
+}
+_COUNTS = {
+    "number": "count",
+    "number_class": "counted",
+    "number_head": "Count",
+    "number_meaning": "the estimate of the item’s true number",
+    "number_rule": "A count is the threshold plus the gaps from the item down to it, and half a "
+    "step of the resolution for each of these gaps. It has the noise of the item in it and that of "
+    "the threshold; the latter is in all counts, which are off the same way by it.",
+    "gap_spread": "√2 times the noise scale, as that of a count",
 }
 _NAMES = {"item": "Item", "item_note": ""}
 _POSITIONS = {

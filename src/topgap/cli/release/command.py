@@ -8,8 +8,8 @@ DESCRIPTION = """Count, and release the k largest items with the gap from each t
 
 SOURCE says who had what. Each item of a public domain is counted: its
 persons, each once. The k largest are named, with the gap from each to the
-next and, by --estimate or --items-per-person, how many they are, under
-ε-differential privacy.
+next and, by --threshold, --estimate or --items-per-person, how many they are,
+under ε-differential privacy.
 Nothing else about the data leaves this command.
 """
 
@@ -73,6 +73,12 @@ the list; noisy counts come with it, and all that reach 50 are named:
 
 topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt --items-per-person 2 --threshold 50 --epsilon 1
+
+All with more than 500 patients, at most 25, and how many patients each has;
+what is not spent of ε, because fewer are above 500, is said:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt -k 25 --threshold 500 --epsilon 1
 
 Charged to a ledger, which adds up the ε of all releases of the same data:
 

@@ -1,14 +1,18 @@
-"""What the command says of the noise where the items of one person are bounded."""
+"""What the command says of the noise: of a threshold, and of a bound on the items of a person."""
 
 from topgap.display.numbers import format_roughly
+from topgap.numbers.format import format_exact
 from topgap.parameters import MOST_WINNERS, TopK
+from topgap.release import format_threshold
 
 
 def describe_noise(parameters: TopK) -> list[str]:
-    """Say what a bound on the items of one person does to the noise, by public numbers alone.
+    """Say what a threshold costs and what a bound on the items of one person does to the noise.
+
+    By public numbers alone.
 
     Returns:
-        A sentence if there is a bound.
+        A sentence on a threshold with exponential noise, and one on a bound.
 
     >>> few = {"items_per_person": 2, "monotonic": True}
     >>> describe_noise(TopK(25, 1, **few))  # doctest: +NORMALIZE_WHITESPACE
@@ -17,7 +21,26 @@ def describe_noise(parameters: TopK) -> list[str]:
     >>> describe_noise(TopK(2, 1, **few))  # doctest: +NORMALIZE_WHITESPACE
     ['The bound of at most 2 items per person is not used to reduce noise: naming 2 items takes
     noise of scale 2 without it, too.']
+    >>> describe_noise(TopK(25, 1, monotonic=True, threshold=500))  # doctest: +NORMALIZE_WHITESPACE
+    ['Noise of mean 25 on every count and on the threshold of 500. ε = 1 is the most that is spent:
+    1/25 if no item is above 500, and 1/25 more for each item that is named.']
     """
+    sentences = [_describe_threshold(parameters)] if parameters.has_sentinel else []
+    return [*sentences, *_describe_bound(parameters)]
+
+
+def _describe_threshold(parameters: TopK) -> str:
+    threshold, none = format_threshold(parameters), parameters.cost(0)
+    each = parameters.epsilon / parameters.k
+    more = f", and {each} more for each item that is named" if parameters.k > 1 else ""
+    return (
+        f"Noise of mean {format_roughly(parameters.scale)} on every count and on the threshold of "
+        f"{threshold}. ε = {format_exact(parameters.epsilon)} is the most that is spent: {none} if "
+        f"no item is above {threshold}{more}."
+    )
+
+
+def _describe_bound(parameters: TopK) -> list[str]:
     k, bound = parameters.k, parameters.items_per_person
     if bound is None:
         return []

@@ -34,8 +34,8 @@ class ReleaseOptions:
         int | None,
         typer.Option(
             "-k",
-            help="How many items are named. It can be left out with --threshold: then all that "
-            "reach it are.",
+            help="How many items are named; with --threshold, at most. It can be left out with "
+            "--threshold and --items-per-person: then all that reach it are.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -138,8 +138,10 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="COUNT",
-            help="With Laplace noise: only items whose noisy counts reach this are named. It "
-            "costs no privacy.",
+            help="Only items above this are named, at most k. It is public: never take it from the "
+            "data. It gets noise as a count does; if it ends the list early, less than ε is spent, "
+            "and the counts of all named items come with it. With Laplace noise: only items whose "
+            "noisy counts reach this are named, at the same cost.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -205,8 +207,8 @@ class ReleaseOptions:
     level: Annotated[
         str | None,
         typer.Option(
-            help="How often the interval of an estimate or of a noisy count is to hold the true "
-            "number; 0.95 unless given. With --estimate or Laplace noise only.",
+            help="How often the interval of an estimate or of a count is to hold the true number; "
+            "0.95 unless given. With --estimate, --threshold or Laplace noise only.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

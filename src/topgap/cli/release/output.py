@@ -15,6 +15,7 @@ from topgap.ledger.charging import LedgerCharge, PendingCharge
 from topgap.margins import is_uncertain
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
+from topgap.release import describe_spent
 from topgap.selection.check import Check
 
 _REMARKS: Mapping[str, str] = {
@@ -32,6 +33,10 @@ _ALL_ROWS = (
 )
 _NOTHING_REACHED = (
     "No noisy count reached the threshold: if that surprises you, see whether it is too high, and "
+    "whether the columns and the list of items are those of the data."
+)
+_NOTHING_ABOVE = (
+    "No item was above the threshold: if that surprises you, see whether it is too high, and "
     "whether the columns and the list of items are those of the data."
 )
 _NOTHING_STANDS_OUT = (
@@ -104,9 +109,11 @@ def _list_remarks(
     remarks += [*map(files.describe_written, targets)]
     if request.resolved_format != "table" or request.output is not None:  # else they stand below it
         remarks += publication.cautions
+        if publication.release.spent < publication.release.epsilon:
+            remarks.append(f"{describe_spent(parameters, len(publication.release))}.")
     gaps = publication.release.gaps or ()
     if not publication.release:
-        remarks.append(_NOTHING_REACHED)
+        remarks.append(_NOTHING_ABOVE if parameters.has_sentinel else _NOTHING_REACHED)
     elif gaps and all(is_uncertain(gap, parameters) for gap in gaps):
         remarks.append(_NOTHING_STANDS_OUT)
     return remarks

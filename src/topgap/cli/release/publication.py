@@ -30,7 +30,7 @@ class Publication:
 
     Attributes:
         result: The release; or the estimates, which hold it.
-        level: The level of the intervals of estimates, or of noisy counts.
+        level: The level of the intervals of estimates, or of counts.
         size: How many items took part, if that is known.
 
     >>> from topgap import TopK, estimate
@@ -63,7 +63,7 @@ class Publication:
                 f"± is the standard error; in {format_share(self.level)} such publications an "
                 f"item's interval holds its true number, rounded down to the resolution."
             ]
-        if not self.result.values:
+        if not (self.result.has_counts and len(self.result)):
             return []
         return [
             f"± is the standard error; in {format_share(self.level)} such publications the "
@@ -75,7 +75,7 @@ class Publication:
         """Sentences about what must not be read into it: what ties do to estimates and values."""
         if isinstance(self.result, Estimates):
             return [NEAR_TIES] if self.result.has_near_ties else []
-        if not self.result.values:
+        if not (self.result.has_counts and len(self.result)):
             return []
         return explain_bias(self.result.gaps or (), self.result.parameters, self.level)
 
@@ -94,8 +94,8 @@ class Publication:
         more: list[list[Any]] = []
         if isinstance(self.result, Estimates):
             more = _list_estimates(self.result, self.level)
-        elif self.result.values is not None:
-            more = _list_values(self.result, self.level, self.size)
+        elif self.result.has_counts:
+            more = _list_counts(self.result, self.level, self.size)
         if more:
             head = [*head, *more[0]]
             rows = [[*row, *others] for row, others in zip(rows, more[1:], strict=True)]
@@ -189,18 +189,27 @@ def _list_estimates(estimates: Estimates, level: Fraction) -> list[list[Any]]:
     return [head, *rows]
 
 
-def _list_values(release: Release, level: Fraction, size: int | None) -> list[list[Any]]:
-    """Exact noisy answer, standard error and intervals of each winner, likewise.
+def _list_counts(release: Release, level: Fraction, size: int | None) -> list[list[Any]]:
+    """Exact count, standard error and both intervals of each winner, likewise.
 
-    Those that hold at once are there if it is known how many items took part.
+    With Laplace noise it is called a value. Simultaneous intervals are there if it is known how
+    many items took part.
     """
-    head = ["value", "standard_error", "low", "high"]
-    values, intervals = release.values or (), [release.intervals(level)]
+    is_noisy = release.parameters.noise == "laplace"
+    counts = release.counts(level)
+    head = ["value" if is_noisy else "count", "standard_error", "low", "high"]
+    rows: list[list[Any]] = [
+        [format_exact(each.value), each.standard_error, *map(format_exact, (each.low, each.high))]
+        for each in counts
+    ]
     if size is not None or release.domain is not None:
         head += ["simultaneous_low", "simultaneous_high"]
-        intervals.append(release.intervals(level, simultaneous=True, size=size))
-    rows: list[list[Any]] = [[format_exact(each), release.standard_error] for each in values]
-    for both in intervals:
-        for row, ends in zip(rows, both, strict=True):
-            row += map(format_exact, ends)
+        for row, each in zip(
+            rows, release.counts(level, simultaneous=True, size=size), strict=True
+        ):
+            row += map(format_exact, (each.low, each.high))
+    if not is_noisy:
+        head.append("is_biased")
+        for row, each in zip(rows, counts, strict=True):
+            row.append("true" if each.is_biased else "false")
     return [head, *rows]

@@ -194,14 +194,10 @@ def _check_fimi(request: ReleaseRequest) -> None:
 def _check_noise(request: ReleaseRequest) -> None:
     if request.noise == "laplace" and request.items_per_person is None:
         raise typer.BadParameter("--noise laplace needs --items-per-person.")
-    if request.threshold is not None and not request.has_laplace_noise:
+    if request.k is None and (request.threshold is None or not request.has_laplace_noise):
         raise typer.BadParameter(
-            "--threshold needs Laplace noise: give --items-per-person, less than -k, or with "
-            "--noise laplace."
-        )
-    if request.threshold is None and request.k is None:
-        raise typer.BadParameter(
-            "say with -k how many items are named; it can be left out with --threshold alone."
+            "say with -k how many items are named at most; it can be left out with --threshold and "
+            "--items-per-person alone."
         )
 
 
@@ -211,10 +207,16 @@ def _check_estimate(request: ReleaseRequest) -> None:
             "with Laplace noise noisy counts come with the release; leave --estimate out, or give "
             "--noise exponential."
         )
+    if request.estimate and request.threshold is not None:
+        raise typer.BadParameter(
+            "with --threshold counts come with the release, at no cost, where the threshold ends "
+            "the list; leave --estimate out."
+        )
     if not request.estimate and request.selection_share is not None:
         raise typer.BadParameter("--selection-share is for --estimate.")
-    if not request.estimate and not request.has_laplace_noise and request.level is not None:
-        raise typer.BadParameter("--level is for --estimate, or for Laplace noise.")
+    has_intervals = request.estimate or request.has_laplace_noise or request.threshold is not None
+    if request.level is not None and not has_intervals:
+        raise typer.BadParameter("--level is for --estimate, --threshold or Laplace noise.")
 
 
 def _check_ledger(request: ReleaseRequest) -> None:
