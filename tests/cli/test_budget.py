@@ -214,7 +214,7 @@ def test_a_result_that_cannot_be_recorded_is_published_with_a_word(
     def fails(*_: object) -> None:
         raise LedgerError("The disk is full.")
 
-    monkeypatch.setattr(Ledger, "record", fails)
+    monkeypatch.setattr(Ledger, "_record_drawn", fails)
     ended = released(folder, *CHARGED, "--format", "json", "--quiet")
     assert ended.code == 0
     assert Release.from_json(ended.out).items == ("flu", "cold")
@@ -346,15 +346,19 @@ def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[:4] == [
-        "data set    neighbours     total     spent  left  charges  spent of the total",
-        "visits      add-remove         3         1     2        1  ██████░░░░░░░░░░░░░░  33%",
-        "stays 2026  replace     ≈0.14286  ≈0.14286     0        1  ████████████████████ 100%",
-        "none        add-remove         1         0     1        0  ░░░░░░░░░░░░░░░░░░░░   0%",
+        "data set    neighbours     total  reserved     spent  left  charges  settled  "
+        "spent of the total",
+        "visits      add-remove         3         1         1     2        1        0  "
+        "██████░░░░░░░░░░░░░░  33%",
+        "stays 2026  replace     ≈0.14286  ≈0.14286  ≈0.14286     0        1        0  "
+        "████████████████████ 100%",
+        "none        add-remove         1         0         0     1        0        0  "
+        "░░░░░░░░░░░░░░░░░░░░   0%",
     ]
     assert lines[5].startswith("Without a result: what they were charged for has crashed")
     assert len(lines) == 8
     assert re.fullmatch(
-        r" +6  20\S+ \S+ +stays 2026  ≈0.14286  replace        0  a mean  ana  none",
+        r" +6  20\S+ \S+ +stays 2026  ≈0.14286  replace  +0  a mean  ana  none",
         lines[7].rstrip(),
     )
     ended = told(folder, "show", "budget.db", "--dataset", "visits")

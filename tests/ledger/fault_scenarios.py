@@ -269,9 +269,9 @@ class Recording(package.Ledger):
     __slots__ = ("begins",)
     begins: Callable[[], None]
 
-    def record(self, charge: Any, result: object) -> None:
+    def _record(self, charge: Any, result: object, *, settles: bool) -> Any:
         self.begins()
-        super().record(charge, result)
+        return super()._record(charge, result, settles=settles)
 
 
 SCENES: dict[str, Callable[[Play, Any], None]] = {

@@ -49,7 +49,11 @@ _PAY_LATER = """\
 
 MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     "charged after the draw": (charging, _PAY, _PAY_LATER),
-    "not recorded": (charging, "self._ledger.record(self.charge, result)", "pass"),
+    "not recorded": (
+        charging,
+        "self.charge = self._ledger._record_drawn(self.charge, result)",
+        "pass",
+    ),
     "an error in recording is an error": (
         charging,
         "        except Exception as error:",

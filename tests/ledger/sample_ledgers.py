@@ -18,13 +18,17 @@ from tests.checking.separate_process import with_tests
 from topgap import LedgerWarning, Release, TopgapError, TopK
 from topgap.errors import LedgerError
 from topgap.ledger import Charge, Ledger, entry, entry_log
+from topgap.ledger.charging import LedgerCharge, prepare_charge
 from topgap.ledger.entry import COLUMNS, INITIAL_HASH, Entry, entry_from_row
 from topgap.ledger.storage import schema
+from topgap.parameters import Neighbours
 
 VERSION_1 = Path(__file__).parent / "old_versions" / "version-1.db"
 """A ledger as the first version wrote it, made by `filled` and never again."""
 VERSION_2 = VERSION_1.with_name("version-2.db")
 """As the second one wrote it, made by `filled_with_neighbours` and never again."""
+VERSION_3 = VERSION_1.with_name("version-3.db")
+"""As the third one wrote it, made by `filled_with_settlements` and never again."""
 
 RELEASE = Release(TopK(2, "1/3"), None, [125, 7], ["flu", "cold"])
 _NOBODY = 65534
@@ -60,6 +64,35 @@ def filled_with_neighbours(path: Path) -> list[Charge]:
     ledger.add_dataset("stays", 2, neighbours="replace")
     charges.append(ledger.charge("stays", "1/3", mechanism="a sum", neighbours="add-remove"))
     return [*charges, ledger.charge("stays", "1/4", mechanism="a mean")]
+
+
+THRESHOLD = TopK(4, "1/5", monotonic=True, threshold=500)
+
+
+def cut(winners: int, parameters: TopK = THRESHOLD) -> Release:
+    """A list of so many that the threshold ended, if there could be more."""
+    items = [f"item {number}" for number in range(winners)]
+    return Release(parameters, None, [*range(winners)], items)
+
+
+def charge_and_draw(
+    ledger: Ledger, dataset: str, drawn: Release, stated: Neighbours | None = None
+) -> Charge:
+    """The charge of a call that draws this release, as it is when the call has ended."""
+    pending = prepare_charge(ledger, dataset, "topgap.top_k", drawn.parameters, stated, gaps=True)
+    assert isinstance(pending, LedgerCharge)
+    pending.charge_then_run(lambda: drawn)
+    assert pending.charge is not None
+    return pending.charge
+
+
+def filled_with_settlements(path: Path) -> list[Charge]:
+    """The same, and then two charges that are settled, and one whose list has all its items."""
+    charges = filled_with_neighbours(path)
+    ledger = Ledger(path, who="ana")
+    charges.append(charge_and_draw(ledger, "visits", cut(1)))
+    charges.append(charge_and_draw(ledger, "stays", cut(0)))
+    return [*charges, charge_and_draw(ledger, "visits", cut(4))]
 
 
 @contextmanager
@@ -174,19 +207,19 @@ def run(code: str, *arguments: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Later(Entry):
-    """A row of the made-up third version, which can say where it was written."""
+    """A row of the made-up fourth version, which can say where it was written."""
 
     place: str | None = None
 
 
-def turn_to_version_3(patch: Callable[[object, str, object], None]) -> None:
-    """Let the software be of a third version, whose rows have one more column, with an index."""
+def turn_to_version_4(patch: Callable[[object, str, object], None]) -> None:
+    """Let the software be of a fourth version, whose rows have one more column, with an index."""
     more = ("ALTER TABLE entries ADD COLUMN place TEXT", "CREATE INDEX places ON entries (place)")
     table, *others = schema.STATEMENTS
     statements = (f"{table[:-1]}, place TEXT)", *others, more[1])
     columns = tuple(field.name for field in fields(Later))
-    patch(schema, "VERSION", 3)
-    patch(schema, "MIGRATIONS", {**schema.MIGRATIONS, 2: more})
+    patch(schema, "VERSION", 4)
+    patch(schema, "MIGRATIONS", {**schema.MIGRATIONS, 3: more})
     patch(schema, "STATEMENTS", statements)
     patch(entry_log, "Entry", Later)
     for module in (entry, entry_log):

@@ -368,7 +368,7 @@ def test_a_reading_that_was_interrupted_leaves_nothing_open(path: Path) -> None:
 def test_a_release_that_could_not_be_recorded_is_in_the_warning_too(path: Path) -> None:
     """For those who turn warnings into errors; and it tells the line that asked for the release."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Ledger, "record", failing)
+        patch.setattr(Ledger, "_record_drawn", failing)
         with pytest.warns(topgap.LedgerWarning) as told:
             topgap.top_k(TREES, 2, EPSILON, ledger=path, dataset="visits")
         assert told[0].filename == __file__
@@ -773,7 +773,7 @@ def test_each_release_that_is_not_recorded_is_told_with_its_charge(
     def refuses(*_: object) -> None:
         raise LedgerError("It is in use.")
 
-    monkeypatch.setattr(Ledger, "record", refuses)
+    monkeypatch.setattr(Ledger, "_record_drawn", refuses)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")
         for _ in range(3):
@@ -985,7 +985,8 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                      "(type(self._ledger)(self._ledger.path).history() or (None,))[-1] or "
                      "self._ledger.charge(\n"),
      look_at_others),
-    (charging, Mutant("records nothing", "self._ledger.record(self.charge, result)", "pass"),
+    (charging, Mutant("records nothing",
+                     "self.charge = self._ledger._record_drawn(self.charge, result)", "pass"),
      look_at_results),
     (charging, Mutant("records before the draw", "        result = self._run(draw)\n",
                      "        self._ledger.record(self.charge, 0)\n"

@@ -3,8 +3,9 @@
 import getpass
 import json
 import pickle
+import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -31,6 +32,8 @@ from tests.checking.mutants import Mutant, mutated
 from tests.ledger.sample_ledgers import (
     RELEASE,
     Clock,
+    charge_and_draw,
+    cut,
     filled,
     is_found,
     put_in_place,
@@ -39,7 +42,8 @@ from tests.ledger.sample_ledgers import (
 )
 from topgap import BudgetExceeded, ParameterError, ParameterTypeError, Release, TopK
 from topgap.domains import DomainDescription
-from topgap.ledger import Budget, Charge, Ledger, entry, entry_log, ledger
+from topgap.ledger import Budget, Charge, Ledger, entry, entry_log, ledger, recording, settlement
+from topgap.ledger.charging import LedgerCharge, prepare_charge
 from topgap.ledger.models import Verification
 from topgap.ledger.storage import database
 from topgap.ledger.validation import read_who
@@ -104,6 +108,7 @@ class Histories(RuleBasedStateMachine):
         self.totals: dict[str, Fraction] = {}
         self.charges: list[tuple[Charge, Fraction]] = []
         self.results: dict[int, Any] = {}
+        self.settled: dict[int, Fraction] = {}
         self.receipts: list[str] = []
 
     def teardown(self) -> None:
@@ -113,8 +118,12 @@ class Histories(RuleBasedStateMachine):
     def ledger(self) -> Ledger:
         return Ledger(self.path, who="ana")
 
-    def spent(self, dataset: str) -> Fraction:
+    def reserved(self, dataset: str) -> Fraction:
         return sum((cost for each, cost in self.charges if each.dataset == dataset), Fraction(0))
+
+    def spent(self, dataset: str) -> Fraction:
+        of_it = [(each, cost) for each, cost in self.charges if each.dataset == dataset]
+        return sum((self.settled.get(each.number, cost) for each, cost in of_it), Fraction(0))
 
     def left(self, dataset: str) -> Fraction:
         return self.totals[dataset] - self.spent(dataset)
@@ -185,6 +194,63 @@ class Histories(RuleBasedStateMachine):
     def record_a_release(self, data: st.DataObject) -> None:
         self.is_recorded_at_its_price(*data.draw(st.sampled_from(self.charges)))
 
+    @rule(
+        dataset=st.sampled_from(DATASETS),
+        epsilon=_FRACTIONS,
+        k=st.integers(1, 9),
+        winners=st.integers(0, 9),
+        monotonic=st.booleans(),
+        ends=st.sampled_from(["well", "well", "well", "in a crash", "unrecorded"]),
+    )
+    def release(
+        self, dataset: str, epsilon: Fraction, k: int, winners: int, monotonic: bool, ends: str
+    ) -> None:
+        """A list that a threshold may end early, drawn by a call that charges for it."""
+        if dataset not in self.totals:
+            return
+        parameters = TopK(k, epsilon, monotonic=monotonic, threshold=5)
+        drawn = cut(min(winners, k), parameters)
+        times = 2 if monotonic and RELATIONS[dataset] == "replace" else 1
+        if epsilon * times > self.left(dataset):
+            with pytest.raises(BudgetExceeded):
+                charge_and_draw(self.ledger, dataset, drawn)
+            return
+        others: dict[str, list[Charge]] = {"during": []}
+
+        def draw() -> Release:
+            self.entries += 1
+            if ends == "in a crash":
+                raise MemoryError
+            left = self.left(dataset) - epsilon * times
+            if left > 0:  # somebody else charges meanwhile
+                others["during"].append(self.ledger.charge(dataset, left / 3, mechanism="m"))
+                self.entries += 1
+            return drawn
+
+        pending = prepare_charge(self.ledger, dataset, "m", parameters)
+        assert isinstance(pending, LedgerCharge)
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("ignore", topgap.LedgerWarning)
+            if ends == "unrecorded":
+                patch.setattr(Ledger, "_record_drawn", None)
+            with suppress(MemoryError):
+                pending.charge_then_run(draw)
+        assert pending.charge is not None
+        number = pending.charge.number
+        for each, cost in (
+            (pending.charge, epsilon * times),
+            *((each, each.epsilon) for each in others["during"]),
+        ):
+            self.charges.append((each, cost))
+            self.receipts.append(each.receipt)
+        if ends == "well":
+            self.results[number] = drawn.to_dict()
+            self.entries += 1
+            names = Fraction(len(drawn) + 1) if monotonic else len(drawn) + Fraction(1, 2)
+            if names < k and len(drawn) < k:
+                self.settled[number] = epsilon * times * names / k
+                self.entries += 1
+
     @precondition(lambda self: self.charges)
     @rule(data=st.data(), number=st.integers(1, 2**80))
     def record_what_is_no_charge(self, data: st.DataObject, number: int) -> None:
@@ -247,12 +313,16 @@ class Histories(RuleBasedStateMachine):
             of_it = [charge for charge, _ in self.charges if charge.dataset == each.dataset]
             assert each == self.ledger.budget(each.dataset)
             assert (each.spent, each.left) == (self.spent(each.dataset), self.left(each.dataset))
-            assert each.left >= 0
+            assert 0 <= each.spent <= min(each.total, each.reserved)
+            assert each.reserved == self.reserved(each.dataset)
+            assert each.settled == sum(x.number in self.settled for x in of_it)
             assert each.charges == len(of_it)
             assert each.without_result == sum(x.number not in self.results for x in of_it)
         history = self.ledger.history()
         assert [each.receipt for each in history] == self.receipts
         assert [each.epsilon for each in history] == [cost for _, cost in self.charges]
+        settled = {each.number: each.settled for each in history if each.settled is not None}
+        assert settled == self.settled
         assert {
             each.number: json.loads(each.result) for each in history if each.result is not None
         } == self.results
@@ -287,6 +357,13 @@ def one_history() -> None:
         for stated in ("add-remove", "replace"):
             made.charge("visits", ("1/9", Fraction(1, 9)), {}, stated)
             made.charge("x", ("1/99", Fraction(1, 99)), {}, stated)
+        for dataset in ("visits", "x"):
+            for winners, monotonic, ends in (
+                (0, True, "well"), (2, False, "well"), (4, True, "well"), (3, False, "well"),
+                (4, False, "well"), (0, True, "in a crash"), (1, False, "unrecorded"),
+            ):  # fmt: skip
+                made.release(dataset, Fraction(1, 990), 4, winners, monotonic, ends)
+                made.all_agrees()
         made.charge("visits", (5, Fraction(5)), None)
         made.charge("blood α", (5, Fraction(5)), None)
         (first, _), (second, cost), *_ = made.charges
@@ -396,8 +473,8 @@ def test_what_was_charged_is_told_in_full(path: Path, monkeypatch: pytest.Monkey
     assert third.parameters == {"column": "α"}
     assert Ledger(path).history("blood α") == told[2:3]
     assert Ledger(path).budget("blood α") == Budget(
-        "blood α", Fraction(1, 3), Fraction(1, 7), 1, 0, clock.time, "ana", "two\nlines",
-        "add-remove", True,
+        "blood α", Fraction(1, 3), Fraction(1, 7), Fraction(1, 7), 1, 0, 0, clock.time, "ana",
+        "two\nlines", "add-remove", True,
     )  # fmt: skip
     assert Ledger(path).budget("visits").without_result == 2
     assert isinstance(Ledger(path).verify(), Verification)
@@ -701,12 +778,12 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
                     '"to be seen", None, None, commit=False',
                     '"to be seen", None, None, commit=True'),
      one_history),
-    (ledger, Mutant("records twice", "if log.find_result(number) is not None:", "if False:"),
+    (recording, Mutant("records twice", "if log.find_result(number) is not None:", "if False:"),
      one_history),
-    (ledger, Mutant("records for any charge of that number",
-                    "if isinstance(charge, Charge) and charge.receipt != log.receipt(number):",
+    (recording, Mutant("records for any charge of that number",
+                    "if isinstance(charge, Charge) and charge.receipt != receipt:",
                     "if False:"), one_history),
-    (ledger, Mutant("records for another price",
+    (recording, Mutant("records for another price",
                     "if cost > parse_epsilon(charged.epsilon):", "if False:"),
      one_history),
     (ledger, Mutant("sets totals anew", "for known in log.datasets():",
@@ -715,13 +792,23 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
                     "if validation.fold_name(known) == validation.fold_name(name):", "if False:"),
      one_history),
     (entry_log, Mutant("forgets earlier charges",
-                       "return Fraction(0) if charge is None else parse_epsilon(charge.spent)",
-                       "return Fraction(0) if charge is None else parse_epsilon(charge.epsilon)"),
+                       "return Fraction(0) if entry is None else parse_epsilon(entry.spent)",
+                       "return Fraction(0) if entry is None else parse_epsilon(entry.epsilon)"),
      tenths_and_tiny),
-    (entry_log, Mutant("looks at the charges of all", "kind = 'charge' AND dataset = ?",
-                 "kind = 'charge' AND ? <> ''"), one_history),
+    (entry_log, Mutant("looks at the charges of all",
+                       """_find_last("kind = 'charge' AND dataset = ?",""",
+                       """_find_last("kind = 'charge' AND ? <> ''","""), one_history),
     (entry_log, Mutant("looks at the first charge", "ORDER BY number DESC LIMIT 1",
                  "ORDER BY number LIMIT 1"), tenths_and_tiny),
+    (entry_log, Mutant("forgets settlements", "return max(charge, settlement, key=",
+                       "return min(charge, settlement, key="), one_history),
+    (settlement, Mutant("settles with j/k", "release.spent * factor",
+                        "parameters.epsilon * len(release) / parameters.k * factor"), one_history),
+    (settlement, Mutant("settles once converted", "release.spent * factor", "release.spent"),
+     one_history),
+    (recording, Mutant("settles unseen", "spent=format_exact(spent), charge",
+                       "spent=format_exact(log.balance(charged.dataset).spent), charge"),
+     one_history),
     (entry_log, Mutant("leaves the head", "UPDATE head SET number = ?, hash = ?",
                  "UPDATE head SET number = ?, hash = ? WHERE 0"), one_history),
     (database, Mutant("keeps what was refused",

@@ -36,7 +36,7 @@ from topgap import (
     law,
     select,
 )
-from topgap.ledger import entry, verification
+from topgap.ledger import entry, recording, verification
 from topgap.ledger import ledger as ledger_module
 from topgap.ledger.entry import Entry
 from topgap.selection.measurement import Shares
@@ -380,10 +380,10 @@ MUTANTS: list[tuple[Any, Mutant, Callable[[Path], None]]] = [
      look_at_releases),
     (ledger_module, Mutant("forgets what was stated", '"stated": None if relation is None else '
                            "format_exact(stated)", '"stated": None'), look_at_costs),
-    (ledger_module, Mutant("believes the price of a result",
-                           "cost = validation.convert_epsilon(cost, relation, "
-                           "dataset.relation, charged.dataset)",
-                           "pass"), look_at_results),
+    (recording, Mutant("believes the price of a result",
+                       "cost = convert_epsilon(result.cost, result.neighbours, "
+                       "dataset.relation, charged.dataset)",
+                       "cost = result.cost"), look_at_results),
     (verification, Mutant("does not convert", "parse_epsilon(entry.stated) * times",
                           "parse_epsilon(entry.epsilon)"), look_at_nonsense),
 ]  # fmt: skip

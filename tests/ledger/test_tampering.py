@@ -358,7 +358,7 @@ def test_an_edit_of_the_head_is_found_and_nothing_is_charged(statement: str, pat
         "PRAGMA user_version = 0",
         "PRAGMA user_version = -1",
         "PRAGMA user_version = 1",
-        "PRAGMA user_version = 3",
+        "PRAGMA user_version = 4",
     ],
 )
 def test_other_tables_are_found(statement: str, path: Path) -> None:
@@ -489,13 +489,13 @@ def test_a_charge_that_was_lost_since_is_not_said_to_be_charged(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if an older copy were put in place while the noise is drawn."""
-    older, record = path.read_bytes(), Ledger.record
+    older, record = path.read_bytes(), Ledger._record_drawn
 
     def late(self: Ledger, *given: Any) -> None:
         path.write_bytes(older)
         record(self, *given)
 
-    monkeypatch.setattr(Ledger, "record", late)
+    monkeypatch.setattr(Ledger, "_record_drawn", late)
     with pytest.warns(topgap.LedgerWarning, match="The ledger has lost charge 9 since") as told:
         topgap.top_k([3, 2, 1], 1, "1/100", ledger=path, dataset="visits")
     assert "was charged" not in str(told[0].message)
@@ -879,10 +879,10 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                  "if found is None or not self._is_intact(found, self._hash(number - 1), "
                  "self._hash(number)):", "if found is None:"), look_at_last_charge),
     (entry_log, Mutant("does not look behind a charge",
-                       "        self._check_no_charge_after(charge or total)\n", ""),
+                       "        self._check_no_sum_after(last or total)\n", ""),
      look_at_hidden_charges),
     (entry_log, Mutant("believes the index",
-                       'if later.kind == "charge" and', "if later.kind == '' and"),
+                       'if later.kind in ("charge", "settlement") and', "if later.kind == '' and"),
      look_at_hidden_charges),
     (verification, Mutant("does not look at the head", "if log.head() != (rules.entries, last):",
                           "if False:"), look_at_last_rows),

@@ -20,9 +20,12 @@ def confirm_charge(pending: LedgerCharge) -> None:
     if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     cost = describe_cost(pending.cost, pending.epsilon)
+    whatever = "whatever comes of it"
+    if pending.may_settle:
+        whatever = "or more if the threshold ends the list early"
     print(
         f"This charges {cost} to {to_line(pending.dataset)} and leaves "
-        f"{format_exact(pending.left)}, whatever comes of it (--check tries it without a charge). "
+        f"{format_exact(pending.left)}, {whatever} (--check tries it without a charge). "
         f"Go on? [y/N] ",
         end="",
         file=sys.stderr,
@@ -39,7 +42,10 @@ def describe_charge(charge: Charge) -> str:
     if charge.stated_epsilon is not None and charge.is_converted:
         stated = f"{format_exact(charge.stated_epsilon)} for {charge.stated_neighbours}"
         converted = f" ({stated}, which is twice as much for {charge.neighbours})"
+    left, settled = charge.left, ""
+    if charge.settled is not None and charge.left_settled is not None:
+        left, settled = charge.left_settled, f", settled to {format_exact(charge.settled)}"
     return (
-        f"Charged to {to_line(charge.dataset)}: ε = {format_exact(charge.epsilon)}{converted}, "
-        f"which leaves {format_exact(charge.left)}. Receipt {charge.receipt}"
+        f"Charged to {to_line(charge.dataset)}: ε = {format_exact(charge.epsilon)}{converted}"
+        f"{settled}, which leaves {format_exact(left)}. Receipt {charge.receipt}"
     )

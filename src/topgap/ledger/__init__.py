@@ -3,14 +3,15 @@
     Ledger(path)                              the file, which many processes may use at once
     ledger.add_dataset(name, epsilon)         a data set and its total, set once
     ledger.charge(dataset, epsilon, …)        spend some of it, or `BudgetExceeded`: a Charge
-    ledger.record(charge, release)            what came of it
+    ledger.record(charge, result)             what came of it
     ledger.budget(dataset), ledger.budgets()  what is spent and what is left
     ledger.history()                          all charges
     ledger.verify()                           whether anything was edited, deleted or reordered
 
 Calls that release take `ledger=` and `dataset=` and do it themselves: they charge before the first
-random bit is drawn, and record the result. By basic composition the loss of all releases is at most
-the sum of their ε, which is exact here and never more than the total. It is so between the
+random bit is drawn, record the result, and settle the charge if the output cost less than its ε. By
+basic composition the loss of all releases is at most the sum of their ε, or of what their outputs
+cost, which is exact here and never more than the total. It is so between the
 neighbouring data sets that were named with the total; by default, with one person more or less.
 """
 

@@ -1,10 +1,11 @@
-"""Charge a release to a ledger: before the first random bit is drawn, and record its result after.
+"""Charge a release to a ledger before the first random bit is drawn, and record its result after.
 
 A call that releases prepares its charge first, then looks at the answers, then charges and draws:
 
     pending = prepare_charge(ledger, dataset, mechanism, parameters)   refuses if too little is left
     …                                                                  looks at the answers
-    release = pending.charge_then_run(draw)                            charges, draws, records
+    release = pending.charge_then_run(draw)                            charges, draws, records,
+                                                                       and settles
 
 Without a ledger, `prepare_charge` gives `NO_CHARGE`, and `charge_then_run` only draws.
 """
@@ -58,13 +59,16 @@ class LedgerCharge:
         mechanism: The mechanism of the release, for the ledger's entry.
         parameters: The parameters of the mechanism, for the entry.
         neighbours: The neighbouring data sets that ε is true for; None for those of the data set.
+        may_settle: Whether the mechanism has a sentinel.
 
     Attributes:
         dataset: The data set.
         epsilon: The ε of the release.
         cost: The ε that will be charged, converted to the neighbours of the data set.
         left: What that leaves of the budget, as of now.
-        charge: The charge, once it has been made.
+        may_settle: Whether less may count once the result is recorded, for a threshold may end the
+            list early.
+        charge: The charge, once it has been made; after that with its result and settlement.
         is_recorded: Whether the result is in the ledger.
         before_charge: A function that is called right before the charge, and may raise.
 
@@ -81,6 +85,8 @@ class LedgerCharge:
         mechanism: str,
         parameters: Mapping[str, Any],
         neighbours: Neighbours | None = None,
+        *,
+        may_settle: bool = False,
     ) -> None:
         self.cost, self.left = ledger.check(dataset, epsilon, neighbours=neighbours)
         self.dataset = dataset
@@ -89,6 +95,7 @@ class LedgerCharge:
         self._mechanism = mechanism
         self._parameters = parameters
         self._neighbours = neighbours
+        self.may_settle = may_settle
         self.charge: Charge | None = None
         self.is_recorded = False
         self.before_charge: Callable[[LedgerCharge], None] | None = None
@@ -96,9 +103,10 @@ class LedgerCharge:
     def charge_then_run(self, draw: Callable[[], _Result]) -> _Result:
         """Charge; then draw the release, record it and return it.
 
-        A crash after the charge leaves a charge without a result, never a result without a charge.
-        A release that cannot be recorded is returned all the same, with a warning, because it has
-        been charged.
+        If the output cost less than ε, the charge is settled as the result is recorded. A crash
+        after the charge leaves a charge without a result, never a result without a charge. A
+        release that cannot be recorded is returned all the same, with a warning, because it has
+        been charged; all of its ε stays charged.
 
         Raises:
             BudgetExceeded, LedgerError: It cannot be charged; nothing was drawn.
@@ -114,7 +122,7 @@ class LedgerCharge:
         )
         result = self._run(draw)
         try:
-            self._ledger.record(self.charge, result)
+            self.charge = self._ledger._record_drawn(self.charge, result)
             self.is_recorded = True
         except Exception as error:
             warning = LedgerWarning(_describe_unrecorded(self.charge.number, error))
@@ -167,7 +175,10 @@ def prepare_charge(
         return NO_CHARGE
     listed = {**parameters.to_dict(), **more}
     neighbours = stated or relation_of(parameters)
-    return LedgerCharge(*account, parameters.epsilon, mechanism, listed, neighbours)
+    may_settle = parameters.has_sentinel
+    return LedgerCharge(
+        *account, parameters.epsilon, mechanism, listed, neighbours, may_settle=may_settle
+    )
 
 
 def open_ledger(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":

@@ -17,7 +17,7 @@ from topgap.errors import LedgerError
 from topgap.numbers.format import format_exact, parse_exact
 from topgap.parameters import Neighbours, TopK
 
-Kind = Literal["dataset", "charge", "result"]
+Kind = Literal["dataset", "charge", "result", "settlement"]
 INITIAL_HASH = "topgap.ledger"
 """What the first entry has in place of the hash of the previous one."""
 
@@ -48,27 +48,29 @@ _TIMESTAMP = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One row of the table: a data set with its total, a charge, or the result of a charge.
+    """One row of the table: a data set with its total, a charge, its result, or its settlement.
 
     Entries are appended, never changed. What does not apply to a kind is None.
 
     Attributes:
         number: 1, 2, 3 and so on.
-        kind: Which of the three it is.
+        kind: Which of the four it is.
         at: When it was written, by the clock of who wrote it, in UTC.
         dataset: The data set that it is about.
-        epsilon: The total of a data set, or what a charge costs.
-        spent: The sum of all charges of the data set up to this one.
+        epsilon: The total of a data set, what a charge reserves, or what it is settled to.
+        spent: The sum of all charges of the data set up to this entry, those that are settled
+            counted for that.
         mechanism: What was charged for.
         parameters: Its parameters, as JSON.
         who: Who wrote it.
         note: What they wished to say.
-        charge: The number of the charge whose result this is.
+        charge: The number of the charge whose result or settlement this is.
         result: What came of it, as JSON.
         software: The version of topgap that wrote it.
         neighbours: What the total of a data set is true for; or what the ε of a charge was stated
             to be true for, if it was.
         stated: The ε that was stated with it; `epsilon` is what that is for the data set.
+        recorded: The number of the result that a charge is settled by.
     """
 
     number: int
@@ -86,6 +88,7 @@ class Entry:
     software: str
     neighbours: Neighbours | None = None
     stated: str | None = None
+    recorded: int | None = None
 
     @property
     def relation(self) -> Neighbours:
@@ -115,6 +118,8 @@ class Entry:
             parse_timestamp(self.at)
             if self.neighbours not in (None, *RELATIONS):
                 return False
+            if isinstance(self.recorded, int) != (self.kind == "settlement"):
+                return False
             if self.kind == "dataset":
                 return _is_positive(self.epsilon) and self.stated is None
             if self.kind == "charge":
@@ -124,9 +129,12 @@ class Entry:
                 is_whole = is_stated == (self.neighbours is not None)
                 is_whole &= not is_stated or _is_positive(self.stated)
                 return described and summed_up and is_whole and bool(self.mechanism)
-            has_result = is_json(self.result or "") and isinstance(self.charge, int)
             is_bare = self.neighbours is None and self.stated is None
-            return self.kind == "result" and has_result and is_bare
+            if not isinstance(self.charge, int) or not is_bare:
+                return False
+            if self.kind == "settlement":
+                return _is_positive(self.epsilon) and _is_positive(self.spent)
+            return self.kind == "result" and is_json(self.result or "")
         except (TypeError, ValueError):
             return False
 

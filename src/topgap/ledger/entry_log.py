@@ -28,7 +28,10 @@ _END = 2**63
 
 
 class Balance(NamedTuple):
-    """The total ε of a data set, what is spent of it, and the neighbours that both are true for."""
+    """The total ε of a data set, what is spent of it, and the neighbours that both are true for.
+
+    What is spent is the sum of all charges, those that are settled counted for that.
+    """
 
     total: Fraction
     spent: Fraction
@@ -137,9 +140,13 @@ class EntryLog:
             return None
         return self._find_last("kind = 'charge' AND number = ?", number)
 
-    def find_last_charge(self, dataset: str) -> Entry | None:
-        """Return the last charge of a data set, if there is one."""
-        return self._find_last("kind = 'charge' AND dataset = ?", dataset)
+    def find_last_sum(self, dataset: str) -> Entry | None:
+        """Return the last charge or settlement of a data set, if there is one."""
+        charge = self._find_last("kind = 'charge' AND dataset = ?", dataset)
+        settlement = self._find_last("kind = 'settlement' AND dataset = ?", dataset)
+        if charge is None or settlement is None:
+            return charge or settlement
+        return max(charge, settlement, key=lambda entry: entry.number)
 
     def find_result(self, charge: int) -> Entry | None:
         """Return the result of a charge, if there is one."""
@@ -151,6 +158,22 @@ class EntryLog:
         (found,) = self._connection.execute(query, [kind, dataset]).fetchone()
         return int(found)
 
+    def sum_of_charges(self, dataset: str) -> Fraction:
+        """Return the sum of all charges of a data set as they were made, settled or not.
+
+        Raises:
+            LedgerError: One has been changed.
+        """
+        query = (
+            "SELECT epsilon, count(*) FROM entries WHERE kind = 'charge' AND dataset = ? "
+            "GROUP BY epsilon"
+        )
+        try:
+            found = self._connection.execute(query, [dataset]).fetchall()
+            return sum((parse_epsilon(each) * count for each, count in found), Fraction(0))
+        except (TypeError, ValueError):
+            raise self.tampered_error() from None
+
     # --- Charge
 
     def balance(self, dataset: str) -> Balance:
@@ -159,9 +182,9 @@ class EntryLog:
         Raises:
             LedgerError: There is no such data set, or a later charge of it was hidden.
         """
-        total, charge = self.dataset(dataset), self.find_last_charge(dataset)
-        self._check_no_charge_after(charge or total)
-        return Balance(parse_epsilon(total.epsilon), parse_spent(charge), total.relation)
+        total, last = self.dataset(dataset), self.find_last_sum(dataset)
+        self._check_no_sum_after(last or total)
+        return Balance(parse_epsilon(total.epsilon), parse_spent(last), total.relation)
 
     def append(self, last: Entry | None, **columns: Any) -> tuple[Entry, str]:
         """Write an entry after the last one, and return it with its hash.
@@ -193,8 +216,8 @@ class EntryLog:
             f"cannot be trusted; {RESTORE_ADVICE}."
         )
 
-    def _check_no_charge_after(self, entry: Entry) -> None:
-        """See that no charge of this entry's data set comes after it, under whatever name.
+    def _check_no_sum_after(self, entry: Entry) -> None:
+        """See that no charge or settlement of this entry's data set comes after it.
 
         Raises:
             LedgerError: One does, or an entry there has been changed or is missing.
@@ -205,7 +228,7 @@ class EntryLog:
             if not self._is_intact(tuple(row), previous, digest):
                 raise self.tampered_error(row[0])
             later = entry_from_row(tuple(row))
-            if later.kind == "charge" and later.dataset == entry.dataset:
+            if later.kind in ("charge", "settlement") and later.dataset == entry.dataset:
                 raise self.tampered_error(later.number)
             previous = digest
 
@@ -235,9 +258,23 @@ class EntryLog:
 
 
 def charge_from_entry(
-    entry: Entry, digest: str, total: Fraction, neighbours: Neighbours, result: str | None
+    entry: Entry,
+    digest: str,
+    total: Fraction,
+    neighbours: Neighbours,
+    result: str | None = None,
+    settlement: Entry | None = None,
 ) -> Charge:
-    """Return the charge of an entry to a data set with this total, for these neighbours."""
+    """Return the charge of an entry to a data set with this total, for these neighbours.
+
+    Args:
+        entry: The entry of the charge.
+        digest: Its hash.
+        total: The total of its data set.
+        neighbours: The relation of its data set.
+        result: What came of it, if that was recorded.
+        settlement: Its settlement, if it has one.
+    """
     spent = parse_spent(entry)
     return Charge(
         number=entry.number,
@@ -256,12 +293,14 @@ def charge_from_entry(
         stated_neighbours=entry.neighbours,
         receipt=format_receipt(entry.number, digest),
         result=result,
+        settled=None if settlement is None else parse_epsilon(settlement.epsilon),
+        left_settled=None if settlement is None else total - parse_spent(settlement),
     )
 
 
-def parse_spent(charge: Entry | None) -> Fraction:
-    """Return what is spent of a data set up to its last charge; nothing if it has none."""
-    return Fraction(0) if charge is None else parse_epsilon(charge.spent)
+def parse_spent(entry: Entry | None) -> Fraction:
+    """Return what is spent up to the last charge or settlement; nothing if there is none."""
+    return Fraction(0) if entry is None else parse_epsilon(entry.spent)
 
 
 def format_receipt(number: int, digest: str) -> str:

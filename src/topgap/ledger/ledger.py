@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from topgap.display.text import to_line
-from topgap.errors import BudgetExceeded, ChargeMissingError, LedgerError, ParameterError
+from topgap.errors import BudgetExceeded, LedgerError, ParameterError
 from topgap.ledger import serialization, validation
-from topgap.ledger.entry import Entry, make_timestamp, parse_epsilon
+from topgap.ledger.entry import Entry, make_timestamp
 from topgap.ledger.entry_log import EntryLog, charge_from_entry
 from topgap.ledger.models import Budget, Charge, Quote, Verification
+from topgap.ledger.recording import MOST_DIGITS, record_result
 from topgap.ledger.statements import read_budget, read_budgets, read_charges
 from topgap.ledger.storage.database import Database
 from topgap.ledger.verification import verify_entries
@@ -23,7 +24,6 @@ from topgap.parameters import Neighbours
 WAIT = 60
 """How many seconds to wait for others who use the file, by default."""
 
-_MOST_DIGITS = 2_000
 _Result = TypeVar("_Result")
 
 
@@ -214,21 +214,24 @@ class Ledger:
             cost = validation.convert_epsilon(stated, relation, dataset_relation, name)
             if spent + cost > total:
                 raise _refuse(name, cost, total - spent, total, stated)
-            if (spent + cost).denominator >= 10**_MOST_DIGITS:
+            if (spent + cost).denominator >= 10**MOST_DIGITS:
                 raise ParameterError(
                     f"epsilon must be a number whose sum with the earlier charges has at most "
-                    f"{_MOST_DIGITS} digits; give one with a smaller denominator."
+                    f"{MOST_DIGITS} digits; give one with a smaller denominator."
                 )
             entry, digest = log.append(
                 last, kind="charge", at=self._timestamp(last), dataset=name,
                 epsilon=format_exact(cost), spent=format_exact(spent + cost), **columns,
             )  # fmt: skip
-            return charge_from_entry(entry, digest, total, dataset_relation, None)
+            return charge_from_entry(entry, digest, total, dataset_relation)
 
         return self._database.write(spend, commit=commit)
 
     def record(self, charge: Charge | int, result: object) -> None:
         """Record the result of a charge; once.
+
+        It settles nothing: nobody can tell whether what is handed in is all that was drawn. Only
+        the calls of topgap that draw a release settle its charge.
 
         Args:
             charge: The charge, or its number.
@@ -241,46 +244,32 @@ class Ledger:
                 written.
             ParameterTypeError: The result is nothing that can be kept.
         """
-        number = charge.number if isinstance(charge, Charge) else charge
-        number = read_whole(number, "charge", least=1)
-        kept, cost, relation = validation.read_result(result)
+        self._record(charge, result, settles=False)
 
-        def keep(connection: sqlite3.Connection) -> None:
-            log = self._log(connection)
-            last = log.last()
-            charged = log.find_charge(number)
-            if last is None or charged is None:
-                raise ChargeMissingError(f"{self._database.label} has no charge {number}.")
-            if isinstance(charge, Charge) and charge.receipt != log.receipt(number):
-                raise ChargeMissingError(
-                    f"{self._database.label} has another charge {number} than this."
-                )
-            if cost is not None:
-                self._check_cost(log, charged, cost, relation)
-            if log.find_result(number) is not None:
-                raise LedgerError(f"Charge {number} has its result already; it is recorded once.")
-            # Whatever the clock says, for what is there now must not be lost.
-            at = make_timestamp(last.at, check=False)
-            log.append(
-                last, kind="result", at=at, dataset=charged.dataset, charge=number, result=kept,
-                who=self._who,
-            )  # fmt: skip
+    def _record_drawn(self, charge: Charge, result: object) -> Charge:
+        """Record the result that a call drew for its charge, and settle the charge.
 
-        self._database.write(keep)
+        For `topgap.ledger.charging` alone: others call `record`. If the result is a release that a
+        threshold ended early, the charge is settled to what this output cost, in one transaction
+        with the recording of the result.
 
-    def _check_cost(
-        self, log: EntryLog, charged: Entry, cost: Fraction, relation: Neighbours | None
-    ) -> None:
-        """See that no more was released than charged."""
-        dataset = log.find_dataset(charged.dataset)
-        if dataset is None:
-            raise log.tampered_error()
-        cost = validation.convert_epsilon(cost, relation, dataset.relation, charged.dataset)
-        if cost > parse_epsilon(charged.epsilon):
-            raise LedgerError(
-                f"Charge {charged.number} is of ε = {charged.epsilon}, and the result cost more: "
-                f"{format_exact(cost)}."
+        Returns:
+            The charge with its result, and with what it was settled to.
+
+        Raises:
+            ChargeMissingError, LedgerError, ParameterTypeError: As of `record`.
+        """
+        return self._record(charge, result, settles=True)
+
+    def _record(self, charge: Charge | int, result: object, *, settles: bool) -> Charge:
+        if not isinstance(charge, Charge):
+            charge = read_whole(charge, "charge", least=1)
+        kept = validation.read_result(result)
+        return self._database.write(
+            lambda connection: record_result(
+                self._log(connection), charge, kept, self._who, settles=settles
             )
+        )
 
     def budget(self, dataset: str) -> Budget:
         """Return the budget of a data set: its total ε, and what is spent and left of it.

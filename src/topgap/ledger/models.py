@@ -15,8 +15,11 @@ class Budget:
     Attributes:
         dataset: Its name.
         total: The sum of ε that all its releases may have.
-        spent: The sum that they have, exactly.
+        reserved: The sum of ε of all charges as they were made, before anything was drawn.
+        spent: The sum that counts: as `reserved`, but a charge that was settled counts for what its
+            result cost.
         charges: How many there were.
+        settled: How many of them were settled.
         without_result: How many of them have no result: what they were made for crashed, or is
             still at work, or did not record it. Nobody knows whether something was released, so
             they are spent.
@@ -31,8 +34,10 @@ class Budget:
 
     dataset: str
     total: Fraction
+    reserved: Fraction
     spent: Fraction
     charges: int
+    settled: int
     without_result: int
     since: datetime
     who: str
@@ -46,7 +51,7 @@ class Budget:
 
         >>> from datetime import UTC
         >>> since = datetime(2026, 1, 1, tzinfo=UTC)
-        >>> Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None,
+        >>> Budget("visits", Fraction(2), Fraction(1), Fraction(1, 3), 1, 1, 0, since, "ana", None,
         ...        "add-remove", True).left
         Fraction(5, 3)
         """
@@ -61,8 +66,9 @@ class Charge:
         number: The number of its entry in the ledger.
         at: When it was charged.
         dataset: The data set.
-        epsilon: How much, for the relation of the data set.
-        spent: The sum of all charges of the data set up to this one.
+        epsilon: How much was reserved, for the relation of the data set.
+        spent: The sum of all charges of the data set up to this one, those that were settled by
+            then counted for that.
         left: What was left of the total then.
         mechanism: What it was charged for.
         parameters: The parameters of that.
@@ -77,6 +83,9 @@ class Charge:
         receipt: Its number and its hash; `Ledger.verify` tells whether the ledger still has it.
         result: What came of it, as JSON, such as `Release.from_json` and `Estimates.from_json`
             read; None if nothing was recorded.
+        settled: What the result cost, for the relation of the data set, if that is less than
+            `epsilon`: the charge has counted for so much since. None if it counts for `epsilon`.
+        left_settled: What was left of the total after that; None if it was not settled.
     """
 
     number: int
@@ -95,6 +104,8 @@ class Charge:
     stated_neighbours: Neighbours | None
     receipt: str
     result: str | None = None
+    settled: Fraction | None = None
+    left_settled: Fraction | None = None
 
     @property
     def is_converted(self) -> bool:

@@ -1,6 +1,7 @@
 """Budgets and charges as JSON holds them: exact numbers and times as text."""
 
 import json
+from fractions import Fraction
 from typing import Any
 
 from topgap.ledger.entry import format_timestamp
@@ -16,18 +17,20 @@ def budget_to_dict(budget: Budget) -> dict[str, Any]:
     >>> from datetime import UTC, datetime
     >>> from fractions import Fraction
     >>> since = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> budget = Budget("visits", Fraction(2), Fraction(1, 3), 1, 0, since, "ana", None,
-    ...                 "add-remove", True)
+    >>> budget = Budget("visits", Fraction(2), Fraction(1), Fraction(1, 3), 1, 1, 0, since, "ana",
+    ...                 None, "add-remove", True)
     >>> made = budget_to_dict(budget)
-    >>> made["spent"], made["left"], made["since"]
-    ('1/3', '5/3', '2026-01-01T00:00:00.000000Z')
+    >>> made["reserved"], made["spent"], made["left"], made["since"]
+    ('1', '1/3', '5/3', '2026-01-01T00:00:00.000000Z')
     """
     return {
         "dataset": budget.dataset,
         "total": format_exact(budget.total),
+        "reserved": format_exact(budget.reserved),
         "spent": format_exact(budget.spent),
         "left": format_exact(budget.left),
         "charges": budget.charges,
+        "settled": budget.settled,
         "without_result": budget.without_result,
         "since": format_timestamp(budget.since),
         "who": budget.who,
@@ -38,7 +41,7 @@ def budget_to_dict(budget: Budget) -> dict[str, Any]:
 
 
 def charge_to_dict(charge: Charge) -> dict[str, Any]:
-    """Return a charge with its result, if that was recorded."""
+    """Return a charge with its result and its settlement, if it has them."""
     return {
         "entry": charge.number,
         "at": format_timestamp(charge.at),
@@ -52,10 +55,14 @@ def charge_to_dict(charge: Charge) -> dict[str, Any]:
         "note": charge.note,
         "software": charge.software,
         "neighbours": charge.neighbours,
-        "stated_epsilon": None
-        if charge.stated_epsilon is None
-        else format_exact(charge.stated_epsilon),
+        "stated_epsilon": _format_known(charge.stated_epsilon),
         "stated_neighbours": charge.stated_neighbours,
+        "settled": _format_known(charge.settled),
+        "left_settled": _format_known(charge.left_settled),
         "receipt": charge.receipt,
         "result": None if charge.result is None else json.loads(charge.result),
     }
+
+
+def _format_known(number: Fraction | None) -> str | None:
+    return None if number is None else format_exact(number)

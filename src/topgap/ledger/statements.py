@@ -19,8 +19,10 @@ def read_budget(log: EntryLog, dataset: str) -> Budget:
     return Budget(
         dataset=dataset,
         total=parse_epsilon(entry.epsilon),
-        spent=parse_spent(log.find_last_charge(dataset)),
+        reserved=log.sum_of_charges(dataset),
+        spent=parse_spent(log.find_last_sum(dataset)),
         charges=charges,
+        settled=log.count("settlement", dataset),
         without_result=charges - results,
         since=parse_timestamp(entry.at),
         who=entry.who,
@@ -36,7 +38,7 @@ def read_budgets(log: EntryLog) -> tuple[Budget, ...]:
 
 
 def read_charges(log: EntryLog, dataset: str | None) -> tuple[Charge, ...]:
-    """Return the charges of a data set, or of all, with their results.
+    """Return the charges of a data set, or of all, with their results and settlements.
 
     Raises:
         LedgerError: There is no such data set.
@@ -46,16 +48,25 @@ def read_charges(log: EntryLog, dataset: str | None) -> tuple[Charge, ...]:
     totals: dict[str, tuple[Fraction, Neighbours]] = {}
     charged: list[tuple[Entry, str]] = []
     results: dict[int | None, str | None] = {}
+    settlements: dict[int | None, Entry] = {}
     for entry, digest in log.entries():
         if entry.kind == "dataset":
             totals[entry.dataset] = parse_epsilon(entry.epsilon), entry.relation
         elif entry.kind == "result":
             results[entry.charge] = entry.result
+        elif entry.kind == "settlement":
+            settlements[entry.charge] = entry
         elif entry.dataset not in totals:
             raise log.tampered_error(entry.number)
         elif dataset in (None, entry.dataset):
             charged.append((entry, digest))
     return tuple(
-        charge_from_entry(entry, digest, *totals[entry.dataset], results.get(entry.number))
+        charge_from_entry(
+            entry,
+            digest,
+            *totals[entry.dataset],
+            results.get(entry.number),
+            settlements.get(entry.number),
+        )
         for entry, digest in charged
     )

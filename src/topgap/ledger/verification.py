@@ -15,6 +15,7 @@ from topgap.ledger.entry import (
 )
 from topgap.ledger.entry_log import EntryLog, format_receipt
 from topgap.ledger.models import Verification
+from topgap.ledger.settlement import settled_cost
 from topgap.ledger.storage.database import has_our_tables
 from topgap.parameters import Neighbours
 
@@ -71,7 +72,8 @@ class _Rules:
         self._totals: dict[str, Fraction] = {}
         self._relations: dict[str, Neighbours] = {}
         self._spent: dict[str, Fraction] = {}
-        self._charges: dict[int, str] = {}
+        self._charges: dict[int, Entry] = {}  # those without a result
+        self._recorded: tuple[Entry, Entry] | None = None  # a result that came last, and its charge
 
     def check(self, entry: Entry) -> None:
         """See that the next entry can follow.
@@ -85,6 +87,7 @@ class _Rules:
         self._at = entry.at
 
     def _is_consistent(self, entry: Entry) -> bool:
+        recorded, self._recorded = self._recorded, None
         if entry.kind == "dataset":
             if entry.dataset in self._totals:
                 return False
@@ -95,12 +98,30 @@ class _Rules:
         if entry.dataset not in self._totals:
             return False
         if entry.kind == "charge":
-            self._spent[entry.dataset] += parse_epsilon(entry.epsilon)
-            self._charges[entry.number] = entry.dataset
-            spent = self._spent[entry.dataset]
-            is_summed_up = parse_epsilon(entry.spent) == spent <= self._totals[entry.dataset]
-            return is_summed_up and self._is_converted(entry)
-        return self._charges.pop(entry.charge or 0, None) == entry.dataset  # and only once
+            self._charges[entry.number] = entry
+            return self._is_summed_up(entry) and self._is_converted(entry)
+        if entry.kind == "settlement":
+            return recorded is not None and self._is_settled(entry, *recorded)
+        charge = self._charges.pop(entry.charge or 0, None)  # for it has only one result
+        if charge is None or charge.dataset != entry.dataset:
+            return False
+        self._recorded = entry, charge
+        return True
+
+    def _is_summed_up(self, entry: Entry, before: Fraction = Fraction(0)) -> bool:
+        """Whether it has the sum up to it, to which it adds its ε in place of what was before."""
+        self._spent[entry.dataset] += parse_epsilon(entry.epsilon) - before
+        spent = self._spent[entry.dataset]
+        return parse_epsilon(entry.spent) == spent <= self._totals[entry.dataset]
+
+    def _is_settled(self, entry: Entry, result: Entry, charge: Entry) -> bool:
+        """Whether it settles the charge of the result right before it to what that cost."""
+        same = (entry.charge, entry.recorded, entry.dataset, entry.at, entry.who)
+        if same != (charge.number, result.number, result.dataset, result.at, result.who):
+            return False
+        cost = settled_cost(charge, result.result or "", self._relations[entry.dataset])
+        is_exact = cost == parse_epsilon(entry.epsilon)
+        return is_exact and self._is_summed_up(entry, parse_epsilon(charge.epsilon))
 
     def _is_converted(self, entry: Entry) -> bool:
         """Whether its ε is what was stated, for the relation of its data set."""

@@ -68,15 +68,19 @@ def write_text(request: ListRequest | ExportRequest, text: str) -> None:
 
 def format_budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
     """Format the budgets as a table, with those of the charges below that have no result."""
-    head = ["data set", "neighbours", "total", "spent", "left", "charges", "spent of the total"]
+    head = [
+        "data set", "neighbours", "total", "reserved", "spent", "left", "charges", "settled",
+        "spent of the total",
+    ]  # fmt: skip
     rows = [
         [
-            to_line(each.dataset), each.neighbours, _shorten(each.total), _shorten(each.spent),
-            _shorten(each.left), str(each.charges), _format_bar(each),
+            to_line(each.dataset), each.neighbours, _shorten(each.total), _shorten(each.reserved),
+            _shorten(each.spent), _shorten(each.left), str(each.charges), str(each.settled),
+            _format_bar(each),
         ]
         for each in budgets
     ]  # fmt: skip
-    parts = [format_text_table(head, rows, left=(0, 1, 6)) if rows else "There is no data set yet."]
+    parts = [format_text_table(head, rows, left=(0, 1, 8)) if rows else "There is no data set yet."]
     unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
     parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
     orphans = [each for each in charges if each.result is None]
@@ -102,19 +106,20 @@ def format_charges(charges: Sequence[Charge]) -> str:
     if not charges:
         return "Nothing was charged yet.\n"
     head = [
-        "entry", "when (UTC)", "data set", "ε", "neighbours", "left", "for", "who", "result",
-        "note",
+        "entry", "when (UTC)", "data set", "reserved", "neighbours", "settled", "left", "for",
+        "who", "result", "note",
     ]  # fmt: skip
     rows = [
         [
             str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", to_line(each.dataset),
-            _shorten(each.epsilon), _describe_neighbours(each), _shorten(each.left),
+            _shorten(each.epsilon), _describe_neighbours(each),
+            "" if each.settled is None else _shorten(each.settled), _describe_left(each),
             _describe_mechanism(each), to_line(each.who),
             "none" if each.result is None else "recorded", to_line(each.note or ""),
         ]
         for each in charges
     ]  # fmt: skip
-    return format_text_table(head, rows, left=(1, 2, 4, 6, 7, 8, 9)) + "\n"
+    return format_text_table(head, rows, left=(1, 2, 4, 7, 8, 9, 10)) + "\n"
 
 
 def _describe_neighbours(charge: Charge) -> str:
@@ -122,6 +127,13 @@ def _describe_neighbours(charge: Charge) -> str:
     if charge.stated_epsilon is None or not charge.is_converted:
         return charge.neighbours
     return f"{charge.neighbours} ({_shorten(charge.stated_epsilon)} {charge.stated_neighbours})"
+
+
+def _describe_left(charge: Charge) -> str:
+    """What was left after the charge, and then after its settlement."""
+    if charge.left_settled is None:
+        return _shorten(charge.left)
+    return f"{_shorten(charge.left)} → {_shorten(charge.left_settled)}"
 
 
 def _describe_mechanism(charge: Charge) -> str:
