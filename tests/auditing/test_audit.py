@@ -36,7 +36,12 @@ from topgap.auditing import (
     auditor,
 )
 from topgap.auditing.cases import neighbours
-from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES, QUICK_FEW_ITEMS_CASES
+from topgap.auditing.cases.default_cases import (
+    FULL_CASES,
+    QUICK_CASES,
+    QUICK_FEW_ITEMS_CASES,
+    QUICK_THRESHOLD_CASES,
+)
 from topgap.auditing.checks import epsilon_bounds, law_test
 from topgap.auditing.mechanisms import suite
 from topgap.auditing.observing import sampling
@@ -153,13 +158,13 @@ def test_low_bits_of_floats_are_looked_at() -> None:
     assert found.privacy_violated
 
 
-COUNTED = "counts[cell.feature][cell.key]"
+COUNTED = "counts[cell.winners, cell.feature][cell.key]"
 
 
 @pytest.mark.parametrize(("epsilon", "mutant"), [
     (3, Mutant("one step off", "i, (first, end))", "i, (first + 1, end))")),
     (3, Mutant("no end", "[(first, bin_end(first, edges)) for first", "[(first, None) for first")),
-    (3, Mutant("winners for outcomes", COUNTED, "counts[ITEMS][cell.key]")),
+    (3, Mutant("winners for outcomes", COUNTED, "counts[cell.winners, ITEMS][cell.key]")),
     ("1/4", Mutant("another rest", "(r if digits >= far", "(7 - r if digits >= far")),
     (3, Mutant("gaps exchanged", "joint_prefix], firsts)", "joint_prefix], firsts[::-1])")),
     (3, Mutant("one winner for all", "(order[:winners], ())", "(order[:1] * winners, ())")),
@@ -183,7 +188,8 @@ BOUNDED = "lower_bound(n, count, level), upper_bound(other_n, other, level)"
     Mutant("exchanged", BOUNDED,
            "upper_bound(n, count, level), lower_bound(other_n, other, level)"),
     Mutant("no bounds", BOUNDED, "Fraction(count, n), Fraction(other + 1, other_n)"),
-    Mutant("the same data set", "sides.there.counts[number]", "sides.here.counts[1 - number]"),
+    Mutant("the same data set", "sides.there.labels(observable)",
+           "sides.here.labels(observable._replace(name=ITEMS))"),
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 # In every case an event of ratio e^ε is among those that are looked at, and without bounds its
 # estimate is above that in nearly half the cases (46 of 100); if in 2 of 5, then in none of 50 with
@@ -292,7 +298,7 @@ def test_what_is_broken_is_shown_on_neighbours() -> None:
 def test_all_own_mechanisms_get_their_part() -> None:
     made = suite.make_own(10_000_000, quick=False)
     assert sum(each.releases for each in made) >= 10_000_000
-    assert [each.gaps for each in made].count(False) == 4
+    assert [each.gaps for each in made].count(False) == 5
     assert all(each.cases and each.should_be == "private" and each.law for each in made)
     for own in suite.make_own(1_000, quick=True):
         assert own.releases >= 6_000
@@ -314,9 +320,11 @@ def test_the_suite_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
         "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", tuple(two)
     )
     monkeypatch.setattr("topgap.auditing.mechanisms.broken_laplace.BROKEN_LAPLACE", ())
+    monkeypatch.setattr("topgap.auditing.mechanisms.broken_threshold.BROKEN_THRESHOLD", ())
     monkeypatch.setattr(suite, "_FEWEST", 500)
     monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:5])
     monkeypatch.setattr(suite, "QUICK_FEW_ITEMS_CASES", QUICK_FEW_ITEMS_CASES[:2])
+    monkeypatch.setattr(suite, "QUICK_THRESHOLD_CASES", QUICK_THRESHOLD_CASES[:2])
     reported: list[tuple[str, float | None]] = []
     made = audit(releases=10_000, quick=True, progress=lambda *each: reported.append(each))
     assert made.as_expected, made
@@ -608,7 +616,8 @@ def test_json_holds_everything(both: Audit) -> None:
     assert worst["violated"]
     assert worst["promised"] == "1"
     assert {*worst} == {
-        "answers", "neighbour", "parameters", "feature", "event", "count", "releases",
+        "answers", "neighbour", "parameters", "winners", "feature", "event", "count",
+            "releases",
         "neighbour_count", "neighbour_releases", "probability_at_least",
         "neighbour_probability_at_most", "epsilon_at_least", "promised", "violated",
     }  # fmt: skip

@@ -17,7 +17,11 @@ from typer.testing import CliRunner
 from tests.cli.command import TOPGAP, Ended, is_one_sentence, surroundings, topgap
 from topgap import select
 from topgap.auditing import attacks
-from topgap.auditing.cases.default_cases import QUICK_CASES, QUICK_FEW_ITEMS_CASES
+from topgap.auditing.cases.default_cases import (
+    QUICK_CASES,
+    QUICK_FEW_ITEMS_CASES,
+    QUICK_THRESHOLD_CASES,
+)
 from topgap.auditing.mechanisms import suite
 from topgap.cli.app import app
 
@@ -166,9 +170,11 @@ def test_without_a_function_topgap_is_audited(
         "topgap.auditing.mechanisms.broken_mechanisms.BROKEN_MECHANISMS", tuple(two)
     )
     monkeypatch.setattr("topgap.auditing.mechanisms.broken_laplace.BROKEN_LAPLACE", ())
+    monkeypatch.setattr("topgap.auditing.mechanisms.broken_threshold.BROKEN_THRESHOLD", ())
     monkeypatch.setattr(suite, "_FEWEST", 300)
     monkeypatch.setattr(suite, "QUICK_CASES", QUICK_CASES[:1])
     monkeypatch.setattr(suite, "QUICK_FEW_ITEMS_CASES", QUICK_FEW_ITEMS_CASES[:1])
+    monkeypatch.setattr(suite, "QUICK_THRESHOLD_CASES", QUICK_THRESHOLD_CASES[:1])
     ended = called(monkeypatch, tmp_path, *SMALL)
     assert ended.code == 0, ended
     assert ended.out.splitlines()[-1].endswith("2 of 2 broken on purpose were found.")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from topgap.auditing.cases.default_cases import FULL_CASES, QUICK_CASES
-from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction, read_cases
+from topgap.auditing.cases.neighbours import Cost, Neighbours, ReleaseFunction, read_cases
 from topgap.auditing.checks import epsilon_bounds, law_test
 from topgap.auditing.mechanisms.suite import Mechanism, make_broken, make_own
 from topgap.auditing.observing.gap_bins import make_gap_bins
@@ -15,6 +15,7 @@ from topgap.auditing.results.audit import Audit
 from topgap.auditing.results.findings import Bound, LawCheck, MechanismAudit
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
+from topgap.parameters import TopK
 
 Progress = Callable[[str, float | None], None]
 """Called with what is being done and the share of it that is done."""
@@ -37,6 +38,7 @@ def audit(
     failure: "Number" = FAILURE,
     gaps: bool = True,
     law: bool = True,
+    cost: Cost | None = None,
     quick: bool = False,
     processes: int = 1,
     progress: Progress | None = None,
@@ -56,13 +58,17 @@ def audit(
         function: Called with answers, a tuple of ints, and parameters, a `TopK`. It returns a
             `topgap.Release`, k pairs (index, gap) with gaps as int, Fraction, float or Decimal, k
             triples (index, gap, noisy value) where the parameters ask for Laplace noise, or k
-            indices if `gaps` is False. All bounds assume that its calls are independent.
+            indices if `gaps` is False; with a threshold k or fewer. All bounds assume that its
+            calls are independent.
         cases: The pairs of neighbours to audit on. Default: a grid of small ones.
         releases: The approximate number of releases of the function. Without a function: of our own
             mechanisms together, each of which makes at least 6,000; each broken one makes 20,000.
         failure: The largest probability of a false positive, over the whole audit.
         gaps: Whether the function releases gaps.
         law: Whether the function must also have the law of topgap.
+        cost: What it says that an output cost, from the parameters and the number of winners. This
+            is a promise of its own, for outputs with so many winners. Default: `TopK.cost`, which
+            is ε, or less if a threshold ended the list early.
         quick: Whether to make fewer releases on fewer cases.
         processes: The number of processes. With more than 1, a script must call this under
             `if __name__ == "__main__"`. A function that other processes cannot import by its name
@@ -90,8 +96,8 @@ def audit(
         releases = read_whole(releases, "releases", least=LEAST_RELEASES)
     processes = read_whole(processes, "processes", least=1)
     if function is None:
-        if cases is not None or not read_flag(gaps, "gaps") or not law:
-            raise ParameterError("cases, gaps and law are for a function of yours; give one.")
+        if cases is not None or not read_flag(gaps, "gaps") or not law or cost is not None:
+            raise ParameterError("cases, gaps, law and cost are for a function of yours; give one.")
         own = make_own(releases or _RELEASES[quick], quick=quick)
         mechanisms: Sequence[Mechanism] = (*own, *make_broken(_RELEASES_OF_BROKEN))
     else:
@@ -110,9 +116,17 @@ def audit(
         name = str(getattr(function, "__qualname__", type(function).__name__))
         mechanisms = (
             Mechanism(name, "A function of yours.", function, read_flag(gaps, "gaps"),
-                      chosen_cases, number, law=law, yours=True),
+                      chosen_cases, number, law=law, yours=True, cost=_read_cost(cost)),
         )  # fmt: skip
     return audit_mechanisms(mechanisms, promised, processes, progress)
+
+
+def _read_cost(cost: Cost | None) -> Cost:
+    if cost is not None and not callable(cost):
+        raise ParameterTypeError(
+            f"cost must take parameters and a number of winners, not be {type(cost).__name__}."
+        )
+    return TopK.cost if cost is None else cost
 
 
 def read_failure(failure: "Number") -> Fraction:
@@ -140,6 +154,8 @@ def audit_mechanisms(
     progress: Progress | None = None,
 ) -> Audit:
     """Audit these mechanisms; all binomial tails get equal parts of the failure probability."""
+    for mechanism in mechanisms:
+        epsilon_bounds.check_cost(mechanism.cases, mechanism.cost)
     tails = sum(_count_tails(each) * len(_rounds(each)) for each in mechanisms)
     level = failure / tails
     found = _audit_once(mechanisms, level, processes, progress)
@@ -216,7 +232,9 @@ def _evaluate(
         learnt, measured = ([tallies[number, at, side, part] for side in (0, 1)] for part in (0, 1))
         both = [a + b for a, b in zip(learnt, measured, strict=True)]
         releases += sum(each.releases for each in both)
-        bounds += epsilon_bounds.bound_epsilon(case, learnt, measured, level, gaps=gaps)
+        bounds += epsilon_bounds.bound_epsilon(
+            case, learnt, measured, level, gaps=gaps, cost=mechanism.cost
+        )
         if mechanism.law:
             checks += law_test.check_law(case, both, level, gaps=gaps)
     return MechanismAudit(

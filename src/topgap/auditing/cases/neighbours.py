@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from topgap.errors import ParameterError, ParameterTypeError
-from topgap.numbers.parse import is_whole
+from topgap.numbers.parse import Number, is_whole
 from topgap.parameters import TopK
 
 ReleaseFunction = Callable[[Sequence[int], TopK], object]
@@ -13,9 +13,12 @@ ReleaseFunction = Callable[[Sequence[int], TopK], object]
 
 It returns a `topgap.Release`; or k pairs (index, gap) from the largest down, whose gaps are ints,
 Fractions, floats or Decimals; or k indices alone. Where the parameters ask for Laplace noise it
-returns k triples (index, gap, noisy value) in place of pairs.
+returns k triples (index, gap, noisy value) in place of pairs. With a threshold there may be fewer
+than k of them.
 """
 
+Cost = Callable[[TopK, int], Number]
+"""What an output with so many winners is said to cost, such as `TopK.cost`."""
 
 LARGEST_ANSWER = 10**100
 """The absolute values of all answers of a case are below this."""
@@ -28,7 +31,7 @@ class Neighbours(NamedTuple):
         answers: The answers, one whole number per item.
         neighbour: The answers with one person added, removed or replaced.
         parameters: k, ε, resolution, sensitivity, whether the answers are monotonic, and a bound on
-            the items of one person if there is one.
+            the items of one person or a threshold if there is one.
     """
 
     answers: tuple[int, ...]
@@ -39,6 +42,16 @@ class Neighbours(NamedTuple):
     def sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Both data sets."""
         return self.answers, self.neighbour
+
+    @property
+    def ranked(self) -> tuple[list[Fraction], list[Fraction]]:
+        """What is ranked on either side: its answers and, if there is one, the threshold."""
+        threshold = self.parameters.threshold
+        sentinel = [] if threshold is None else [threshold]
+        return [*map(Fraction, self.answers), *sentinel], [
+            *map(Fraction, self.neighbour),
+            *sentinel,
+        ]
 
 
 def read_cases(cases: Iterable[Neighbours]) -> tuple[Neighbours, ...]:
@@ -70,8 +83,13 @@ def _check_case(given: Neighbours, which: str) -> Neighbours:
         ) from None
     if not isinstance(case.parameters, TopK):
         raise ParameterTypeError(f"{which}: its parameters must be a TopK.")
-    if case.parameters.threshold is not None:
-        raise ParameterError(f"{which}: an audit takes no threshold; leave it out.")
+    threshold, with_sentinel = case.parameters.threshold, case.parameters.has_sentinel
+    if threshold is not None and not with_sentinel:
+        raise ParameterError(
+            f"{which}: an audit takes a threshold with exponential noise alone; leave it out."
+        )
+    if threshold is not None and abs(threshold) >= LARGEST_ANSWER:
+        raise ParameterError(f"{which}: its threshold must lie between -10^100 and 10^100.")
     try:
         sides = [tuple(side) for side in case.sides]
     except TypeError:
@@ -81,8 +99,9 @@ def _check_case(given: Neighbours, which: str) -> Neighbours:
     here, there = (tuple(map(int, side)) for side in sides)
     if any(abs(each) >= LARGEST_ANSWER for each in (*here, *there)):
         raise ParameterError(f"{which}: its answers must lie between -10^100 and 10^100.")
-    if len(here) != len(there) or len(here) <= case.parameters.k:
-        raise ParameterError(f"{which}: both sides must have as many answers, and more than k.")
+    if len(here) != len(there) or len(here) + with_sentinel <= case.parameters.k:
+        enough = "at least k" if with_sentinel else "more than k"
+        raise ParameterError(f"{which}: both sides must have as many answers, and {enough}.")
     moves = [b - a for a, b in zip(here, there, strict=True)]
     if not any(moves):
         raise ParameterError(f"{which}: both sides are the same; one person must move an answer.")

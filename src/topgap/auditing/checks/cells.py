@@ -22,8 +22,17 @@ Box = TypeVar("Box")
 
 
 class Cell(NamedTuple):
-    """Some labels of an observable, their description, and bounds of their probability."""
+    """Some labels of an observable, their description, and bounds of their probability.
 
+    Attributes:
+        winners: The number of winners of the outcomes in it.
+        feature: The name of the observable.
+        key: Which of its labels.
+        said: The same in words.
+        bounds: Bounds of their probability.
+    """
+
+    winners: int
     feature: str
     key: Key
     said: str
@@ -31,7 +40,7 @@ class Cell(NamedTuple):
 
 
 class OrderLaw(ABC, Generic[Box]):
-    """The law of one data set, in steps.
+    """The law of outcomes with k winners on one data set, in steps.
 
     The probability of winners depends only on their answers, so orders with the same answers are
     computed once.
@@ -85,7 +94,7 @@ class OrderLaw(ABC, Generic[Box]):
             who = describe_items(first, more=self.k > prefix)
             for key, said, box in boxes:
                 words = f"{who} with {said}" if said else who
-                yield Cell(feature, (first, key), words, self._sum(patterns, box))
+                yield Cell(self.k, feature, (first, key), words, self._sum(patterns, box))
 
     def sum_over_orders(self, box: Box) -> Bounds:
         """The probability of the box, whoever wins."""

@@ -85,7 +85,7 @@ def make_cells_of_values(case: Neighbours, law: LaplaceLaw) -> Iterator[Cell]:
         for left in range(MODULUS):
             bounds = law.sum_over_orders(everything._replace(remainder=(i, left, MODULUS)))
             said = f"{name} that leaves {left} when divided by {MODULUS} steps"
-            yield Cell(_last_bits_of_value(i), ((), (left,)), said, bounds)
+            yield Cell(k, _last_bits_of_value(i), ((), (left,)), said, bounds)
     joint = [
         (numbers, describe_values_and_last_gap(numbers, bins.values), _box(numbers, bins.values))
         for numbers in _joint_numbers(bins.values)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from topgap._core import Laplace
-from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
+from topgap.auditing.cases.neighbours import Cost, Neighbours, ReleaseFunction
 from topgap.parameters import TopK
 from topgap.reference.insecure_floats import gap_top_k_ideal
 from topgap.sampling.sampler import Sampler
@@ -33,16 +33,19 @@ class BrokenMechanism(NamedTuple):
         release: From answers and parameters to k pairs (index, gap), k triples (index, gap, value)
             or k indices.
         shown_on: Neighbours on which the fault shows.
-        breaks: Whether it violates ε, or only has another law than it should have.
+        breaks: Whether it violates ε, only has another law than it should have, or has the right
+            law and says that it cost less than it did.
         gaps: Whether it releases gaps.
+        cost: What it says that an output with so many winners cost.
     """
 
     name: str
     what: str
     release: ReleaseFunction
     shown_on: tuple[Neighbours, ...]
-    breaks: Literal["privacy", "law"]
+    breaks: Literal["privacy", "law", "cost"]
     gaps: bool = True
+    cost: Cost = TopK.cost
 
 
 def floats(answers: Answers, parameters: TopK) -> list[tuple[int, float]]:
@@ -58,26 +61,26 @@ def rounded_floats(answers: Answers, parameters: TopK) -> Pairs:
 
 def ties_by_index(answers: Answers, parameters: TopK) -> Pairs:
     """Geometric noise; of equals the one that stands first wins; gaps are plain differences."""
-    noisy = _add_noise(answers, parameters)
+    noisy = add_noise(answers, parameters)
     return _plain_gaps(noisy, _rank(noisy, lambda i: (noisy[i], -i), parameters), parameters)
 
 
 def names_with_ties_by_index(answers: Answers, parameters: TopK) -> list[int]:
     """The same without gaps."""
-    noisy = _add_noise(answers, parameters)
+    noisy = add_noise(answers, parameters)
     return _rank(noisy, lambda i: (noisy[i], -i), parameters)[: parameters.k]
 
 
 def names_with_ties_by_true_order(answers: Answers, parameters: TopK) -> list[int]:
     """The same on a list that is sorted by the true answers, the largest first."""
-    noisy = _add_noise(answers, parameters)
+    noisy = add_noise(answers, parameters)
     rank = _rank(noisy, lambda i: (noisy[i], answers[i]), parameters)
     return rank[: parameters.k]
 
 
 def uniform_ties(answers: Answers, parameters: TopK) -> Pairs:
     """The paper's Option 1: geometric noise, a uniform order of equals, plain differences."""
-    noisy, order = _add_noise(answers, parameters), Sampler().shuffle(len(answers))
+    noisy, order = add_noise(answers, parameters), Sampler().shuffle(len(answers))
     rank = _rank(noisy, lambda i: (noisy[i], order[i]), parameters)
     return _plain_gaps(noisy, rank, parameters)
 
@@ -85,7 +88,7 @@ def uniform_ties(answers: Answers, parameters: TopK) -> Pairs:
 def two_orders(answers: Answers, parameters: TopK) -> Pairs:
     """Ties refined among the tied alone, and then a new uniform order of all for the gaps."""
     sampler = Sampler()
-    noisy, order = _add_noise(answers, parameters), sampler.shuffle(len(answers))
+    noisy, order = add_noise(answers, parameters), sampler.shuffle(len(answers))
     rank = _rank(noisy, lambda i: (noisy[i], order[i]), parameters)
     another = sampler.shuffle(len(answers))
     return [
@@ -131,11 +134,11 @@ def fixed_seed(answers: Answers, parameters: TopK) -> Pairs:
     ]
 
 
-def _add_noise(answers: Answers, parameters: TopK) -> list[int]:
+def add_noise(answers: Answers, parameters: TopK) -> list[int]:
     """Add geometric noise to the answers, in steps: discrete Laplace noise that is not negative."""
     drawn: list[int] = []
     while len(drawn) < len(answers):
-        drawn += [x for x in _laplace(parameters.rate).draw(3 * len(answers)) if x >= 0]
+        drawn += [x for x in laplace(parameters.rate).draw(3 * len(answers)) if x >= 0]
     steps = _to_steps(answers, parameters)
     return [q + noise for q, noise in zip(steps, drawn, strict=False)]
 
@@ -163,7 +166,8 @@ def _release(parameters: TopK, answers: Answers) -> Pairs:
 
 
 @lru_cache
-def _laplace(rate: Fraction) -> Laplace:
+def laplace(rate: Fraction) -> Laplace:
+    """The kernel's sampler of discrete Laplace noise in steps."""
     return Laplace(rate.numerator, rate.denominator)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from topgap.auditing.cases.default_cases import (
     FULL_CASES,
     QUICK_CASES,
     QUICK_FEW_ITEMS_CASES,
+    QUICK_THRESHOLD_CASES,
+    THRESHOLD_CASES,
 )
-from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
+from topgap.auditing.cases.neighbours import Cost, Neighbours, ReleaseFunction
 from topgap.auditing.results.findings import ShouldBe
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -35,6 +37,7 @@ class Mechanism(NamedTuple):
         should_be: The expected result.
         law: Whether it is compared with the exact law, too.
         yours: Whether it is a function of the user.
+        cost: What it says that an output with so many winners cost.
     """
 
     name: str
@@ -46,14 +49,19 @@ class Mechanism(NamedTuple):
     should_be: ShouldBe = "private"
     law: bool = True
     yours: bool = False
+    cost: Cost = TopK.cost
+
+
+CaseKind = Literal["usual", "few items", "threshold"]
 
 
 class OwnMechanism(NamedTuple):
     """A mechanism of topgap, its share of all releases, and the step from case to case.
 
     Nearly all releases go to the functions that users call; slow mechanisms get few. The steps have
-    no factor in common with 6, so that every ε occurs, with and without monotonic answers. Those of
-    `few_items` are audited on cases with a bound on the items of one person.
+    no factor in common with 6, so that every ε occurs, with and without monotonic answers. It is
+    audited on the usual cases, on those with a bound on the items of one person, or on those with a
+    threshold.
     """
 
     name: str
@@ -63,7 +71,7 @@ class OwnMechanism(NamedTuple):
     every: int = 1
     gaps: bool = True
     k: int | None = None
-    few_items: bool = False
+    on: CaseKind = "usual"
 
 
 def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
@@ -73,10 +81,7 @@ def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
     """
     made = []
     for own in OWN_MECHANISMS:
-        if own.few_items:
-            cases = QUICK_FEW_ITEMS_CASES if quick else FEW_ITEMS_CASES
-        else:
-            cases = QUICK_CASES if quick else FULL_CASES
+        cases = _cases(own.on, quick=quick)
         fitting = [each for each in cases if own.k in (None, each.parameters.k)]
         step = 1 if quick and own.share != _SLOW else own.every
         chosen = tuple(fitting[min(step // 2, len(fitting) - 1) :: step])
@@ -85,11 +90,22 @@ def make_own(releases: int, *, quick: bool) -> tuple[Mechanism, ...]:
     return tuple(made)
 
 
+def _cases(on: CaseKind, *, quick: bool) -> tuple[Neighbours, ...]:
+    match on:
+        case "usual":
+            return QUICK_CASES if quick else FULL_CASES
+        case "few items":
+            return QUICK_FEW_ITEMS_CASES if quick else FEW_ITEMS_CASES
+        case "threshold":
+            return QUICK_THRESHOLD_CASES if quick else THRESHOLD_CASES
+
+
 def make_broken(releases: int) -> tuple[Mechanism, ...]:
     """Make the list of broken mechanisms, each with this number of releases on its own cases."""
     # Neither is needed for a user's function.
     from topgap.auditing.mechanisms.broken_laplace import BROKEN_LAPLACE
     from topgap.auditing.mechanisms.broken_mechanisms import BROKEN_MECHANISMS
+    from topgap.auditing.mechanisms.broken_threshold import BROKEN_THRESHOLD
 
     return tuple(
         Mechanism(
@@ -99,9 +115,10 @@ def make_broken(releases: int) -> tuple[Mechanism, ...]:
             each.gaps,
             each.shown_on,
             releases,
-            "not private" if each.breaks == "privacy" else "of another law",
+            "of another law" if each.breaks == "law" else "not private",
+            cost=each.cost,
         )
-        for each in (*BROKEN_MECHANISMS, *BROKEN_LAPLACE)
+        for each in (*BROKEN_MECHANISMS, *BROKEN_LAPLACE, *BROKEN_THRESHOLD)
     )
 
 
@@ -184,20 +201,28 @@ _FEWEST = 6_000
 # A new way to release needs one more line here and a function above. The shares other than _SLOW
 # add up to 1.
 OWN_MECHANISMS = (
-    OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(50, 100)),
+    OwnMechanism("topgap.top_k", "What users call.", _top_k, Fraction(40, 100)),
     OwnMechanism("topgap.top_k, gaps=False", "The winners alone.", _top_k_without_gaps,
         Fraction(25, 100), every=5, gaps=False),
     OwnMechanism("topgap.top_k, constant_work", "The same work for any answers.", _constant_work,
         Fraction(10, 100), every=5),
     OwnMechanism("Selector", "Two parts, merged.", _merged, Fraction(2, 100), every=5),
     OwnMechanism("items_per_person", "topgap.top_k with Laplace noise.", _top_k, Fraction(10, 100),
-        few_items=True),
+        on="few items"),
     OwnMechanism("items_per_person, gaps=False", "Its winners alone.", _top_k_without_gaps,
-        Fraction(1, 100), every=5, gaps=False, few_items=True),
+        Fraction(1, 100), every=5, gaps=False, on="few items"),
     OwnMechanism("items_per_person, constant_work", "The same work for any answers.",
-        _constant_work, Fraction(1, 100), every=5, few_items=True),
+        _constant_work, Fraction(1, 100), every=5, on="few items"),
     OwnMechanism("items_per_person, Selector", "Two parts, merged.", _merged_few_items,
-        Fraction(1, 100), every=5, few_items=True),
+        Fraction(1, 100), every=5, on="few items"),
+    OwnMechanism("threshold", "topgap.top_k with a threshold.", _top_k, Fraction(7, 100),
+        on="threshold"),
+    OwnMechanism("threshold, gaps=False", "Its winners alone.", _top_k_without_gaps,
+        Fraction(1, 100), every=5, gaps=False, on="threshold"),
+    OwnMechanism("threshold, constant_work", "The same work for any answers.", _constant_work,
+        Fraction(1, 100), every=5, on="threshold"),
+    OwnMechanism("threshold, Selector", "Two parts, merged.", _merged, Fraction(1, 100), every=5,
+        on="threshold"),
     OwnMechanism("reference.gap_top_k", "Algorithm 4 of the paper.", _reference, _SLOW, every=7),
     OwnMechanism("reference.gap_top_k_pruned", "The same with pruning.", _reference_pruned,
         _SLOW, every=7),

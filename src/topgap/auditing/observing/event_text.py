@@ -14,6 +14,7 @@ from topgap.auditing.observing.observables import (
     MOST_DIGITS,
 )
 from topgap.auditing.observing.value_bins import ValueBins, value_range
+from topgap.parameters import TopK
 
 Range = tuple[int | None, int | None]
 """From the first number up to, but excluding, the second; None for no end on that side."""
@@ -30,6 +31,8 @@ def describe_event(feature: str, event: Iterable[Hashable], bins: GapBins) -> st
     'items 2, 0 with gap 1 of 1 to 4 steps'
     """
     labels = list(event)
+    if not labels:
+        return "what never came"
     if feature == ITEMS:
         said = sorted(_items(each) for each in labels)
     elif feature == ITEMS_AND_GAPS:
@@ -56,19 +59,32 @@ def describe_event(feature: str, event: Iterable[Hashable], bins: GapBins) -> st
     return " or ".join(said[:_LISTED]) + (f" or {more} more" if more > 0 else "")
 
 
+def describe_number(winners: int | None, feature: str, said: str, parameters: TopK) -> str:
+    """Say how many winners there are, where their number can vary and the event does not name them.
+
+    >>> describe_number(1, "low bits of gap 1", "gap 1 being 0", TopK(2, 1, threshold=5))
+    '1 winner with gap 1 being 0'
+    """
+    if winners is None or parameters.threshold is None or feature.startswith(ITEMS):
+        return said
+    return f"{winners} winner{'s' * (winners > 1)} with {said}"
+
+
 def describe_items(first: tuple[int, ...], *, more: bool) -> str:
     """Describe the winners, or the first of them.
 
     >>> describe_items((3, 1), more=False), describe_items((3, 1), more=True)
     ('items 3, 1', 'items 3, 1, …')
-    >>> describe_items((), more=True)
-    'any items'
+    >>> describe_items((), more=True), describe_items((), more=False)
+    ('any items', 'no item')
     """
-    return f"{_items(first)}{', …' * more}" if first else "any items"
+    return "any items" if more and not first else f"{_items(first)}{', …' * more}"
 
 
 def _items(indices: object) -> str:
     assert isinstance(indices, tuple)  # noqa: S101 - as `_labels` makes them
+    if not indices:
+        return "no item"
     return f"item{'s' * (len(indices) > 1)} {', '.join(map(_number, indices))}"
 
 
@@ -83,7 +99,7 @@ def describe_items_and_gaps(label: object, joint: tuple[Edges, ...]) -> str:
     """Describe the winners and the bin of each gap."""
     assert isinstance(label, tuple)  # noqa: S101 - as `_labels` makes them
     indices, firsts = label
-    ranges = [format_range(*_size_range(*each)) for each in zip(firsts, joint, strict=True)]
+    ranges = [format_range(*_size_range(*each)) for each in zip(firsts, joint, strict=False)]
     steps = ", ".join(ranges)
     return f"{_items(indices)} with gap{'s' * (len(ranges) > 1)} of {steps} {_unit(steps)}"
 

@@ -137,10 +137,10 @@ def _sample(case: Neighbours) -> tuple[list[list[int]], list[list[int]]]:
     is_laplace = case.parameters.noise == "laplace"
     gaps: list[list[int]] = [[] for _ in range(k)]
     values: list[list[int]] = [[] for _ in range(k * is_laplace)]
-    for side in case.sides:
-        least = min(side)
-        heights = [_near((each - least) / per_unit * rate) for each in side]
-        shape = (_SAMPLES, len(side))
+    for ranked in case.ranked:
+        least = min(ranked)
+        heights = [_near((each - least) / per_unit * rate) for each in ranked]
+        shape = (_SAMPLES, len(ranked))
         noise = generator.laplace(size=shape) if is_laplace else generator.exponential(size=shape)
         top: Any = -np.sort(-(np.array(heights) + noise), axis=1)[:, : k + 1]
         for each, column in zip(gaps, (top[:, :-1] - top[:, 1:]).T, strict=True):

@@ -6,6 +6,7 @@ a violation only if it shows in at least one of them.
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from topgap.auditing.observing.gap_bins import GapBins, bin_start
@@ -15,8 +16,10 @@ from topgap.auditing.observing.outcomes import (
     OffGrid,
     Outcome,
     explain_impossible,
+    releases_values,
 )
 from topgap.auditing.observing.value_bins import value_bin
+from topgap.parameters import TopK
 
 Labels = Counter[Hashable]
 ITEMS_AND_GAPS, ITEMS, ALL_LAST_BITS = "items and gaps", "items", "last bits of all gaps"
@@ -29,29 +32,66 @@ MOST_DIGITS = 128
 """Numbers with more binary digits have the same labels as those with this number."""
 
 
+class Observable(NamedTuple):
+    """What an observer looks at.
+
+    Attributes:
+        winners: In outcomes with this number of winners, and in no others; None for any number.
+        name: What of them.
+    """
+
+    winners: int | None
+    name: str
+
+
 class Tally(NamedTuple):
     """How often each label of each observable came.
 
     Attributes:
         releases: The number of outcomes.
-        counts: For each observable, the number of outcomes with each label.
+        counts: For each observable of outcomes with one number of winners, how many of them have
+            each label.
         impossible: The number of impossible outcomes, by the reason.
     """
 
     releases: int
-    counts: tuple[Labels, ...]
+    counts: dict[Observable, Labels]
     impossible: Counter[str]
 
     def __add__(self, other: "Tally") -> "Tally":  # type: ignore[override]
-        return Tally(
-            self.releases + other.releases,
-            tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)),
-            self.impossible + other.impossible,
-        )
+        counts = dict(self.counts)
+        for each, labels in other.counts.items():
+            counts[each] = counts[each] + labels if each in counts else labels
+        return Tally(self.releases + other.releases, counts, self.impossible + other.impossible)
+
+    def labels(self, observable: Observable) -> Labels:
+        """The labels of this observable."""
+        if observable.winners is not None:
+            return self.counts.get(observable, Counter())
+        found: Labels = Counter()
+        for each, labels in self.counts.items():
+            if each.name == observable.name:
+                found.update(labels)
+        return found
 
 
+def observables_of(parameters: TopK, *, gaps: bool) -> tuple[Observable, ...]:
+    """All observables of outcomes with any possible number of winners, one number at a time.
+
+    >>> observables_of(TopK(1, 1, threshold=0), gaps=False)
+    (Observable(winners=0, name='items'), Observable(winners=1, name='items'))
+    """
+    values = releases_values(parameters, gaps=gaps)
+    return tuple(
+        Observable(winners, name)
+        for winners in range(parameters.fewest_winners, parameters.k + 1)
+        for name in list_observables(winners, gaps=gaps, values=values)
+    )
+
+
+@lru_cache
 def list_observables(k: int, *, gaps: bool, values: bool = False) -> tuple[str, ...]:
-    """List the observables of an outcome, by name.
+    """List the observables of an outcome with k winners, by name.
 
     >>> list_observables(1, gaps=True)[:3]
     ('items and gaps', 'items', 'items and size of gap 1')
@@ -62,7 +102,7 @@ def list_observables(k: int, *, gaps: bool, values: bool = False) -> tuple[str, 
     >>> list_observables(1, gaps=True, values=True)[8:]
     ('items, values and last gap',)
     """
-    if not gaps:
+    if not gaps or k == 0:
         return (ITEMS,)
     each = ("items and size of gap", "low bits of gap", "last bits of gap")
     of_gaps = [f"{name} {i + 1}" for name in each for i in range(k)]
@@ -82,26 +122,30 @@ def tally_outcomes(outcomes: Mapping[Outcome, int], items: int, bins: GapBins) -
         items: The number of items.
         bins: The bins for the sizes of gaps.
     """
-    counts: list[Labels] = []
+    counts: dict[int, dict[str, Labels]] = {}
     wrong: Counter[str] = Counter()
     for outcome, times in outcomes.items():
-        labels = _labels(outcome, bins)
-        counts = counts or [Counter() for _ in labels]
-        for count, label in zip(counts, labels, strict=True):
+        labels, winners = _labels(outcome, bins), len(outcome.indices)
+        if winners not in counts:
+            gaps, values = outcome.gaps is not None, outcome.values is not None
+            names = list_observables(winners, gaps=gaps, values=values)
+            counts[winners] = {name: Counter() for name in names}
+        for count, label in zip(counts[winners].values(), labels, strict=True):
             count[label] += times
         why = explain_impossible(outcome, items)
         if why is not None:
             wrong[why] += times
-    return Tally(sum(outcomes.values()), tuple(counts), wrong)
+    found = {Observable(n, name): each for n, some in counts.items() for name, each in some.items()}
+    return Tally(sum(outcomes.values()), found, wrong)
 
 
 def _labels(outcome: Outcome, bins: GapBins) -> list[Hashable]:
     indices, gaps = outcome.indices, outcome.gaps
-    if gaps is None:
+    if not gaps:
         return [indices]
     steps = list(map(_below, gaps))
-    whole = tuple([bin_start(each, edges) for each, edges in zip(steps, bins.joint, strict=True)])
-    sizes = [bin_start(each, edges) for each, edges in zip(steps, bins.fine, strict=True)]
+    whole = tuple([bin_start(each, edges) for each, edges in zip(steps, bins.joint, strict=False)])
+    sizes = [bin_start(each, edges) for each, edges in zip(steps, bins.fine, strict=False)]
     labels: list[Hashable] = [(indices, whole), indices, *[(indices, size) for size in sizes]]
     labels += map(_low_bits, gaps)
     labels += [(_binary_digits(each), each % MODULUS) for each in steps]

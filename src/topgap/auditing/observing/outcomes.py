@@ -15,7 +15,7 @@ from topgap.release import Release
 
 ACCEPTED = (
     "return a topgap.Release, k pairs (index, gap), for Laplace noise k triples (index, gap, "
-    "value) or, with --no-gaps (gaps=False), k indices"
+    "value) or, with --no-gaps (gaps=False), k indices; with a threshold k or fewer"
 )
 
 
@@ -44,11 +44,15 @@ _MOST_DIGITS = 10_000
 
 
 class Outcome(NamedTuple):
-    """The indices of the released winners, and their gaps and noisy values if there are any."""
+    """The indices of the released winners, and their gaps and noisy values if there are any.
+
+    And whether the release says that it cost something else than an output with so many winners.
+    """
 
     indices: tuple[int, ...]
     gaps: tuple[Number, ...] | None
     values: tuple[Number, ...] | None = None
+    misstates_cost: bool = False
 
 
 def releases_values(parameters: TopK, *, gaps: bool) -> bool:
@@ -86,10 +90,12 @@ def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
         returned = returned.tolist()
     if not isinstance(returned, list | tuple):
         raise ReleaseError(f"The function returned {type(returned).__name__}; {ACCEPTED}.")
-    if len(returned) != parameters.k:
+    if not parameters.fewest_winners <= len(returned) <= parameters.k:
         raise ReleaseError(f"{_describe_number(len(returned), parameters)}; {ACCEPTED}.")
     if not gaps:
         return Outcome(tuple(map(_index, returned)), None)
+    if not returned:
+        return Outcome((), ())
     length, form = (3, "triples") if releases_values(parameters, gaps=gaps) else (2, "pairs")
     if not all(isinstance(each, list | tuple) and len(each) == length for each in returned):
         raise ReleaseError(f"The function did not return {form}; {ACCEPTED}.")
@@ -98,7 +104,7 @@ def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
         tuple(_number(each, parameters.resolution, what) for each in some)
         for some, what in zip(numbers, ("gap", "value"), strict=False)
     ]
-    return Outcome(tuple(map(_index, indices)), *read)
+    return Outcome(tuple(map(_index, indices)), read[0], read[1] if len(read) > 1 else None)
 
 
 def explain_impossible(outcome: Outcome, items: int) -> str | None:
@@ -116,6 +122,8 @@ def explain_impossible(outcome: Outcome, items: int) -> str | None:
             return "a gap that is no multiple of the resolution"
         if isinstance(gap, int) and gap < 0:
             return "a negative gap"
+    if outcome.misstates_cost:
+        return "a release that says it cost something else than its number of winners does"
     return _explain_impossible_values(outcome)
 
 
@@ -134,7 +142,7 @@ def _explain_impossible_values(outcome: Outcome) -> str | None:
 
 def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
     indices, units = tuple(release.indices.tolist()), release.gap_units
-    if len(indices) != parameters.k:
+    if not parameters.fewest_winners <= len(indices) <= parameters.k:
         raise ReleaseError(f"{_describe_number(len(indices), parameters)}.")
     if gaps and units is None:
         raise ReleaseError(
@@ -144,8 +152,9 @@ def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
         raise ReleaseError(
             "The function returned a release with gaps; do not give --no-gaps (gaps=False)."
         )
+    misstates = parameters.has_sentinel and release.spent != parameters.cost(len(indices))
     if units is None:
-        return Outcome(indices, None)
+        return Outcome(indices, None, None, misstates)
     numbers = [units.tolist()]
     if releases_values(parameters, gaps=gaps):
         if release.value_units is None:
@@ -153,9 +162,10 @@ def _read_release(release: Release, parameters: TopK, *, gaps: bool) -> Outcome:
         numbers.append(release.value_units.tolist())
     finer, wanted = release.parameters.resolution, parameters.resolution
     if finer == wanted:
-        return Outcome(indices, *map(tuple, numbers))
-    read = [tuple(_number(each * finer, wanted, "gap") for each in some) for some in numbers]
-    return Outcome(indices, *read)
+        read = [*map(tuple, numbers)]
+    else:
+        read = [tuple(_number(each * finer, wanted, "gap") for each in some) for some in numbers]
+    return Outcome(indices, read[0], read[1] if len(read) > 1 else None, misstates)
 
 
 def _describe_number(winners: int, parameters: TopK) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from topgap.auditing.cases.neighbours import Neighbours
 from topgap.auditing.probability.directed_rounding import format_lower_bound, format_upper_bound
+from topgap.numbers.format import format_exact
 
 ShouldBe = Literal["private", "not private", "of another law"]
 """The expected result of a mechanism; all but private ones are broken on purpose."""
@@ -67,6 +68,7 @@ class Bound:
     Attributes:
         case: The neighbours and the parameters.
         likelier_on: The side on which the event was expected more often, 0 or 1.
+        winners: The number of winners of the outputs that the event is about; None for any.
         feature: The observable that the event is about.
         event: The event, in words.
         count: The number of times it came on that side.
@@ -76,11 +78,14 @@ class Bound:
         probability_at_least: A lower bound of its probability on that side, rounded down.
         other_at_most: An upper bound of its probability on the other side, rounded up.
         epsilon: The lower bound of ε, rounded down; 0 if nothing is shown.
-        violated: Whether it exceeds the promised ε, decided exactly.
+        promised: The promised ε; with a threshold, what outputs with so many winners are said to
+            cost.
+        violated: Whether it exceeds what was promised, decided exactly.
     """
 
     case: Neighbours
     likelier_on: int
+    winners: int | None
     feature: str
     event: str
     count: int
@@ -90,18 +95,16 @@ class Bound:
     probability_at_least: float
     other_at_most: float
     epsilon: float
+    promised: Fraction
     violated: bool
 
     @property
-    def promised(self) -> Fraction:
-        """The promised ε."""
-        return self.case.parameters.epsilon
-
-    @property
     def share(self) -> float:
-        """The bound as a multiple of the promised ε."""
+        """The bound as a multiple of what was promised."""
         if self.epsilon == 0:
             return 0.0
+        if self.promised == 0:
+            return inf
         try:
             return float(Fraction(self.epsilon) / self.promised)
         except OverflowError:
@@ -114,6 +117,7 @@ class Bound:
             "answers": list(here),
             "neighbour": list(there),
             "parameters": self.case.parameters.to_dict(),
+            "winners": self.winners,
             "feature": self.feature,
             "event": self.event,
             "count": self.count,
@@ -206,8 +210,8 @@ class MechanismAudit:
 
     @property
     def strongest_bound(self) -> Bound:
-        """The bound that is the largest multiple of its promised ε."""
-        return max(self.bounds, key=lambda each: each.share)
+        """The bound that is the largest multiple of what was promised."""
+        return max(self.bounds, key=lambda each: (each.share, each.epsilon))
 
     @property
     def promised(self) -> tuple[Fraction, Fraction]:
@@ -271,16 +275,26 @@ def _describe_bound(bound: Bound) -> str:
         f"Privacy: with {_describe_parameters(bound.case)}, {bound.event} came "
         f"{bound.count:,} times in {bound.releases:,} on {_describe_answers(here)} and "
         f"{bound.other_count:,} times in {bound.other_releases:,} on its neighbour "
-        f"{_describe_answers(there)}: ε is at least {format_lower_bound(bound.epsilon, 4)}."
+        f"{_describe_answers(there)}: ε is at least {format_lower_bound(bound.epsilon, 4)}"
+        f"{_describe_cost(bound)}."
     )
+
+
+def _describe_cost(bound: Bound) -> str:
+    """What was promised, where it depends on the number of winners."""
+    if bound.winners is None or bound.case.parameters.threshold is None:
+        return ""
+    winners = f"{bound.winners} winner{'s' * (bound.winners != 1)}"
+    return f", and an output with {winners} is said to cost {format_exact(bound.promised)}"
 
 
 def _describe_parameters(case: Neighbours) -> str:
     p = case.parameters
     monotonic = ", monotonic" * p.monotonic
+    threshold = "" if p.threshold is None else f", threshold {p.threshold}"
     return (
         f"k = {p.k}, ε = {p.epsilon}, resolution {p.resolution}, sensitivity {p.sensitivity}"
-        f"{monotonic}"
+        f"{monotonic}{threshold}"
     )
 
 
