@@ -87,6 +87,10 @@ QUOTIENTS_OF_FRACTIONS = {
     "parameters.rate / 2 ** refinement",
     "parameters.epsilon * (1 - share) / parameters.k",
     "self.measurement_epsilon * parameters.resolution / parameters.sensitivity",
+    "self.sensitivity / (self.epsilon * self.threshold_share)",
+    "sides * self.answers * self.sensitivity / (self.epsilon * share)",
+    "self.resolution / self.threshold_scale",
+    "self.resolution / self.answer_scale",
 }
 
 
@@ -309,6 +313,12 @@ def test_nor_is_one_where_winners_are_measured(epsilon: Fraction) -> None:
     for numbers in ([3, 1, 2], np.array([5, 5, 5]), [Fraction(1, 3), Decimal("0.3"), 10**30]):
         data = mechanism.prepare(shares.selection, numbers)
         assert floats_in_variables(shares.select_and_measure, data) == set()
+
+
+def test_nor_is_one_where_a_monitor_is_asked() -> None:
+    monitor = topgap.Monitor(2, 3, "1/3", monotonic=True)
+    for answer in (3, Fraction(1, 3), Decimal("0.3"), 10**30, np.int64(5)):
+        assert floats_in_variables(monitor.ask, answer) == set()
 
 
 def test_the_kernels_laplace_noise_has_a_fresh_key_for_every_call() -> None:

@@ -4,6 +4,7 @@
     noisy_max(answers, epsilon, …)        the largest alone
     select(TopK(k, epsilon, …), answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
+    Monitor(threshold, answers, …)        which of the answers that come one at a time are above it
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
     estimate(release, measurements, …)    the same from measurements that were made elsewhere
     plan(counts, k, epsilons, …)          before: what to expect of it, from public counts: a Plan
@@ -44,6 +45,7 @@ from topgap.errors import (
     LedgerError,
     LedgerWarning,
     MissingExtraError,
+    MonitorError,
     OutputError,
     ParameterError,
     ParameterTypeError,
@@ -79,7 +81,9 @@ if TYPE_CHECKING:
     from topgap.release import Release
     from topgap.selection.check import Check
     from topgap.selection.mechanism import noisy_max, select, top_k
+    from topgap.selection.monitor import Monitor
     from topgap.selection.selector import Selector
+    from topgap.selection.sparse_vector import SparseVector
     from topgap.selection.top_k_with_estimates import top_k_with_estimates
 
 # The command imports this before it can handle signals, so all but the errors waits for its use.
@@ -104,10 +108,12 @@ _MODULE_OF = {
     "Domain": "domains",
     "Estimates": "estimates",
     "Ledger": "ledger",
+    "Monitor": "selection.monitor",
     "Number": "numbers.parse",
     "Plan": "planning",
     "Release": "release",
     "Selector": "selection.selector",
+    "SparseVector": "selection.sparse_vector",
     "TopK": "parameters",
     "__version__": "_core",
     "audit": "auditing",
@@ -139,6 +145,8 @@ __all__ = [
     "LedgerError",
     "LedgerWarning",
     "MissingExtraError",
+    "Monitor",
+    "MonitorError",
     "Number",
     "OutputError",
     "ParameterError",
@@ -150,6 +158,7 @@ __all__ = [
     "SelectorError",
     "SourceError",
     "SparkError",
+    "SparseVector",
     "TopK",
     "TopgapError",
     "__version__",

@@ -35,6 +35,10 @@ class SelectorError(TopgapError, RuntimeError):
     """A selector cannot be used so, because its noise is drawn once and released once."""
 
 
+class MonitorError(TopgapError, RuntimeError):
+    """A monitor cannot be used so, because its noise is drawn once and its gaps are numbered."""
+
+
 class ReleaseError(TopgapError, ValueError):
     """A release cannot be read, or not be written in the form that was asked for."""
 

@@ -109,9 +109,8 @@ class TopK:
             items_per_person = read_whole(items_per_person, "items_per_person", least=1)
         put("items_per_person", items_per_person)
         put("noise", _choose_noise(noise, self.k, items_per_person))
-        if resolution is None:
-            resolution = _default_resolution(self.noise, self.sensitivity)
-        put("resolution", read_parameter(resolution, "resolution"))
+        is_whole = self.noise == "laplace"
+        put("resolution", read_resolution(resolution, self.sensitivity, noise_is_whole=is_whole))
         if threshold is not None:
             threshold = read_number(threshold, "threshold") // self.resolution * self.resolution
         if any_length and self.noise != "laplace":
@@ -122,12 +121,6 @@ class TopK:
         put("threshold", threshold)
         if self.k >= 2**63:
             raise ParameterError("k must be below 2**63.")
-        if self.resolution.numerator != 1:
-            raise ParameterError("resolution must be one divided by an integer, such as '1/10'.")
-        if self.sensitivity % self.resolution != 0:
-            finer = lcm(self.resolution.denominator, self.sensitivity.denominator)
-            fitting = f"resolution '1/{finer}' fits" if finer < 10**9 else "write thirds as '1/3'"
-            raise ParameterError(f"sensitivity must be a multiple of the resolution; {fitting}.")
 
     @property
     def fewest_winners(self) -> int:
@@ -268,8 +261,27 @@ def _choose_noise(noise: object, k: int, items_per_person: int | None) -> NoiseK
     return "laplace"
 
 
-def _default_resolution(noise: NoiseKind, sensitivity: Fraction) -> Fraction:
-    """A tenth; 1 for Laplace noise on counts, whose noisy answers are whole then, too."""
-    if noise == "laplace" and sensitivity.denominator == 1:
-        return Fraction(1)
-    return Fraction(1, 10)
+def read_resolution(
+    resolution: "Number | None", sensitivity: Fraction, *, noise_is_whole: bool
+) -> Fraction:
+    """Read the resolution, of which the sensitivity must be a multiple.
+
+    Unless given it is a tenth; or 1 where noise is whole steps and the sensitivity is whole, so
+    that noisy counts are whole, too.
+
+    Raises:
+        ParameterError, ParameterTypeError: It cannot be used.
+
+    >>> read_resolution(None, Fraction(2), noise_is_whole=True)
+    Fraction(1, 1)
+    """
+    if resolution is None:
+        resolution = 1 if noise_is_whole and sensitivity.denominator == 1 else Fraction(1, 10)
+    step = read_parameter(resolution, "resolution")
+    if step.numerator != 1:
+        raise ParameterError("resolution must be one divided by an integer, such as '1/10'.")
+    if sensitivity % step != 0:
+        finer = lcm(step.denominator, sensitivity.denominator)
+        fitting = f"resolution '1/{finer}' fits" if finer < 10**9 else "write thirds as '1/3'"
+        raise ParameterError(f"sensitivity must be a multiple of the resolution; {fitting}.")
+    return step

@@ -3,7 +3,9 @@
     answers → participants → mechanism → release       all answers at once: `top_k`
     answers → candidate_pool → selector → release      answers that come in parts: `Selector`
     mechanism → measurement → top_k_with_estimates     the winners measured, too
+    answers → monitor                                  answers that come one at a time: `Monitor`
 
-`item_names` has their names, `check` tells what would be released, `arrow_columns` and
-`arrow_partition` read answers that come in Arrow's batches, `candidate_arrow` sends candidates.
+`sparse_vector` has the parameters of a monitor, `item_names` the items' names. `check` tells what
+would be released, `arrow_columns` and `arrow_partition` read answers that come in Arrow's batches,
+and `candidate_arrow` sends candidates.
 """
