@@ -94,7 +94,7 @@ paper: .venv/installed-dev ## measure the paper's three tables again, into docs/
 	@echo "make paper: done, see docs/reproduction.md"
 
 peers: .venv/installed-dev ## measure topgap beside its peers, speed and utility, into docs (forty minutes)
-	@for each in peers peers.opendp_threshold utility utility.domains utility.bounded; do \
+	@for each in peers peers.opendp_threshold utility utility.domains utility.bounded utility.threshold; do \
 		echo "== peers: python -m benchmarks.$$each (up to twenty minutes)"; \
 		$(BIN)/python -m benchmarks.$$each || { echo "make peers: FAILED"; exit 1; }; \
 	done
