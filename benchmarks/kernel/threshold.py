@@ -73,7 +73,7 @@ def main() -> None:
     items = f"{len(counts):,}"
     beside_none(f"{name}: n = {items}", partial(whole_call, counts, None), counts, 800, 5)
     many = zipf(10_000_000)
-    beside_none(f"Zipf: n = {len(many):,}", partial(whole_call, many, 1), many, 201, 1)
+    beside_none(f"Zipf: n = {len(many):,}", partial(whole_call, many, 1), many, 801, 1)
     label = f"{name}: {items} items listed, in a domain of 10^12, drawing"
     domain = Domain.range(0, MEMBERS)
     beside_none(label, partial(drawing, counts, domain), counts, 400, 5)
