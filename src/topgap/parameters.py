@@ -157,7 +157,11 @@ class TopK:
     @property
     def threshold_units(self) -> int | None:
         """The threshold as a multiple of the resolution."""
-        return None if self.threshold is None else int(self.threshold * self.resolution.denominator)
+        if self.threshold is None:
+            return None
+        # The denominator divides that of the resolution.
+        numerator, denominator = self.threshold.as_integer_ratio()
+        return numerator * (self.resolution.denominator // denominator)
 
     @property
     def scale(self) -> Fraction:

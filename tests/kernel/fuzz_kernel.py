@@ -32,6 +32,11 @@ MUTANTS = [
     ("select", "candidates.rs", Mutant(
         "not raised", "let rise = TickCount((before - self.threshold).0.cast_unsigned())",
         "let rise = TickCount((before - self.threshold).0.cast_unsigned() / 2)")),
+    ("select", "lib.rs", Mutant(
+        "a floor above the sentinel",
+        "reaching(answers, runs, needed, sentinel, noise, plan, workers)",
+        "reaching(answers, runs, needed, sentinel.map(|floor| floor + Ticks(1 << 40)), noise, "
+        "plan, workers)")),
     ("select", "ranking.rs", Mutant("gaps not rounded down", "- remainder_is_smaller)", ")")),
     ("constant_work", "constant_work.rs", Mutant(
         "wrong way round", "u8::from(self.height < other.height)",
@@ -40,8 +45,8 @@ MUTANTS = [
         "the noisy answer of the one before", "threshold + ranked.height.signed()",
         "threshold + candidates[ranked.place.saturating_sub(1)].excess.signed()")),
     ("noisy_answers", "constant_work.rs", Mutant(
-        "one-sided noise", "min(k + 1), Laplace(rate), sampler)",
-        "min(k + 1), Exponential(rate), sampler)")),
+        "one-sided noise", "k.saturating_add(1), Laplace(rate), sampler)",
+        "k.saturating_add(1), Exponential(rate), sampler)")),
     ("noisy_candidates", "lib.rs", Mutant(
         "floor rounded up",
         "let target = Target { needed, anchor: anchor(&blocks, all_runs, needed), floor };",

@@ -90,14 +90,16 @@ def test_gaps_of_a_run_are_geometric_and_its_ranks_uniform(size: int, false_alar
 @pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"2^{size.bit_length() - 1}")
-def test_a_listed_item_wins_as_often_as_in_the_list_written_out(
-    size: int, false_alarm: float
+@pytest.mark.parametrize("is_sentinel", [False, True], ids=["item", "sentinel"])
+def test_one_above_a_run_comes_first_as_often_as_in_the_list_written_out(
+    size: int, is_sentinel: bool, false_alarm: float
 ) -> None:
-    """Against N items with 0, an item with c wins with probability (1 − (1 − t)^(N+1))/((N+1)t).
+    """Of N items with 0 and one with c, or a sentinel at c, this one comes first by a closed form.
 
-    Here t = e^−(ρc), the noise of the item is −ln(u)/ρ for a uniform u, and all N others stay below
-    it with probability (1 − tu)^N. For a large N this is (1 − e^−x)/x, where x = Nt, but for a
-    relative error of about 1/N. The float has one of less than 1e-9, since c·ρ is below 2^12.
+    Its probability is (1 − (1 − t)^(N+1))/((N+1)t). Here t = e^−(ρc), its noise is −ln(u)/ρ for a
+    uniform u, and all N others stay below it with probability (1 − tu)^N. For a large N this is
+    (1 − e^−x)/x, where x = Nt, but for a relative error of about 1/N. The float has one of less
+    than 1e-9, since c·ρ is below 2^12.
     """
     parameters = TopK(1, 1, resolution=1)  # ρ = 1/2
     kernel = parameters.kernel
@@ -106,13 +108,20 @@ def test_a_listed_item_wins_as_often_as_in_the_list_written_out(
     x = exp(log(size) - count / 2)
     wins = -expm1(-x) / x
     bounds = Bounds(Fraction(wins * (1 - 1e-9)), Fraction(wins * (1 + 1e-9)))
-    answers = np.array([count], dtype=np.int64)
+    answers = NONE_LISTED if is_sentinel else np.array([count], dtype=np.int64)
     won: Counter[bool] = Counter()
     for _ in range(RELEASES):
         indices, _ = kernel.release_with_runs(
-            answers, runs=[(0, size, 0)], find_listed=Asked().find_listed, in_steps=True, threads=1
+            answers,
+            runs=[(0, size, 0)],
+            find_listed=Asked().find_listed,
+            in_steps=True,
+            threads=1,
+            sentinel=count if is_sentinel else None,
         )
-        won[np.frombuffer(indices, dtype=np.int64)[0] == 0] += 1
+        # Nobody is named if the sentinel comes first.
+        first = np.frombuffer(indices, dtype=np.int64).tolist()
+        won[first == ([] if is_sentinel else [0])] += 1
     assert 0.1 < wins < 0.9
     assert misfits(won, [True], lambda _: bounds, false_alarm) == []
 

@@ -70,14 +70,14 @@ MUTANTS = [
     KernelMutant(*mutant)
     for mutant in [
         ("ranking.rs", "cut one too late: the items below the sentinel named",
-         "all.take_while(|&index| index != SENTINEL)", "all.filter(|&index| index != SENTINEL)",
-         SENTINELS),
-        ("ranking.rs", "cut one too early", "all.take_while(|&index| index != SENTINEL)",
-         "all.take(ranked.iter().position(|each| index_at(each.place) == SENTINEL)"
-         ".map_or(usize::MAX, |at| at.saturating_sub(1)))", SENTINELS),
+         "winners[..named].iter().map(|winner| index_at(winner.place)).collect();",
+         "winners.iter().map(|winner| index_at(winner.place))"
+         ".filter(|&index| index != SENTINEL).collect();", SENTINELS),
+        ("ranking.rs", "cut one too early", "sentinel.unwrap_or(winners.len());",
+         "sentinel.map_or(winners.len(), |at| at.saturating_sub(1));", SENTINELS),
         ("ranking.rs", "the k-th gap left out where it is the lead over the sentinel",
-         "ranked.windows(2).take(indices.len()).map(",
-         "ranked.windows(2).take(indices.len())"
+         "ranked.windows(2).take(named).map(",
+         "ranked.windows(2).take(named)"
          ".filter(|pair| index_at(pair[1].place) != SENTINEL).map(", SENTINELS),
         ("candidates.rs", "the k-th gap over the next item, and never over the sentinel",
          "if noisy_answer < self.threshold {",

@@ -187,7 +187,7 @@ BROKEN = [
     Mutant("the shift twice", "[each + shift for each in noisy]",
            "[each + 2 * shift for each in noisy]"),
     Mutant("the threshold not shifted with the answers",
-           "units -= _shift_in_steps(parameters, array)", "pass"),
+           "None if units is None else units - _shift_in_steps(parameters, array)", "units"),
     Mutant("a shift of units taken for one of steps",
            "array.shift * (1 if array.in_steps else parameters.resolution.denominator)",
            "array.shift"),

@@ -160,16 +160,16 @@ def test_the_law_through_the_whole_call(how: str, false_alarm: float) -> None:
 
 BROKEN = [
     Mutant("the sentinel not shifted with the answers",
-           "units -= _shift_in_steps(parameters, array)", "pass"),
+           "None if units is None else units - _shift_in_steps(parameters, array)", "units"),
     Mutant("the sentinel shifted the other way",
-           "units -= _shift_in_steps(parameters, array)",
-           "units += _shift_in_steps(parameters, array)"),
+           "units - _shift_in_steps(parameters, array)",
+           "units + _shift_in_steps(parameters, array)"),
     Mutant("a shift of units taken for one of steps",
            "array.shift * (1 if array.in_steps else parameters.resolution.denominator)",
            "array.shift"),
     Mutant("a sentinel that the kernel cannot hold", "<= 1 << _SENTINEL_BITS", "<= 1 << 2000"),
-    Mutant("no sentinel", "return (None, units) if parameters.has_sentinel else (units, None)",
-           "return None, None"),
+    Mutant("no sentinel", "(None, data.cut) if parameters.has_sentinel else (data.cut, None)",
+           "(None, None)"),
 ]  # fmt: skip
 
 

@@ -104,9 +104,10 @@ pub(crate) fn published(
     index_at: impl Fn(usize) -> usize,
 ) -> Selection {
     let (_, winners) = ranked.split_last().expect("winners and a runner-up");
-    let all = winners.iter().map(|winner| index_at(winner.place));
-    let indices: Vec<usize> = all.take_while(|&index| index != SENTINEL).collect();
-    let gaps = ranked.windows(2).take(indices.len()).map(|pair| {
+    let sentinel = winners.iter().position(|winner| index_at(winner.place) == SENTINEL);
+    let named = sentinel.unwrap_or(winners.len());
+    let indices = winners[..named].iter().map(|winner| index_at(winner.place)).collect();
+    let gaps = ranked.windows(2).take(named).map(|pair| {
         let remainder_is_smaller = TickCount(u128::from(pair[0].place > pair[1].place));
         (pair[0].height - pair[1].height - remainder_is_smaller).whole_steps(refinement)
     });

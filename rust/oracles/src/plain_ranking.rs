@@ -31,7 +31,7 @@ pub fn ranked(noisy: &[Ticks], k: usize, refinement: u32, shuffled: &[u64]) -> S
         let borrowed = i128::from(place[pair[0]] > place[pair[1]]);
         Steps(((noisy[pair[0]].0 - noisy[pair[1]].0 - borrowed) >> refinement).cast_unsigned())
     };
-    let gaps = order[..=k].windows(2).map(gap).collect();
+    let gaps = order.windows(2).take(k).map(gap).collect();
     order.truncate(k);
     Selection { indices: order, gaps }
 }

@@ -162,7 +162,7 @@ impl Kernel {
         in_steps: bool,
         threads: usize,
         floor: Option<BigInt>,
-        sentinel: Option<BigInt>,
+        sentinel: Option<Whole>,
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         let cut = self.cut(floor.as_ref(), sentinel)?;
@@ -193,7 +193,7 @@ impl Kernel {
         in_steps: bool,
         threads: usize,
         floor: Option<BigInt>,
-        sentinel: Option<BigInt>,
+        sentinel: Option<Whole>,
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         let cut = self.cut(floor.as_ref(), sentinel)?;
@@ -258,7 +258,7 @@ impl Kernel {
         py: Python<'py>,
         answers: PyReadonlyArray1<'py, i64>,
         in_steps: bool,
-        sentinel: Option<BigInt>,
+        sentinel: Option<Whole>,
     ) -> PyResult<Released<'py>> {
         let answers = self.answers(&answers, in_steps)?;
         let Cut { sentinel, is_given, .. } = self.cut(None, sentinel)?;
@@ -331,13 +331,13 @@ impl Kernel {
     }
 
     /// Read where the list of winners ends, in steps: for Laplace noise a floor, and else a sentinel.
-    fn cut(&self, floor: Option<&BigInt>, sentinel: Option<BigInt>) -> PyResult<Cut> {
+    fn cut(&self, floor: Option<&BigInt>, sentinel: Option<Whole>) -> PyResult<Cut> {
         if if self.is_laplace { sentinel.is_some() } else { floor.is_some() } {
             return Err(PyValueError::new_err(OTHER_CUT));
         }
         let is_given = floor.is_some() || sentinel.is_some();
         let refinement = self.rate.refinement();
-        let sentinel = sentinel.map(|steps| to_sentinel(steps << refinement)).transpose()?;
+        let sentinel = sentinel.map(|steps| to_sentinel(steps, refinement)).transpose()?;
         Ok(Cut { floor: floor.and_then(to_floor), sentinel, is_given })
     }
 
@@ -363,6 +363,13 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// A whole number. Python's short ones are read faster.
+#[derive(FromPyObject)]
+enum Whole {
+    Short(i64),
+    Long(BigInt),
 }
 
 /// Where the list of winners ends, in ticks.
@@ -576,9 +583,12 @@ fn to_floor(ticks: &BigInt) -> Option<Ticks> {
 
 /// A sentinel's answer as the kernel takes it: up to 2^124 ticks from 0, so that there is room for its
 /// noise.
-fn to_sentinel(ticks: BigInt) -> PyResult<Ticks> {
-    i128::try_from(ticks)
-        .ok()
+fn to_sentinel(steps: Whole, refinement: u32) -> PyResult<Ticks> {
+    let ticks = match steps {
+        Whole::Short(steps) => Some(i128::from(steps) << refinement),
+        Whole::Long(steps) => i128::try_from(steps << refinement).ok(),
+    };
+    ticks
         .filter(|ticks| ticks.unsigned_abs() <= 1 << 124)
         .map(Ticks)
         .ok_or_else(|| PyOverflowError::new_err(TOO_SHORT))

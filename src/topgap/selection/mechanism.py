@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
 
-from topgap._core import Kernel
 from topgap.domains import Counts, DomainDescription
 from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
@@ -313,6 +312,7 @@ class Prepared(NamedTuple):
         domain_from_data: Whether the list of items is known to be from the data.
         domain: The domain that was given, if one was.
         unlisted: All other members of a domain that is not written out.
+        cut: The threshold in steps, shifted as the kernel's array.
     """
 
     numbers: Any
@@ -323,6 +323,7 @@ class Prepared(NamedTuple):
     domain_from_data: bool
     domain: DomainDescription | None = None
     unlisted: Unlisted | None = None
+    cut: int | None = None
 
     @property
     def size(self) -> int:
@@ -358,18 +359,19 @@ def prepare(
     shift = 0 if kernel_array is None else kernel_array.shift
     if found.unlisted is not None and not -(2**63) < shift <= 2**63:
         kernel_array = None  # the answer 0 is too far from the others for the kernel
-    if kernel_array is not None and not _has_room(parameters, kernel_array):
+    cut = None if kernel_array is None else _find_cut(parameters, kernel_array)
+    if cut is not None and not _has_room(parameters, cut):
         if constant_work:  # of whose answers only the type moved the threshold
             raise ParameterError(
                 "constant_work needs a threshold that the kernel's integers can hold; take one "
                 "that the answers can reach."
             )
-        kernel_array = None
+        kernel_array = cut = None
     if kernel_array is None:
         floor_answers(numbers, steps_per_unit)  # which sees whether all are finite numbers
     return Prepared(
         numbers, kernel_array, found.names, threads, constant_work, found.domain_from_data,
-        found.domain, found.unlisted,
+        found.domain, found.unlisted, cut,
     )  # fmt: skip
 
 
@@ -455,12 +457,23 @@ def _unpack(places: bytes) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
 
 def _draw(parameters: TopK, data: Prepared) -> Drawn:
     """Draw the winners and their gaps."""
-    kernel, array, unlisted = parameters.kernel, data.kernel_array, data.unlisted
+    kernel, array = parameters.kernel, data.kernel_array
     if kernel is None or array is None:
         return _draw_by_pool(parameters, data)
-    if unlisted is not None:
-        return _draw_with_unlisted(parameters, kernel, array, unlisted, data.threads)
-    floor, sentinel = _find_cut(parameters, array)
+    floor, sentinel = (None, data.cut) if parameters.has_sentinel else (data.cut, None)
+    if data.unlisted is not None:
+        # The members that have no answer have 0, shifted as the others.
+        asked: list[Any] = []
+        places, units = kernel.release_with_runs(
+            array.numbers,
+            runs=[data.unlisted.as_run(-array.shift)],
+            find_listed=partial(data.unlisted.find_places, asked),
+            in_steps=array.in_steps,
+            threads=data.threads,
+            floor=floor,
+            sentinel=sentinel,
+        )
+        return _read_drawn(parameters, array, places, units, asked)
     if data.constant_work:
         places, units = kernel.release_constant_work(
             array.numbers, in_steps=array.in_steps, sentinel=sentinel
@@ -474,24 +487,6 @@ def _draw(parameters: TopK, data: Prepared) -> Drawn:
             sentinel=sentinel,
         )
     return _read_drawn(parameters, array, places, units)
-
-
-def _draw_with_unlisted(
-    parameters: TopK, kernel: Kernel, array: KernelArray, unlisted: Unlisted, threads: int
-) -> Drawn:
-    """Draw from the answers and the members that have none: the answer 0, shifted as the others."""
-    asked: list[Any] = []
-    floor, sentinel = _find_cut(parameters, array)
-    places, units = kernel.release_with_runs(
-        array.numbers,
-        runs=[unlisted.as_run(-array.shift)],
-        find_listed=partial(unlisted.find_places, asked),
-        in_steps=array.in_steps,
-        threads=threads,
-        floor=floor,
-        sentinel=sentinel,
-    )
-    return _read_drawn(parameters, array, places, units, asked)
 
 
 def _read_drawn(
@@ -542,26 +537,22 @@ def _shift_in_steps(parameters: TopK, array: KernelArray) -> int:
     return array.shift * (1 if array.in_steps else parameters.resolution.denominator)
 
 
-def _find_cut(parameters: TopK, array: KernelArray) -> tuple[int | None, int | None]:
-    """The threshold in the array's steps: a floor with Laplace noise, and else the sentinel."""
+def _find_cut(parameters: TopK, array: KernelArray) -> int | None:
+    """The threshold in steps, shifted as the array."""
     units = parameters.threshold_units
-    if units is None:
-        return None, None
-    units -= _shift_in_steps(parameters, array)
-    return (None, units) if parameters.has_sentinel else (units, None)
+    return None if units is None else units - _shift_in_steps(parameters, array)
 
 
 _SENTINEL_BITS = 124
 """The kernel takes a sentinel up to 2^124 ticks from the array's zero."""
 
 
-def _has_room(parameters: TopK, array: KernelArray) -> bool:
-    """Whether the kernel's integers can hold the sentinel, if there is one."""
-    _, sentinel = _find_cut(parameters, array)
+def _has_room(parameters: TopK, cut: int) -> bool:
+    """Whether the kernel's integers can hold the threshold; as a floor they hold any."""
     kernel = parameters.kernel
-    if sentinel is None or kernel is None:
+    if kernel is None or not parameters.has_sentinel:
         return True
-    return abs(sentinel) << kernel.refinement <= 1 << _SENTINEL_BITS
+    return abs(cut) << kernel.refinement <= 1 << _SENTINEL_BITS
 
 
 def _draw_by_pool(parameters: TopK, data: Prepared) -> Drawn:
