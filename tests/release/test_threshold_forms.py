@@ -104,6 +104,8 @@ def test_where_there_are_none_one_sentence_says_why() -> None:
     for how, error, words in wrong:
         with pytest.raises(error, match=words):
             REACHED.counts(**how)
+    with pytest.raises(ReleaseError, match=r"no noisy answers; where the threshold .* counts\(\)"):
+        REACHED.intervals()
     with pytest.raises(EstimatesError, match=r"estimates of its own, release\.counts\(\)"):
         topgap.estimate(REACHED, [3, 2, 1], variance=8)
 
