@@ -111,8 +111,10 @@ timing: .venv/installed-dev ## measure what the running time says about the data
 	@echo "make timing: done"
 
 coverage: .venv/installed-dev ## measure how often confidence intervals cover (half an hour)
-	@echo "== coverage: python -m benchmarks.statistics.coverage (half an hour)"
-	@$(BIN)/python -m benchmarks.statistics.coverage || { echo "make coverage: FAILED"; exit 1; }
+	@for each in coverage coverage_of_counts; do \
+		echo "== coverage: python -m benchmarks.statistics.$$each (up to half an hour)"; \
+		$(BIN)/python -m benchmarks.statistics.$$each || { echo "make coverage: FAILED"; exit 1; }; \
+	done
 	@echo "make coverage: done"
 
 soak: .venv/installed-dev ## kill, crowd and fail the ledger, cut its power, and release 10^8 times (half an hour)

@@ -95,10 +95,10 @@ def near_the_end(gaps: Sequence[Fraction], parameters: TopK) -> tuple[bool, ...]
 def are_biased(gaps: Sequence[Fraction], parameters: TopK) -> tuple[bool, ...]:
     """Return for each winner whether noise may have decided on its rank, or that it is named.
 
-    The number of such a winner is biased. These are the winners beside an uncertain order, and
-    those near the end of the list. It is all of them where the threshold took the last place, with
-    exponential noise: had one more item come out above it, there would be no counts, and how far
-    that was off is not known.
+    The number of such a winner is biased. These are the winners beside an uncertain order or place;
+    those near the end of the list are among them. With exponential noise it is all of them where
+    the threshold took the last place: had one more item come out above it, there would be no
+    counts, and how far it was from that is not known.
 
     >>> gaps = [Fraction(each) for each in (90, 2, 90, 9)]   # gaps below about 30 are uncertain
     >>> are_biased(gaps, TopK(k=10, epsilon=1, monotonic=True, threshold=500))
@@ -108,9 +108,8 @@ def are_biased(gaps: Sequence[Fraction], parameters: TopK) -> tuple[bool, ...]:
     """
     if takes_last_place(parameters, len(gaps)):
         return (True,) * len(gaps)
-    late = near_the_end(gaps, parameters)
-    tied = [is_uncertain(gap, parameters) for gap in gaps]
-    return tuple(map(any, zip(late, tied, [False, *tied], strict=False)))
+    small = [is_uncertain(gap, parameters) for gap in gaps]
+    return tuple(map(any, zip(small, [False, *small], strict=False)))
 
 
 def takes_last_place(parameters: TopK, winners: int) -> bool:
@@ -230,7 +229,7 @@ def people_needed(parameters: TopK, size: int, probability: "Number" = LEVEL) ->
     low, high = -1, max(0, enough)
     if parameters.threshold is not None or parameters.noise == "laplace":
         # A threshold, or noise of the item itself that takes it down, asks for more.
-        high += ceil(parameters.threshold or 0) + 1
+        high += max(0, ceil(parameters.threshold or 0)) + 1
         while _probability_missed(parameters, size, high) > missing:
             low, high = high, 2 * high
     while high - low > 1:

@@ -17,6 +17,8 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from tests.display.sample_counts import COUNTED, FULL, LAST_PLACE, NAMES, NONE
+from tests.display.sample_counts import REACHED as COUNTED_DOWN
 from tests.display.sample_estimates import CERTAIN, ESTIMATED, LEANING, NEAR_TIES, measured
 from tests.display.sample_releases import EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
 from tests.display.sample_values import DIAGNOSES, EMPTY, ONE, REACHED, VALUED
@@ -321,3 +323,40 @@ def test_gigantic_values_keep_their_proportions() -> None:
     assert points(ax)[0] == pytest.approx({0: 1.0, 1: 0.25})
     assert ax.get_xlabel() == "value as a part of 4.000 × 10⁴⁰⁰"
     assert threshold_line(VALUED["a gigantic threshold"].plot()) == [-1]
+
+
+def test_counts_are_points_over_a_threshold() -> None:
+    ax = COUNTED_DOWN.plot(level="0.9")
+    counts = COUNTED_DOWN.counts("0.9")
+    found, hollow = points(ax)
+    assert found == pytest.approx({rank: float(each.value) for rank, each in enumerate(counts)})
+    assert hollow == {1, 2}
+    assert error_bars(ax) == [(float(each.low), float(each.high)) for each in counts]
+    texts = {text.get_text() for legend in figure_of(ax).legends for text in legend.get_texts()}
+    assert {"90% interval", "count: the threshold plus the gaps down to it"} <= texts
+    assert "count biased, because noise helped to name or to rank the item" in texts
+    assert [text.get_text() for text in ax.texts] == ["650.1 ± 7.1", "525.1 ± 7.1", "520.8 ± 7.1"]
+    assert (ax.get_title(), ax.get_xlabel()) == ("3 items above 500 at ε = 1", "count")
+    assert threshold_line(ax) == [500]
+    assert points(LAST_PLACE.plot())[1] == {0, 1, 2, 3}
+
+
+def test_without_counts_gaps_are_bars_and_nothing_is_a_line() -> None:
+    ax = FULL.plot()
+    assert ax.get_title() == "5 items above 500 at ε = 1"
+    texts = {text.get_text() for legend in figure_of(ax).legends for text in legend.get_texts()}
+    assert "whole bar: lead over what came next" in texts
+    assert len(ax.patches) > 0
+    assert NONE.plot().get_title() == "No item above 500 at ε = 1"
+    assert threshold_line(NONE.plot()) == [500]
+    with pytest.raises(ReleaseError, match="without gaps"):
+        NAMES.plot()
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_all_counts_can_be_drawn(name: str) -> None:
+    ax = COUNTED[name].plot()
+    if name != "a thousand":
+        assert drawn(ax).startswith(b"\x89PNG")
+    assert len(points(ax)[0]) == len(COUNTED[name])
+    assert all(isfinite(each) for each in ax.get_xlim())

@@ -15,10 +15,7 @@ from topgap.parameters import TopK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_REST: dict[str, Any] = {
-    "color": "#7f91a4",
-    "label": "whole bar: lead over the first item not named",
-}
+_REST: dict[str, Any] = {"color": "#7f91a4"}
 _CERTAIN: dict[str, Any] = {"color": "#9c3a10", "label": "its end: gap, the lead over the next"}
 _UNCERTAIN: dict[str, Any] = {
     "facecolor": "none",
@@ -76,8 +73,8 @@ def plot_gaps(
 ) -> "Axes":
     """Draw a horizontal bar per winner: its lead, which ends in its gap.
 
-    A bar is as long as the lead over the first item that is not named. Its end, in another colour,
-    is the gap to the next item, hatched where the order of the two is uncertain.
+    A bar is as long as the lead over what came next after the last winner. Its end, in another
+    colour, is the gap to the next item, hatched where the order of the two is uncertain.
 
     Args:
         items: The winners' names, from the largest down.
@@ -107,7 +104,8 @@ def plot_gaps(
     starts = [float((lead - gap) / unit) for gap, lead in zip(gaps, ahead, strict=True)]
     lengths = [float(gap / unit) for gap in gaps]
     uncertain = [is_uncertain(gap, parameters) for gap in gaps]
-    ax.barh(range(k), starts, **_REST)
+    last = "what came next" if parameters.has_sentinel else "the first item not named"
+    ax.barh(range(k), starts, label=f"whole bar: lead over {last}", **_REST)
     for kind, hatched in ((_CERTAIN, False), (_UNCERTAIN, True)):
         ranks = [rank for rank in range(k) if uncertain[rank] == hatched]
         if ranks:

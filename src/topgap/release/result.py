@@ -441,6 +441,11 @@ with its noise.
 
     def _require_values(self) -> tuple[Fraction, ...]:
         values = self.values
+        if values is None and self._parameters.has_sentinel:
+            raise ReleaseError(
+                "This release has no noisy answers; where the threshold ended the list, counts() "
+                "says how large its winners are."
+            )
         if values is None:
             raise ReleaseError(
                 "This release has no noisy answers; they come with the gaps of Laplace noise."
