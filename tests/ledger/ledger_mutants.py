@@ -36,31 +36,11 @@ _PAY = """\
         )
         result = self._run(draw)
 """
-_RECORD = """\
-        return self._database.write(
-            lambda connection: record_result(
-                self._log(connection), charge, kept, self._who, settles=settles
-            )
-        )
-"""
-_RECORD_THEN_SETTLE = """\
-        from topgap.ledger.recording import _settle
-
-        made = self._database.write(
-            lambda connection: record_result(
-                self._log(connection), charge, kept, self._who, settles=False
-            )
-        )
-
-        def settle(connection):
-            log = self._log(connection)
-            charged = log.find_charge(made.number)
-            _settle(log, charged, log.last(), log.find_dataset(charged.dataset))
-
-        if settles:
-            self._database.write(settle)
-        return made
-"""
+_SETTLE = "    settlement = _settle("
+_SETTLE_LATER = f"""\
+    log._connection.execute("COMMIT")
+    log._connection.execute("BEGIN IMMEDIATE")
+{_SETTLE}"""
 _PAY_LATER = """\
         result = self._run(draw)
         self.charge = self._ledger.charge(
@@ -84,7 +64,7 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
         "        except Exception as error:",
         "        except ZeroDivisionError as error:",
     ),
-    "settled in a transaction of its own": (ledger, _RECORD, _RECORD_THEN_SETTLE),
+    "settled in a transaction of its own": (recording, _SETTLE, _SETTLE_LATER),
     "settled to j/k": (
         settlement,
         "release.spent * factor",
@@ -140,6 +120,8 @@ def break_ledger(name: str | None) -> None:
         exclusive_access.HAS_LOCKS = False
     if module is charging:
         charging.LedgerCharge = broken.LedgerCharge  # type: ignore[misc]
+    elif module is recording:
+        ledger.record_result = broken.record_result  # type: ignore[attr-defined]
     elif module is settlement:
         recording.settled_cost = broken.settled_cost  # type: ignore[attr-defined]
         verification.settled_cost = broken.settled_cost  # type: ignore[attr-defined]

@@ -62,8 +62,7 @@ def test_64_processes_settle_at_once_while_others_read(
 
 
 @pytest.mark.parametrize(
-    "mutant",
-    ["settled in a transaction of its own", "settled to j/k", "sum read before the transaction"],
+    "mutant", ["settled to j/k", "settled to the smallest cost", "sum read before the transaction"]
 )
 def test_settlements_at_once_find_a_ledger_that_is_broken(tmp_path: Path, mutant: str) -> None:
     found = played("settle at once", tmp_path, processes=16, lists=2, readers=0, mutant=mutant)
