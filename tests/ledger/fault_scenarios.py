@@ -17,7 +17,7 @@ from typing import Any
 import topgap
 from tests.checking.separate_process import given
 from tests.ledger.injected_faults import FAULTS, Action, Fault, Faults
-from tests.ledger.kill_scenarios import Told
+from tests.ledger.kill_scenarios import THRESHOLDS, Told, settled
 from tests.ledger.ledger_mutants import break_ledger
 from topgap import ledger as package
 from topgap.ledger import charging
@@ -99,7 +99,8 @@ class Play:
             return [outcome]
         if outcome == "refused" and "released" in told:
             return ["released and refused"]
-        if self.scene == "top_k" and told.get("records", number) < number and outcome == "refused":
+        is_recorded = self.scene in RELEASES and told.get("records", number) < number
+        if is_recorded and outcome == "refused":
             return ["the release was drawn and paid for, and lost"]
         return []
 
@@ -134,6 +135,8 @@ class Play:
         kept = None if charge.result is None else json.loads(charge.result)
         if kept != made and (kept is not None or told.get("outcome") == "done"):
             return ["released, and the ledger has another result"]
+        if charge.settled != settled(charge.result):
+            return [f"settled to {charge.settled}"]
         return []
 
     def _wrong_when_new(self, told: dict[str, Any]) -> list[str]:
@@ -207,7 +210,12 @@ class Play:
             os.write(self._outside, json.dumps(what).encode() + b"\n")
 
     def top_k(self, known: Any) -> None:
-        parameters = topgap.TopK(2, COST)
+        self._release(known, topgap.TopK(2, COST))
+
+    def cut(self, known: Any) -> None:
+        self._release(known, topgap.TopK(4, COST, threshold=THRESHOLDS[1]))
+
+    def _release(self, known: Any, parameters: topgap.TopK) -> None:
         pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
         told = Told(lambda _, made: self._tell(drawn=made), pending)
         made = mechanism.charge_and_select(
@@ -274,8 +282,10 @@ class Recording(package.Ledger):
         return super()._record(charge, result, settles=settles)
 
 
+RELEASES = ("top_k", "top_k with a threshold")
 SCENES: dict[str, Callable[[Play, Any], None]] = {
     "top_k": Play.top_k,
+    "top_k with a threshold": Play.cut,
     "charge": Play.charge,
     "record": Play.record,
     "add_dataset": Play.add_dataset,

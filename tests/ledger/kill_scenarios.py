@@ -35,6 +35,8 @@ LONGEST = 0.08
 TOTAL = Fraction(9)
 COSTS = [Fraction(1, 3), Fraction(1, 7), Fraction(2, 5), Fraction(1, 10)]
 VISITS = {"start": 51_260, "search": 20_110, "help": 960, "legal": 12}
+THRESHOLDS = [10_000, 35_000, 10**6]
+"""Each so far from the counts that noise of a scale of at most 80 does not matter."""
 
 _Made = TypeVar("_Made")
 
@@ -59,6 +61,8 @@ class Worker:
             self._selector,
             self._drawn,
             self._drawn,
+            self._cut,
+            self._cut,
             self._charge,
         ]
 
@@ -105,7 +109,13 @@ class Worker:
 
     def _drawn(self, known: Any, cost: Fraction) -> None:
         """It is outside before it is recorded."""
-        parameters = topgap.TopK(2, cost)
+        self._draw(known, topgap.TopK(2, cost))
+
+    def _cut(self, known: Any, cost: Fraction) -> None:
+        """So is a list that a threshold ends, after two names, one or none."""
+        self._draw(known, topgap.TopK(4, cost, threshold=random.choice(THRESHOLDS)))
+
+    def _draw(self, known: Any, parameters: topgap.TopK) -> None:
         pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
         data = mechanism.prepare(parameters, VISITS)
         made = mechanism.charge_and_select(parameters, data, Told(self._tell, pending), gaps=True)
@@ -122,6 +132,16 @@ class Worker:
         if len(line) > select.PIPE_BUF:
             raise ValueError(line)
         os.write(self._outside, line)
+
+
+def settled(result: str | None) -> Fraction | None:
+    """What a charge with this result is settled to, for these parameters and for one relation."""
+    document = None if result is None else json.loads(result)
+    if not isinstance(document, dict) or "threshold" not in document.get("parameters", {}):
+        return None
+    k, winners = document["parameters"]["k"], len(document["winners"])
+    cost = Fraction(document["parameters"]["epsilon"]) * (2 * winners + 1) / (2 * k)
+    return cost if winners < k else None
 
 
 class Told:
@@ -265,9 +285,15 @@ class Scene:
         for call, told in self.told.items():
             self._look_at(told, charges.get(call))
         for budget in budgets:
-            spent = sum(c.epsilon for c in history if c.dataset == budget.dataset)
+            of_it = [c for c in history if c.dataset == budget.dataset]
+            spent = sum(c.epsilon if c.settled is None else c.settled for c in of_it)
             if not spent == budget.spent <= budget.total:
                 self.wrong.append("the sum is not right")
+            if sum(c.epsilon for c in of_it) != budget.reserved:
+                self.wrong.append("the sum of what was reserved is not right")
+        for charge in history:
+            if charge.settled != settled(charge.result):
+                self.wrong.append(f"settled to {charge.settled}: {charge.result}")
         if sum("drawn" in t or "released" in t for t in self.told.values()) > len(history):
             self.wrong.append("more releases than charges")
         for name in names:
@@ -282,6 +308,9 @@ class Scene:
                 self.wrong.append(f"{what}, and not in the ledger")
         if "drawn" in told and kept not in (None, told["drawn"]):
             self.wrong.append("the ledger has another result")
+        is_settled = charge is not None and charge.settled is not None
+        if "drawn" in told and is_settled and charge.settled != settled(json.dumps(told["drawn"])):
+            self.wrong.append("settled to what another output cost")
 
     def _moment(self, name: str, charges: dict[str | None, Any]) -> str:
         """When this process was killed, as far as it can be told."""
@@ -340,6 +369,7 @@ def main() -> None:
         told = scene.told.values()
         counts["releases outside"] += sum("drawn" in t or "released" in t for t in told)
         if scene.is_added and not scene.wrong:
+            counts["settlements"] += package.Ledger(scene.path).budget("visits").settled
             counts["charges"] += len(package.Ledger(scene.path).history())
         wrong += scene.wrong
     print(json.dumps({"counts": counts, "wrong": wrong[:10]}))

@@ -6,7 +6,7 @@ from typing import Any
 import topgap
 from tests.checking.mutants import Mutant, mutated
 from topgap import ledger as package
-from topgap.ledger import charging, ledger
+from topgap.ledger import charging, ledger, recording, settlement, verification
 from topgap.ledger.storage import database, exclusive_access
 
 _READ_WITHIN = """\
@@ -36,6 +36,11 @@ _PAY = """\
         )
         result = self._run(draw)
 """
+_SETTLE = "    settlement = _settle("
+_SETTLE_LATER = f"""\
+    log._connection.execute("COMMIT")
+    log._connection.execute("BEGIN IMMEDIATE")
+{_SETTLE}"""
 _PAY_LATER = """\
         result = self._run(draw)
         self.charge = self._ledger.charge(
@@ -58,6 +63,17 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
         charging,
         "        except Exception as error:",
         "        except ZeroDivisionError as error:",
+    ),
+    "settled in a transaction of its own": (recording, _SETTLE, _SETTLE_LATER),
+    "settled to j/k": (
+        settlement,
+        "release.spent * factor",
+        "parameters.epsilon * len(release) / parameters.k * factor",
+    ),
+    "settled to the smallest cost": (
+        settlement,
+        "release.spent * factor",
+        "parameters.cost(0) * factor",
     ),
     "no charge committed": (
         ledger,
@@ -104,6 +120,11 @@ def break_ledger(name: str | None) -> None:
         exclusive_access.HAS_LOCKS = False
     if module is charging:
         charging.LedgerCharge = broken.LedgerCharge  # type: ignore[misc]
+    elif module is recording:
+        ledger.record_result = broken.record_result  # type: ignore[attr-defined]
+    elif module is settlement:
+        recording.settled_cost = broken.settled_cost  # type: ignore[attr-defined]
+        verification.settled_cost = broken.settled_cost  # type: ignore[attr-defined]
     elif module is exclusive_access:
         for each in ("DirectoryLock", "retry_while_busy", "run_uninterrupted"):
             setattr(database, each, getattr(broken, each))

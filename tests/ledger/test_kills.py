@@ -52,12 +52,14 @@ def test_a_kill_at_any_moment_leaves_every_release_charged_and_the_sum_within_th
     assert counts["the kill left a charge without a result"] > 0
     assert counts["a journal was left"] > 0
     assert counts["releases outside"] <= counts["charges"]
+    assert counts["settlements"] > 0
     moments = ", ".join(f"{counts.get(f'the kill {each}', 0):,} {each}" for each in MOMENTS)
     record_property(
         "figure",
         f"killed {counts['kills']:,} times on {counts['ledgers']:,} ledgers: {moments}; "
         f"{counts['a journal was left']:,} journals were rolled back; "
-        f"{counts['releases outside']:,} releases outside, {counts['charges']:,} charges",
+        f"{counts['releases outside']:,} releases outside, {counts['charges']:,} charges, "
+        f"{counts['settlements']:,} of them settled",
     )
 
 
@@ -70,6 +72,9 @@ def test_a_kill_at_any_moment_leaves_every_release_charged_and_the_sum_within_th
         "no charge committed",
         "nothing committed",
         "sum read before the transaction",
+        "settled in a transaction of its own",
+        "settled to j/k",
+        "settled to the smallest cost",
     ],
 )
 def test_kills_find_a_ledger_that_is_broken(tmp_path: Path, mutant: str) -> None:

@@ -781,7 +781,7 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
     (recording, Mutant("records twice", "if log.find_result(number) is not None:", "if False:"),
      one_history),
     (recording, Mutant("records for any charge of that number",
-                    "if isinstance(charge, Charge) and charge.receipt != receipt:",
+                    "if receipt not in (None, found):",
                     "if False:"), one_history),
     (recording, Mutant("records for another price",
                     "if cost > parse_epsilon(charged.epsilon):", "if False:"),

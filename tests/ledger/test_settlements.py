@@ -1,8 +1,10 @@
 """Charges that are settled to what their output cost: when, to how much, and what is refused."""
 
+import io
 import json
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -34,7 +36,7 @@ from tests.ledger.sample_ledgers import (
     write_anew,
 )
 from topgap import Release, TopK, streams
-from topgap.cli.charges import describe_charge
+from topgap.cli.charges import confirm_charge, describe_charge
 from topgap.ledger import Ledger, charging, recording, settlement, verification
 from topgap.ledger.entry import Entry
 from topgap.ledger.entry_log import EntryLog
@@ -253,6 +255,28 @@ def test_it_is_said_with_the_receipt_and_in_show_and_history(path: Path) -> None
         assert [read[name] for name in names] == ["2", "1", "1", "2"]
 
 
+class Terminal(io.StringIO):
+    """Somebody who types, or who reads."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("threshold", [None, 500])
+def test_the_question_says_that_more_may_be_left(
+    threshold: int | None, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = TopK(4, 1, threshold=threshold)
+    pending = charging.prepare_charge(Ledger(path), "visits", "m", parameters)
+    assert isinstance(pending, charging.LedgerCharge)
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    monkeypatch.setattr(sys, "stderr", shown)
+    confirm_charge(pending)
+    more = "whatever comes of it" if threshold is None else "or more if the threshold ends the list"
+    assert f"This charges ε = 1 to visits and leaves 2, {more}" in shown.getvalue()
+
+
 # --- What verification refuses, with right hashes
 
 
@@ -404,6 +428,20 @@ def test_the_wrong_factor_is_found(settled: Path) -> None:
     assert (entries[at].dataset, entries[at].epsilon) == ("stays", "0.1")
     spent = format_exact(parse_exact(entries[at].spent or "") - Fraction(1, 20))
     verified(settled, with_change(at, epsilon="0.05", spent=spent)(entries))
+
+
+def test_half_the_noise_for_persons_who_are_replaced_is_found(settled: Path) -> None:
+    """A charge that states no relation, of a release whose ε holds for one person more or less."""
+    entries = entries_of(settled)[:17]
+    entries[14] = replace(
+        entries[14],
+        epsilon="0.2",
+        stated=None,
+        neighbours=None,
+        spent=format_exact(Fraction(67, 60)),
+    )
+    entries[16] = replace(entries[16], epsilon="0.05", spent=format_exact(Fraction(58, 60)))
+    verified(settled, entries)
 
 
 @pytest.mark.parametrize(
@@ -573,6 +611,12 @@ def look_at_forged(path: Path) -> None:
         test_a_settlement_that_is_not_right_is_found(name, path)
 
 
+def look_at_relations(path: Path) -> None:
+    path.unlink()
+    filled_with_settlements(path)
+    test_half_the_noise_for_persons_who_are_replaced_is_found(path)
+
+
 def look_at_digits(path: Path) -> None:
     test_sums_with_too_many_digits_are_not_settled(path)
 
@@ -580,7 +624,7 @@ def look_at_digits(path: Path) -> None:
 Look = Callable[[Path], None]
 LOOKS: list[Look] = [
     look_at_calls, look_at_crashes, look_at_half_of_it, look_at_what_is_handed_in, look_at_others,
-    look_at_forged, look_at_digits,
+    look_at_forged, look_at_relations, look_at_digits,
 ]  # fmt: skip
 _SETTLE = "settlement = _settle(log, charged, recorded, dataset) if settles else None"
 _COST = "reserved, cost = parse_epsilon(charge.epsilon), release.spent * factor"
@@ -613,6 +657,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
      look_at_forged),
     (settlement, Mutant("another amount", "cost < reserved == parameters.epsilon * factor",
                         "cost < reserved"), look_at_others),
+    (settlement, Mutant("any relation", " or factor < least", ""), look_at_relations),
     (settlement, Mutant("a full list", "cost < reserved ==", "cost <= reserved =="),
      look_at_others),
     (verification, Mutant("any result", "if same != (", "if False and same != ("), look_at_forged),

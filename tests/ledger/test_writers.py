@@ -44,6 +44,31 @@ def test_many_processes_find_a_ledger_that_is_broken(tmp_path: Path, mutant: str
     assert found["wrong"] != []
 
 
+def test_64_processes_settle_at_once_while_others_read(
+    tmp_path: Path, record_property: Any
+) -> None:
+    """The sum is of what the outputs cost, to the last digit, and never beyond the total."""
+    lists = max(2, WRITERS_CHARGES // 10)
+    found = played("settle at once", tmp_path, processes=PROCESSES, lists=lists, readers=3)
+    assert found["wrong"] == []
+    assert found["charges"] > PROCESSES * lists  # more than the total has without settlements
+    assert found["looks"] > 0
+    record_property(
+        "figure",
+        f"{PROCESSES} processes charged {found['charges']:,} times at once, of which "
+        f"{found['settled']:,} were settled, while 3 read {found['looks']:,} times; the longest "
+        f"release took {found['longest']:.1f} s",
+    )
+
+
+@pytest.mark.parametrize(
+    "mutant", ["settled to j/k", "settled to the smallest cost", "sum read before the transaction"]
+)
+def test_settlements_at_once_find_a_ledger_that_is_broken(tmp_path: Path, mutant: str) -> None:
+    found = played("settle at once", tmp_path, processes=16, lists=2, readers=0, mutant=mutant)
+    assert found["wrong"] != []
+
+
 def test_copies_that_are_made_meanwhile_by_the_same_processes_do_no_harm(tmp_path: Path) -> None:
     """The system drops SQLite's locks when the file is closed; that of the directory stays."""
     found = played("charge at once", tmp_path, processes=4, charges=50, readers=0, copies=True)

@@ -16,9 +16,11 @@ from typing import Any
 import topgap
 from tests.checking.separate_process import given
 from tests.ledger.ledger_mutants import break_ledger
+from tests.ledger.sample_ledgers import charge_and_draw, cut
 from topgap import ledger as package
 
 COST = Fraction(1, 3)
+LIST = topgap.TopK(4, COST, threshold=500)
 _Work = Callable[[int], dict[str, Any]]
 
 
@@ -39,6 +41,74 @@ def charging(path: Path, number: int, charges: int) -> dict[str, Any]:
         if len(receipts) % 2:
             known.record(charge, [number, len(receipts)])
     return {"receipts": receipts, "longest": longest}
+
+
+def settling(path: Path, number: int, most: int) -> dict[str, Any]:
+    """Release until too little is left, lists of several lengths; what each of them cost."""
+    known = package.Ledger(path, note=f"{number}", wait=600)
+    receipts: list[str] = []
+    cost, longest = Fraction(0), 0.0
+    while len(receipts) < most:
+        drawn = cut((number + len(receipts)) % 5, LIST)
+        began = time.monotonic()
+        try:
+            charge = charge_and_draw(known, "visits", drawn)
+        except topgap.BudgetExceeded:
+            break
+        finally:
+            longest = max(longest, time.monotonic() - began)
+        receipts.append(charge.receipt)
+        cost += COST * min(Fraction(2 * len(drawn) + 1, 8), Fraction(1))
+    return {"receipts": receipts, "longest": longest, "cost": str(cost)}
+
+
+def looking_at_settlements(path: Path, stop: Path) -> dict[str, Any]:
+    """Read all the while: no more is spent than the total, nor less than the outputs cost."""
+    known = package.Ledger(path)
+    looks, longest = 0, 0.0
+    while not stop.exists():
+        began = time.monotonic()
+        read = known.to_dict()
+        longest = max(longest, time.monotonic() - began)
+        (budget,), charges = read["datasets"], read["charges"]
+        least = sum(Fraction((each["result"] or {}).get("spent", COST)) for each in charges)
+        if not least == Fraction(budget["spent"]) <= Fraction(budget["total"]):
+            raise ArithmeticError(f"{least}, {budget}")
+        looks += 1
+    return {"looks": looks, "longest": longest}
+
+
+def settle_at_once(folder: Path, processes: int, lists: int, readers: int) -> Any:
+    """Writers whose lists a threshold ends, until together they have used up the total."""
+    path, stop = folder / "budget.db", folder / "stop"
+    known = package.Ledger(path)
+    known.add_dataset("visits", COST * processes * lists)
+
+    def work(number: int) -> dict[str, Any]:
+        if number < processes:
+            return settling(path, number, 20 * lists)
+        return looking_at_settlements(path, stop)
+
+    found = at_once(processes + readers, work, folder, readers)
+    receipts = [receipt for each in found for receipt in each.get("receipts", [])]
+    wrong = [each["failed"] for each in found if "failed" in each]
+    try:
+        known.verify(*receipts)
+    except topgap.LedgerError as error:
+        wrong.append(str(error))
+    budget = known.budget("visits")
+    cost = sum(Fraction(each.get("cost", 0)) for each in found)
+    if budget.spent != cost or budget.reserved != COST * len(receipts):
+        wrong.append(f"{cost} was released, and {budget.spent} of {budget.reserved} is spent")
+    if not 0 <= budget.left < COST or budget.charges != len(receipts):
+        wrong.append(f"{budget.left} is left after {len(receipts)} of {budget.charges} charges")
+    return {
+        "wrong": wrong,
+        "charges": budget.charges,
+        "settled": budget.settled,
+        "looks": sum(each.get("looks", 0) for each in found),
+        "longest": max(each.get("longest", 0) for each in found),
+    }
 
 
 def looking(path: Path, stop: Path) -> dict[str, Any]:
@@ -228,6 +298,7 @@ def _summed_up(path: Path, found: list[dict[str, Any]]) -> Any:
 
 SCENES: dict[str, Callable[..., Any]] = {
     "charge at once": charge_at_once,
+    "settle at once": settle_at_once,
     "charge in threads": charge_in_threads,
     "make at once": make_at_once,
     "fork with a ledger": fork_with_a_ledger,

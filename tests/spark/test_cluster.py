@@ -704,6 +704,18 @@ def test_a_ledger_is_charged_before_there_is_noise_and_gets_the_result(
     ledger.verify()
 
 
+def test_a_list_that_a_threshold_ends_is_settled(spark: SparkSession, ledger: Ledger) -> None:
+    frame = spark.createDataFrame([("a", 500), ("b", 900), ("c", 10)], "what string, n int")
+    events = frame.selectExpr("explode(sequence(1, n)) AS who", "what")
+    given: dict[str, Any] = {"monotonic": True, "ledger": ledger, "dataset": "visits"}
+    above = {"threshold": 700, **given}
+    top_k(frame, 4, CERTAIN, item="what", count="n", **above)
+    top_k_events(events, 4, CERTAIN, person="who", item="what", domain=[*"abcde"], **above)
+    assert [each.settled for each in ledger.history()] == [Fraction(CERTAIN, 2)] * 2  # 2 of 4
+    assert ledger.budget("visits").spent == CERTAIN
+    ledger.verify()
+
+
 @pytest.mark.parametrize(("rows", "error"), [
     ([("a", 5), ("b", None), ("c", 7)], AnswersError),
     ([("a", 5), (None, 6), ("c", 7)], ItemsError),

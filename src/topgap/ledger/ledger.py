@@ -262,12 +262,13 @@ class Ledger:
         return self._record(charge, result, settles=True)
 
     def _record(self, charge: Charge | int, result: object, *, settles: bool) -> Charge:
-        if not isinstance(charge, Charge):
-            charge = read_whole(charge, "charge", least=1)
+        number = charge.number if isinstance(charge, Charge) else charge
+        number = read_whole(number, "charge", least=1)
+        receipt = charge.receipt if isinstance(charge, Charge) else None
         kept = validation.read_result(result)
         return self._database.write(
             lambda connection: record_result(
-                self._log(connection), charge, kept, self._who, settles=settles
+                self._log(connection), number, receipt, kept, self._who, settles=settles
             )
         )
 

@@ -13,20 +13,36 @@ MOST_DIGITS = 2_000
 
 
 def record_result(
-    log: EntryLog, charge: Charge | int, result: Recordable, who: str, *, settles: bool
+    log: EntryLog,
+    number: int,
+    receipt: str | None,
+    result: Recordable,
+    who: str,
+    *,
+    settles: bool,
 ) -> Charge:
-    """Append the result of a charge, and if `settles` the settlement that follows from it.
+    """Append the result of a charge, and the settlement that follows from it.
+
+    Args:
+        log: The entries, in the transaction of both.
+        number: The number of the charge.
+        receipt: Its receipt; None if only the number is known.
+        result: What came of it.
+        who: Who records it.
+        settles: Whether a settlement may follow: only what a call has drawn itself settles.
+
+    Returns:
+        The charge with its result and its settlement.
 
     Raises:
         ChargeMissingError: There is no such charge.
         LedgerError: It has a result already, or the result cost more.
     """
-    number = charge.number if isinstance(charge, Charge) else charge
     last, charged = log.last(), log.find_charge(number)
     if last is None or charged is None:
         raise ChargeMissingError(f"{log.label} has no charge {number}.")
-    receipt = log.receipt(number)
-    if isinstance(charge, Charge) and charge.receipt != receipt:
+    found = log.receipt(number)
+    if receipt not in (None, found):
         raise ChargeMissingError(f"{log.label} has another charge {number} than this.")
     dataset = log.find_dataset(charged.dataset)
     if dataset is None:
@@ -42,7 +58,7 @@ def record_result(
     )  # fmt: skip
     settlement = _settle(log, charged, recorded, dataset) if settles else None
     total = parse_epsilon(dataset.epsilon)
-    digest = receipt.partition(":")[2]
+    digest = found.partition(":")[2]
     return charge_from_entry(charged, digest, total, dataset.relation, result.json, settlement)
 
 

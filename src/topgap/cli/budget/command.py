@@ -53,7 +53,8 @@ DESCRIPTION = """\
 Add up the ε of all releases of a data set, in a ledger that refuses charges over the total.
 
 The ledger is one file, which any number of processes may use at once. What is charged cannot be \
-given back, whatever became of the release."""
+given back, whatever became of the release; but a list that a threshold ended early is settled to \
+what it cost."""
 
 BUDGET = CommandGroup(
     name="budget",
@@ -79,13 +80,14 @@ BUDGET = CommandGroup(
             request_type=RecordRequest,
             run=run.record,
             description="Keep the result of a charge that has none, once.\n\n"
-            "What topgap releases with --ledger is recorded by itself.",
+            "What topgap releases with --ledger is recorded by itself, and settled.\n"
+            "A result that is kept by hand settles nothing.",
         ),
         Command(
             name="show",
             request_type=ListRequest,
             run=run.show,
-            description="Tell what is spent and what is left, and which charges have no result.",
+            description="Tell what is reserved, spent and left, and which charges have no result.",
         ),
         Command(
             name="history",
