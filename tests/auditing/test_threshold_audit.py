@@ -187,6 +187,7 @@ def test_what_is_wrong_with_the_cost_is_said() -> None:
     assert "and an output with 0 winners is said to cost 0." in " ".join(str(made).split())
     assert "threshold 0, no item came" in " ".join(str(made).split())
     assert ">9,999%" in str(made)
+    assert "With a threshold, outputs with fewer than k winners" in " ".join(str(made).split())
     (worst,) = {each.winners for each in made.mechanisms[0].bounds if each.violated}
     assert worst == 0
     assert any(each["promised"] == "0" for each in made.to_dict()["mechanisms"][0]["bounds"])
