@@ -93,6 +93,21 @@ def test_a_cut_list_is_a_list_of_all_items_and_the_sentinel(case: Neighbours) ->
             assert bounds.low <= high
 
 
+def test_the_gap_down_to_the_sentinel_has_the_law_of_a_gap() -> None:
+    """That of one winner is a sum over the gap from the sentinel on down, which is not released."""
+    parameters = TopK(2, 2, resolution=1, monotonic=True)
+    cells = {key: bounds for (winners, _, key), bounds in exact(PAIR, 0).items() if winners == 1}
+    for gap in range(3):
+        low = high = Fraction(0)
+        for next_gap in range(50):
+            top = [(0, gap), (2, next_gap)]
+            one = law.gap_top_k([*PAIR.answers, 0], parameters, top)
+            low, high = low + one.low, high + one.high
+        beyond = Fraction(1, 10**20)  # e^−100, and a little more for gaps above 50
+        assert low <= cells[(0,), (gap,)].high
+        assert cells[(0,), (gap,)].low <= high + beyond
+
+
 @pytest.mark.parametrize("case", [PAIR, TRIPLE, *THRESHOLD_CASES[:-1:3]], ids=str)
 def test_nothing_costs_more_than_it_is_said_to(case: Neighbours) -> None:
     assert costs_more(case, TopK.cost) == set()
@@ -187,6 +202,7 @@ def test_what_is_wrong_with_the_cost_is_said() -> None:
     assert "and an output with 0 winners is said to cost 0." in " ".join(str(made).split())
     assert "threshold 0, no item came" in " ".join(str(made).split())
     assert ">9,999%" in str(made)
+    assert "With a threshold, outputs with fewer than k winners" in " ".join(str(made).split())
     (worst,) = {each.winners for each in made.mechanisms[0].bounds if each.violated}
     assert worst == 0
     assert any(each["promised"] == "0" for each in made.to_dict()["mechanisms"][0]["bounds"])

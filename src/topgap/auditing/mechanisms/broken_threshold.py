@@ -109,7 +109,7 @@ def _pairs(items: list[object], gaps: list[int], parameters: TopK) -> Pairs:
 _ONE = TopK(1, 1, resolution=1, monotonic=True, threshold=0)
 _HIGH = TopK(1, 1, resolution=1, monotonic=True, threshold=3)
 _TWO = TopK(2, 1, resolution=1, monotonic=True, threshold=0)
-_FINE = TopK(1, 2, monotonic=True, threshold=0)
+_FINE = TopK(1, 1, monotonic=True, threshold=0)
 _BOTH_WAYS = TopK(2, 4, resolution=1, threshold=0)
 _OTHERS_RISE = ((0, 0), (0, 1))
 
@@ -158,7 +158,7 @@ BROKEN_THRESHOLD: tuple[BrokenMechanism, ...] = (
         "threshold, tells who came next",
         "It can be seen whether the k-th gap is to the sentinel, which costs a share more than ε.",
         tells_who_came_next,
-        (Neighbours(*_OTHERS_RISE, _FINE),),
+        (Neighbours((1, 0), (1, 1), _FINE),),
         "privacy",
     ),
 )

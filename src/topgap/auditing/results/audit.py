@@ -119,6 +119,12 @@ class Audit:
             if any(each.values for each in self.mechanisms)
             else ""
         )
+        of_winners = (
+            " With a threshold, outputs with fewer than k winners promise less than ε: what they "
+            "are said to cost."
+            if any(each.threshold for each in self.mechanisms)
+            else ""
+        )
         law = [
             f"law: did winners come as often as their exact probability says{of_gaps}{of_values}? "
             '"kept" means that none of these came too often or too rarely on any data set.'
@@ -138,7 +144,7 @@ class Audit:
             *(rest if any(each.law_compared[1] for each in self.mechanisms) else []),
             "ε shown: data with and without one person can be told apart so well at least, in the "
             "case that comes nearest to its promise. More than 100% of it is a broken promise; "
-            "less proves nothing.",
+            f"less proves nothing.{of_winners}",
             f"An audit calls something that is right violated with probability at most "
             f"{float(self.failure):.2g}, for which {self.tails:,} tails have "
             f"{float(self.failure / self.tails):.2g} each.",

@@ -167,6 +167,11 @@ class MechanismAudit:
         return self.gaps and any(each.case.parameters.noise == "laplace" for each in self.bounds)
 
     @property
+    def threshold(self) -> bool:
+        """Whether it has a threshold on any data set."""
+        return any(each.case.parameters.has_sentinel for each in self.bounds)
+
+    @property
     def law_compared(self) -> tuple[int, int]:
         """The number of data sets that were compared with the law, and of those that were not."""
         compared = sum(each.cells > 0 for each in self.laws)

@@ -40,6 +40,7 @@ How to read it:
 "law" tells whether winners and ranges of gaps came as often as they should.
 "ε shown" is a lower bound: neighbours were told apart at least so well.
 More than the promised ε is a broken promise; less proves nothing.
+With a threshold, outputs with few winners promise less, and are held to it.
 
 Exit codes: 0 nothing speaks against what must be private,
 and all that is broken on purpose was found;
