@@ -55,7 +55,7 @@ LIBRARIES = {
 # What these modules may import besides each other; none of it draws, and none sees an answer.
 MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
     "topgap._core", "topgap.display.text", "topgap.domains", "topgap.errors",
-    "topgap.estimates.noise", "topgap.estimates.result", "topgap.ledger.charging",
+    "topgap.estimates.noise", "topgap.estimates.result", "topgap.ledger", "topgap.ledger.charging",
     "topgap.numbers.format", "topgap.release", "topgap.selection", "topgap.sources.columns",
     "topgap.spark.executors", "topgap.user_stacklevel",
 }  # fmt: skip
@@ -316,7 +316,7 @@ def test_nor_is_one_where_winners_are_measured(epsilon: Fraction) -> None:
 
 
 def test_nor_is_one_where_a_monitor_is_asked() -> None:
-    monitor = topgap.Monitor(2, 3, "1/3", monotonic=True)
+    monitor = topgap.Monitor(2, 9, "1/3", monotonic=True)
     for answer in (3, Fraction(1, 3), Decimal("0.3"), 10**30, np.int64(5)):
         assert floats_in_variables(monitor.ask, answer) == set()
 

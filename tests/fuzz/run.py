@@ -26,7 +26,17 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.fuzz import accounts, commands, datasets, documents, domains, laws, releases, sources
+from tests.fuzz import (
+    accounts,
+    commands,
+    datasets,
+    documents,
+    domains,
+    laws,
+    monitors,
+    releases,
+    sources,
+)
 from tests.fuzz.judge import Judge
 
 MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "opendp", "planning",
@@ -67,6 +77,7 @@ class Scenario(NamedTuple):
 SCENARIOS = {
     "releases": Scenario(releases.releasing, releases.fuzz_releasing, 220),
     "selectors": Scenario(releases.selecting, releases.fuzz_selector, 120),
+    "monitors": Scenario(monitors.monitored, monitors.fuzz_monitor, 100),
     "reference": Scenario(releases.referring, releases.fuzz_reference, 100),
     "compiled": Scenario(releases.compiled, releases.fuzz_compiled, 150),
     "domains": Scenario(domains.describing, domains.fuzz_domains, 60),

@@ -32,11 +32,20 @@ def test_every_public_callable_is_called_by_a_scenario() -> None:
     """By the names that stand in the scenarios, so that a new one cannot be forgotten."""
     import inspect
 
-    from tests.fuzz import accounts, commands, datasets, documents, domains, laws, sources
+    from tests.fuzz import (
+        accounts,
+        commands,
+        datasets,
+        documents,
+        domains,
+        laws,
+        monitors,
+        sources,
+    )
 
     modules = (
         releases, documents, laws, sources, accounts,
-        commands, datasets, domains,
+        commands, datasets, domains, monitors,
     )  # fmt: skip
     text = "".join(map(inspect.getsource, modules))
     missing = {name for name in to_be_called() if not _stands(name, text)}

@@ -376,8 +376,10 @@ def test_the_charge_comes_before_the_first_random_bit(
         raise KernelError("The operating system gave no randomness; nothing was released.")
 
     monkeypatch.setattr(monitor, "Sampler", look)
-    with pytest.raises(KernelError):
+    with pytest.raises(KernelError) as error:
         Monitor(99, 4, 1, ledger=ledger, dataset="visits")
+    (note,) = error.value.__notes__
+    assert note.endswith("stays spent.")
     assert left == [0]
     assert ledger.budget("visits").left == 0  # it stays spent
 

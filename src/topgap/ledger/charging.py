@@ -136,11 +136,7 @@ class LedgerCharge:
             return draw()
         except BaseException as error:
             if self.charge is not None:
-                epsilon, dataset = format_exact(self.charge.epsilon), to_line(self.dataset)
-                error.add_note(
-                    f"ε = {epsilon} was charged to {dataset} before, as entry "
-                    f"{self.charge.number} of the ledger, and stays spent."
-                )
+                note_charge(error, self.charge)
             raise
 
 
@@ -197,6 +193,15 @@ def open_ledger(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledg
     from topgap.ledger import Ledger  # here, for it needs sqlite3
 
     return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
+
+
+def note_charge(error: BaseException, charge: "Charge") -> None:
+    """Say in a note on an error that what was charged before it stays spent."""
+    epsilon, dataset = format_exact(charge.epsilon), to_line(charge.dataset)
+    error.add_note(
+        f"ε = {epsilon} was charged to {dataset} before, as entry {charge.number} of the ledger, "
+        f"and stays spent."
+    )
 
 
 def describe_cost(cost: Fraction, epsilon: Fraction) -> str:

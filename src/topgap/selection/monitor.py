@@ -5,14 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from threading import RLock
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from topgap.errors import MonitorError
-from topgap.ledger.charging import LedgerLike, open_ledger
+from topgap.ledger.charging import LedgerLike, note_charge, open_ledger
 from topgap.numbers.parse import Number
 from topgap.sampling.sampler import Sampler
 from topgap.selection.answers import floor_answers, read
 from topgap.selection.sparse_vector import SparseVector
+
+if TYPE_CHECKING:
+    from topgap.ledger import Charge
 
 
 class Monitor:
@@ -91,13 +94,18 @@ new one, which costs its own epsilon.
             monotonic=monotonic,
             threshold_share=threshold_share,
         )
-        _charge(parameters, ledger, dataset)
+        charge = _charge(parameters, ledger, dataset)
         self._parameters = parameters
         self._lock = RLock()
         self._busy = False
         self._process = os.getpid()
         self._answered = 0
-        noise = Sampler().geometric(parameters.threshold_rate)
+        try:
+            noise = Sampler().geometric(parameters.threshold_rate)
+        except BaseException as error:
+            if charge is not None:
+                note_charge(error, charge)
+            raise
         self._noisy_threshold = parameters.threshold_units + noise  # in steps
 
     @property
@@ -181,7 +189,9 @@ new one, which costs its own epsilon.
                 self._busy = False
 
 
-def _charge(parameters: SparseVector, ledger: "LedgerLike | None", dataset: str | None) -> None:
+def _charge(
+    parameters: SparseVector, ledger: "LedgerLike | None", dataset: str | None
+) -> "Charge | None":
     """Charge the whole run, if there is a ledger.
 
     Raises:
@@ -189,9 +199,9 @@ def _charge(parameters: SparseVector, ledger: "LedgerLike | None", dataset: str 
     """
     account = open_ledger(ledger, dataset)
     if account is None:
-        return
+        return None
     book, name = account
-    book.charge(
+    return book.charge(
         name,
         parameters.epsilon,
         mechanism="topgap.Monitor",
