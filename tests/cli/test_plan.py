@@ -270,6 +270,37 @@ def test_bounds_of_a_domain_need_no_counts(public: Path) -> None:
     assert [line.split(",")[:3] for line in lines[1:]] == [["1.0", "9", ""], ["1.0", "9", "1"]]
 
 
+@pytest.mark.statistical(false_alarm=NEVER)
+def test_a_threshold_says_what_is_named_and_what_it_costs(public: Path) -> None:
+    thresholds = ["--threshold", "15_000", "--threshold", "5000.05", "-k", 4]
+    ended = topgap(
+        "plan", "counts.csv", *COLUMNS, *SMALL[2:], *thresholds, "--plot", "t.svg", folder=public
+    )
+    assert (ended.code, ended.err) == (0, "Written: t.svg\n")
+    lines = [line.split() for line in ended.out.splitlines()]
+    assert lines[0][:6] == ["ε", "threshold", "noise", "above", "named", "right"]
+    assert [line[-9:-4] for line in lines[1:5]] == [
+        ["3", "3.00", "3.00", "0.1", "100%"], ["2", "2.00", "2.00", "0.075", "100%"],
+        ["3", "3.00", "3.00", "1", "100%"], ["2", "2.00", "2.00", "0.75", "100%"],
+    ]  # fmt: skip
+    assert lines[1][:2] == ["0.1", "5,000"]
+    assert "Not private: a plan tells" in ended.out
+    assert (public / "t.svg").read_text().startswith("<?xml")
+    more = ["-k", 2, "--items-per-person", 1, "--domain-size", 1_000, "--releases", 5]
+    read = json.loads(plan(public, *thresholds, *more, "--format", "json").out)
+    assert [(each["k"], each["domain_size"]) for each in read] == [(2, "1000"), (4, "1000")]
+    noise = [(row["items_per_person"], row["noise"]) for row in read[1]["rows"]]
+    assert noise == [(None, "exponential"), (1, "laplace")] * 4
+    rows = [*csv.DictReader(io.StringIO(plan(public, *thresholds, "--format", "csv", "-q").out))]
+    assert [row["threshold"] for row in rows] == ["5000.0", "15000.0"] * 4
+    assert [row["error"] != "" for row in rows][:4] == [False, False] * 2  # k = 2 is full
+    write_public_events(public)
+    told = topgap(
+        "plan", "baskets.dat", "--public-baskets", *BOUNDS, "--threshold", 50, folder=public
+    )
+    assert "What a bound leaves out is in the figures." in told.out
+
+
 @pytest.mark.parametrize("arguments", [
     ["baskets.dat"], ["baskets.dat", "--items-per-person", 1], ["baskets.dat", "--public-baskets"],
     ["-", "--public-baskets", "--items-per-person", 1],
@@ -325,6 +356,8 @@ def test_what_contradicts_itself_is_a_usage_error(public: Path, wrong: list[obje
     ["--domain-size", 9], ["--domain-size", 9, "-k", 2, "--releases", 5],
     ["--domain-size", 9, "-k", 2, "--plot", "x.png"], ["--domain-size", 9, "-k", 2, "--item", "x"],
     ["--domain-size", 9, "-k", 2, "--largest", 5], ["--item", "x", "-k", 2],
+    ["--domain-size", 9, "-k", 2, "--threshold", 5], ["--zipf", 5, "--threshold", 5],
+    ["--zipf", 5, "-k", 2, "--threshold", 5, "--selection-share", "1/2"],
     ["--domain-pattern", "x*", "--domain-range", "1:9", "-k", 2],
 ])  # fmt: skip
 def test_what_is_missing_is_a_usage_error(public: Path, arguments: list[object]) -> None:
@@ -338,6 +371,7 @@ def test_what_is_missing_is_a_usage_error(public: Path, arguments: list[object])
     (["--domain-size", 3], "fewer items"), (["--domain-size", 2], "at least 3 items"),
     (["--domain-pattern", "x+"], "length"), (["--domain-pattern", "("], "pattern"),
     (["--domain-size", 0], "at least 1"), (["--domain-size", 9, "-k", 9], "at least 10 items"),
+    (["--threshold", "many"], "threshold"),
     (["-k", 0], "k "), (["--releases", 1], "releases"), (["--selection-share", 1], "below 1"),
     (["--resolution", "2/3"], "resolution"), (["--count", "m"], "'m'"), (["--table", "t"], "table"),
     (["-o", "counts.csv", "--overwrite"], "is what is read"),

@@ -169,6 +169,13 @@ def planned(draw: st.DrawFn) -> dict[str, Any]:
         "domain": draw(_DOMAINS),
         "probability": draw(st.one_of(hostile_parameters.EPSILONS, st.sampled_from(["1/2", 0.95]))),
         "plotted": draw(st.integers(0, 60)) == 0,
+        "thresholds": draw(
+            st.one_of(
+                hostile_parameters.NO_PARAMETERS,
+                st.sampled_from([5, "1/3", -7, 10**40, [0, 500], []]),
+            )
+        ),
+        "bounds": draw(st.sampled_from([None, None, None, 1, [1, 3], 0])),
     }
 
 
@@ -195,6 +202,7 @@ def fuzz_planning(given: dict[str, Any], call: Judge) -> None:
             told = call(f"topgap.planning.DomainPlan.{form}", (), getattr(for_domain, form))
             assert told is not None
         look_at(for_domain)
+    fuzz_threshold_plan(given, chosen, call)
     if made is None:
         return
     for row in made.rows:
@@ -205,3 +213,31 @@ def fuzz_planning(given: dict[str, Any], call: Judge) -> None:
     look_at(made)
     if given["plotted"]:
         call("topgap.Plan.plot", (), made.plot, tuple(Figure().subplots(2, 1)))
+        call("topgap.Plan.render", (), made.render, "svg")
+
+
+def fuzz_threshold_plan(given: dict[str, Any], chosen: dict[str, Any], call: Judge) -> None:
+    """Plan with thresholds, and ask the plan for all that it tells.
+
+    Contribution bounds are planned where there is no domain.
+    """
+    bounds = given["bounds"] if given["domain"] is None else None
+    made = call(
+        "topgap.planning.plan_threshold", PLAN_REFUSALS, planning.plan_threshold, given["counts"],
+        thresholds=given["thresholds"], epsilons=given["epsilons"], releases=given["releases"],
+        domain=given["domain"], items_per_person=bounds, **chosen,
+    )  # fmt: skip
+    if made is None:
+        return
+    for row in made.rows:
+        assert 0 <= row.right.value <= row.above <= made.k
+        assert row.right.value <= row.named.value <= made.k
+        assert 0 <= row.spent.value <= float(row.epsilon) * 1.000001
+        assert row.counted.value > 0 or row.error is None
+    for form in ("to_dict", "to_json", "to_pandas", "to_polars", "to_arrow", "columns", "to_text"):
+        assert call(f"topgap.planning.ThresholdPlan.{form}", (), getattr(made, form)) is not None
+    look_at(made)
+    if given["plotted"]:
+        axes = tuple(Figure().subplots(2, 1))
+        call("topgap.planning.ThresholdPlan.plot", (), made.plot, axes)
+        call("topgap.planning.ThresholdPlan.render", (), made.render, "svg")

@@ -50,7 +50,7 @@ VALUES = {
     "topgap.ledger.Verification", "topgap.Check",
     "topgap.planning.BoundRow", "topgap.planning.DomainPlan", "topgap.planning.DomainRow",
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.ReleasedErrors",
-    "topgap.planning.Row",
+    "topgap.planning.Row", "topgap.planning.ThresholdPlan", "topgap.planning.ThresholdRow",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
     "topgap.reference.SystemBits",
 }  # fmt: skip

@@ -59,7 +59,7 @@ WINNERS: dict[str, Any] = {
 def unlikely_noise(module: Any, name: str, parameters: TopK, false_alarm: float) -> list[str]:
     """Whether noise of clear winners is the law's: of the first, and of the second."""
     counts = PublicCounts.of(WINNERS[name], parameters)
-    batches = module._simulate_releases(counts, parameters, 4_000, lambda _: None)
+    batches = module.simulate_releases(counts, parameters, 4_000, lambda _: None)
     noise = np.concatenate([drawn.gaps for drawn in batches])
     law, found = partial(laplace, rate=float(parameters.rate)), []
     for column in noise.T:

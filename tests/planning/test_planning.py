@@ -157,8 +157,8 @@ def test_probabilities_are_those_of_the_law(
 
 
 @pytest.mark.parametrize("mutant", [
-    Mutant("all of ε selects twice", "_simulate_releases(counts, shares.selection,", "_simulate_releases(counts, parameters,"),  # noqa: E501
-    Mutant("a share of ε selects twice", "in _simulate_releases(counts, parameters,", "in _simulate_releases(counts, shares.selection,"),  # noqa: E501
+    Mutant("all of ε selects twice", "simulate_releases(counts, shares.selection,", "simulate_releases(counts, parameters,"),  # noqa: E501
+    Mutant("a share of ε selects twice", "in simulate_releases(counts, parameters,", "in simulate_releases(counts, shares.selection,"),  # noqa: E501
     Mutant("right and in order exchanged", "estimate_probability(right), estimate_probability(in_order)", "estimate_probability(in_order), estimate_probability(right)"),  # noqa: E501
 ], ids=lambda mutant: mutant.name)  # fmt: skip
 def test_other_probabilities_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """Plans: what to expect of releases for some k, ε and resolution, before any ε is spent.
 
     plan(counts, k, epsilons, …)        simulates releases of public counts: a Plan
+    plan_threshold(counts, k, thresholds, epsilons, …)
+                                        the same with a threshold: a ThresholdPlan
     zipf(items, largest)                made-up counts, where there are no public ones
     plan_domain(domain, k, epsilons, …) what an item of a domain needs to be named: a DomainPlan
 
@@ -14,6 +16,9 @@ from topgap.planning.result import Plan
 from topgap.planning.rows import BoundRow, Lists, ReleasedErrors, Row
 from topgap.planning.statistics import Figure
 from topgap.planning.synthetic_counts import zipf
+from topgap.planning.threshold_planner import plan_threshold
+from topgap.planning.threshold_result import ThresholdPlan
+from topgap.planning.threshold_rows import ThresholdRow
 from topgap.planning.validation import EPSILONS
 
 __all__ = [
@@ -26,7 +31,10 @@ __all__ = [
     "Plan",
     "ReleasedErrors",
     "Row",
+    "ThresholdPlan",
+    "ThresholdRow",
     "plan",
     "plan_domain",
+    "plan_threshold",
     "zipf",
 ]

@@ -46,6 +46,31 @@ def format_overlap(overlap: float, k: int) -> str:
     return f">{k - 0.01:.2f}" if k - 0.005 <= overlap < k else f"{overlap:.2f}"
 
 
+def format_share(share: float) -> str:
+    """Format a share in percent; only 0 and 1 look like 0% and 100%.
+
+    >>> [format_share(share) for share in (0.5, 0.99999, 1.0, 0.0004, 0.0)]
+    ['50.0%', '>99.9%', '100%', '<0.1%', '0%']
+    """
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.001:
+        return "<0.1%"
+    return ">99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def format_threshold(threshold: Fraction) -> str:
+    """Format a threshold so that it fits a column.
+
+    >>> [format_threshold(Fraction(each)) for each in (12_500, "-0.5", "1/3", 10**40)]
+    ['12,500', '-0.5', '1/3', '1e+40']
+    """
+    if threshold.denominator == 1 and abs(threshold) < 10**12:
+        return f"{int(threshold):,}"
+    exactly = format_exact(threshold)
+    return exactly if len(exactly) <= 12 else f"{to_float(threshold):.4g}"
+
+
 def format_error(error: float) -> str:
     """Format an error of counts, to two digits or whole.
 

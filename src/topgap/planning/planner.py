@@ -119,16 +119,16 @@ def plan(
     parameters = wholes[0]
     if domain is None and isinstance(counts, Counts):
         domain = counts.domain
-    numbers, names, domain_size = _read_counts(counts, domain, parameters)
+    numbers, names, domain_size = read_counts(counts, domain, parameters)
     if domain_size is not None and domain_size > len(numbers):
         selections = (shares.selection for shares in all_shares)
-        _check_noise([*wholes, *selections, *chain(*bounded)])
-    public, kept = PublicCounts.of(_shuffle(numbers), parameters, domain_size), []
+        check_noise([*wholes, *selections, *chain(*bounded)])
+    public, kept = PublicCounts.of(shuffle(numbers), parameters, domain_size), []
     for bound, (first, *_) in zip(bounds, bounded, strict=True):
         same = numbers
         if bounded_counts is not None:
             same = match_counts(bounded_counts[bound], domain, names, len(numbers))
-        kept.append(BoundedCounts.of(_shuffle(same), public, first))
+        kept.append(BoundedCounts.of(shuffle(same), public, first))
     done, all_of = 0, (2 + len(bounds)) * releases * len(wholes)
 
     def report(more: int) -> None:
@@ -159,26 +159,36 @@ def plan(
     )
 
 
-def _read_counts(
+def read_counts(
     counts: object, domain: object, parameters: TopK
 ) -> "tuple[Array | list[Any], Any, int | None]":
-    """Read the counts that take part, their names or None, and the size of the domain or None."""
+    """Read the counts that take part, their names or None, and the size of the domain or None.
+
+    Raises:
+        AnswersError, AnswersTypeError, ItemsError: The counts cannot be used.
+        DomainError: The domain cannot be used, or is smaller than there are counts.
+    """
     if domain is not None and not is_whole(domain):
         found = find_participants(counts, None, domain, parameters)
         size = None if found.domain is None else found.domain.size
         return found.numbers, found.names, size
     size = None if domain is None else read_size(domain)  # type: ignore[arg-type]
     if size is not None:
-        check_domain_size(size, parameters.k)
+        check_domain_size(size, parameters.fewest_winners)
     numbers, names = read(counts)
     if size is None:
-        check_enough(len(numbers), parameters.k)
+        check_enough(len(numbers), parameters.fewest_winners)
     elif len(numbers) > size:
         raise DomainError("The domain has fewer items than there are counts; give its whole size.")
     return numbers, names, size
 
 
-def _check_noise(all_parameters: Sequence[TopK]) -> None:
+def check_noise(all_parameters: Sequence[TopK]) -> None:
+    """Refuse noise with which releases of a domain cannot be simulated.
+
+    Raises:
+        ParameterError: One of them has such noise.
+    """
     if any(parameters.kernel is None for parameters in all_parameters):
         raise ParameterError(
             "A plan for a domain needs noise that the kernel's integers can hold; take larger "
@@ -191,7 +201,7 @@ def _check_noise(all_parameters: Sequence[TopK]) -> None:
         )
 
 
-def _shuffle(numbers: "Array | list[Any]") -> "Array | list[Any]":
+def shuffle(numbers: "Array | list[Any]") -> "Array | list[Any]":
     """Shuffle the counts: no probability changes, and the kernel is slower on sorted counts."""
     order = np.random.default_rng(0).permutation(len(numbers))
     return numbers[order] if isinstance(numbers, np.ndarray) else [numbers[i] for i in order]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Lines differ in colour, in their dashes and in their marks.
 _SOLID: dict[str, Any] = {"linestyle": "-", "marker": "o"}
 _DASHED: dict[str, Any] = {"linestyle": "--", "marker": "s", "markerfacecolor": "none"}
-_GREY = "#5f6b76"
-_SIZE = (10, 6.4)
+GREY = "#5f6b76"
+SIZE = (10, 6.4)
 _LARGEST = 1e300  # nearly all that an axis can hold
 
 
@@ -62,7 +62,7 @@ def plot(
     """
     require_matplotlib()
     if axes is None:
-        return _draw_on_figure(new_figure(*_SIZE, pyplot=True), rows, k, title)
+        return _draw_on_figure(new_figure(*SIZE, pyplot=True), rows, k, title)
     _draw(rows, k, title, *axes)
     for ax in axes:
         ax.legend()
@@ -81,7 +81,7 @@ def render(rows: Sequence[Row], k: int, title: str, form: str) -> bytes:
     Raises:
         MissingExtraError: Matplotlib is not installed.
     """
-    figure = new_figure(*_SIZE)
+    figure = new_figure(*SIZE)
     _draw_on_figure(figure, rows, k, title)
     return to_bytes(figure, form)
 
@@ -107,14 +107,14 @@ def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes")
         right = [each.right for each in lists]
         part = [Figure(each.overlap.value / k, each.overlap.standard_error / k) for each in lists]
         label = f"chance that the list is right: {released}"
-        _line(above, epsilons, right, color=BLUE, label=label, **style)
+        draw_line(above, epsilons, right, color=BLUE, label=label, **style)
         label = f"part of the list that is right: {released}"
-        _line(above, epsilons, part, color=BROWN, label=label, **style)
+        draw_line(above, epsilons, part, color=BROWN, label=label, **style)
         empty = [each.empty for each in lists if each.empty is not None]
         if empty:  # there is a domain
             part = [Figure(each.value / k, each.standard_error / k) for each in empty]
             label = f"part of the list that nobody has: {released}"
-            _line(above, epsilons, part, color=_GREY, label=label, **style)
+            draw_line(above, epsilons, part, color=GREY, label=label, **style)
     bounds = [*zip(*(row.bounds for row in rows), strict=True)]
     styles = [
         {"color": f"{0.65 * place / len(bounds):.2f}", "linestyle": ":", "marker": mark}
@@ -124,25 +124,27 @@ def _draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes")
         overlaps = [bound.lists.overlap for bound in of_bound]
         part = [Figure(each.value / k, each.standard_error / k) for each in overlaps]
         label = f"part of the list that is right: {_label(of_bound[0])}"
-        _line(above, epsilons, part, label=label, **style)
+        draw_line(above, epsilons, part, label=label, **style)
     above.set_ylim(-0.03, 1.03)
     above.set_ylabel("chance, or part")
     above.set_title(title)
 
     if bounds:
         medians = [row.estimate_errors.median for row in rows]
-        _line(below, epsilons, medians, color=BROWN, label="median error: counts too", **_DASHED)
+        draw_line(
+            below, epsilons, medians, color=BROWN, label="median error: counts too", **_DASHED
+        )
     else:
         alone, combined = [row.measured_error for row in rows], [row.combined_error for row in rows]
         label = "error of a winner's count: measured alone"
-        _line(below, epsilons, alone, color=BLUE, label=label, **_DASHED)
+        draw_line(below, epsilons, alone, color=BLUE, label=label, **_DASHED)
         label = "error of a winner's count: with the gaps"
-        _line(below, epsilons, combined, color=BROWN, label=label, **_SOLID)
+        draw_line(below, epsilons, combined, color=BROWN, label=label, **_SOLID)
     for of_bound, style in zip(bounds, styles, strict=True):
         medians = [bound.errors.median for bound in of_bound if bound.errors is not None]
         if medians:
             label = f"median error: {_label(of_bound[0])}"
-            _line(below, epsilons, medians, label=label, **style)
+            draw_line(below, epsilons, medians, label=label, **style)
     if any(0 < row.measured_error.value < _LARGEST for row in rows):
         below.set_yscale("log")
     below.set_ylabel("error of a count")
@@ -156,8 +158,15 @@ def _label(bound: BoundRow) -> str:
     return f"at most {format_items(bound.items_per_person)}"
 
 
-def _line(ax: "Axes", epsilons: list[float], figures: list[Figure], **how: Any) -> None:
-    """Draw a line through the figures, with error bars of the simulation."""
+def draw_line(ax: "Axes", epsilons: list[float], figures: list[Figure], **how: Any) -> None:
+    """Draw a line through the figures, with error bars of the simulation.
+
+    Args:
+        ax: Where.
+        epsilons: The values of ε.
+        figures: A figure for each; one that no axis can hold is left out.
+        how: The line's style, with its colour.
+    """
     pairs = zip(epsilons, figures, strict=True)
     drawable = [
         (epsilon, *figure)

@@ -19,11 +19,12 @@ from topgap.planning.formatting import (
     format_items,
     format_overlap,
     format_people,
+    format_share,
     format_size,
     to_column,
     to_json_number,
 )
-from topgap.planning.plot import plot
+from topgap.planning.plot import plot, render
 from topgap.planning.rows import Lists, ReleasedErrors, Row
 
 if TYPE_CHECKING:
@@ -181,6 +182,17 @@ class Plan:
         """
         return plot(self.rows, self.k, self.title, axes)
 
+    def render(self, form: str) -> bytes:
+        """Draw the same chart as the contents of a file, without pyplot and without a display.
+
+        Args:
+            form: One of `topgap.display.figure.FORMS`.
+
+        Raises:
+            MissingExtraError: Matplotlib is not installed.
+        """
+        return render(self.rows, self.k, self.title, form)
+
     @property
     def title(self) -> str:
         """What was planned, as a title.
@@ -306,16 +318,3 @@ def _error_cells(errors: ReleasedErrors | None) -> list[str]:
     median, (bias, off) = errors.median.value, errors.bias
     is_none = abs(bias) <= max(2 * off, median / 100)  # as far as the simulation tells
     return [format_error(median), "0" if is_none else format_error(bias)]
-
-
-def format_share(share: float) -> str:
-    """Format a share in percent; only 0 and 1 look like 0% and 100%.
-
-    >>> [format_share(share) for share in (0.5, 0.99999, 1.0, 0.0004, 0.0)]
-    ['50.0%', '>99.9%', '100%', '<0.1%', '0%']
-    """
-    if share in (0, 1):
-        return f"{share:.0%}"
-    if share < 0.001:
-        return "<0.1%"
-    return ">99.9%" if share > 0.999 else f"{share:.1%}"

@@ -53,10 +53,10 @@ def simulate(
 ) -> Row:
     """Simulate releases with all of ε for the names, and as many with these shares of ε."""
     names, named = _Accuracy(counts, parameters), _Accuracy(counts, shares.selection)
-    for drawn in _simulate_releases(counts, parameters, releases, report):
+    for drawn in simulate_releases(counts, parameters, releases, report):
         names.add(drawn.winners)
     errors, alone, combined, off = CountErrors(shares), Mean(), Mean(), _Errors()
-    for drawn in _simulate_releases(counts, shares.selection, releases, report):
+    for drawn in simulate_releases(counts, shares.selection, releases, report):
         named.add(drawn.winners)
         steps = counts.steps(drawn.winners, parameters, drawn.gaps.dtype)
         measured, estimated = errors.simulate(steps, drawn.gaps)
@@ -84,7 +84,7 @@ def simulate_bound(
     unit = resolution if 1 / parameters.rate < _MOST_STEPS else parameters.scale
     missing = bounded.missing / to_float(unit)
     is_laplace = parameters.noise == "laplace"
-    for drawn in _simulate_releases(bounded.counts, parameters, releases, report):
+    for drawn in simulate_releases(bounded.counts, parameters, releases, report):
         accuracy.add(drawn.winners)
         if is_laplace:
             off.add(in_units(drawn.gaps, resolution / unit) - missing[drawn.winners])
@@ -134,7 +134,7 @@ class _Accuracy:
         return replace(lists, empty=self._empty.figure(), people_needed=needed)
 
 
-def _simulate_releases(
+def simulate_releases(
     counts: PublicCounts, parameters: TopK, releases: int, report: Report
 ) -> Iterator[SimulatedReleases]:
     """Simulate releases in parts that take little memory."""

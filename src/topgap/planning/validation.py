@@ -6,7 +6,7 @@ from typing import Any
 
 from topgap.domains import LARGEST_SIZE, Domain
 from topgap.errors import DomainError, ParameterError, ParameterTypeError
-from topgap.numbers.parse import Number, is_whole, read_parameter, read_whole
+from topgap.numbers.parse import Number, is_whole, read_number, read_parameter, read_whole
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 """The default values of ε."""
@@ -28,6 +28,21 @@ def read_epsilons(epsilons: "Number | Iterable[Number]") -> list[Fraction]:
         raise ParameterError("epsilons must have a value of ε to plan for.")
     if max(read[-1], 1 / read[0]) > _FARTHEST:
         raise ParameterError("epsilon must lie between 1e-100 and 1e100 to be planned for.")
+    return read
+
+
+def read_thresholds(thresholds: "Number | Iterable[Number]") -> list[Fraction]:
+    """Read thresholds, each once, from the smallest up.
+
+    Raises:
+        ParameterError, ParameterTypeError: There is none, or one that cannot be used.
+
+    >>> read_thresholds([500, "100.5", 500.0])
+    [Fraction(201, 2), Fraction(500, 1)]
+    """
+    read = sorted({read_number(each, "threshold") for each in to_list(thresholds, "thresholds")})
+    if not read:
+        raise ParameterError("thresholds must have a value to plan for.")
     return read
 
 

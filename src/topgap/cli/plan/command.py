@@ -53,6 +53,12 @@ topgap plan baskets.dat --public-baskets -k 25 --epsilon 1 \
 topgap plan visits.csv --public-person who --item what -k 25 --epsilon 1 \
   --items-per-person 1,2,5,10
 
+All items above a number, at most 25, and how many people each has: what does
+it cost, and which threshold is good?
+
+topgap plan published.csv --item diagnosis --count patients -k 25 \
+  --threshold 500 --threshold 1000
+
 The domain as for topgap release; here all but the published codes have 0:
 
 topgap plan published.csv --item diagnosis --count patients -k 10 \
@@ -68,7 +74,8 @@ a domain, "of k empty" is how many of the named are items that nobody has, and
 "needed" how many people an item needs to be named with probability 95%, if at
 most k items have anybody. With bounds, "median error" and "bias" are how far
 released counts are from those of all items: half of them by less than the
-median, and all on average by the bias.
+median, and all on average by the bias. With a threshold the lines below the
+table say what its columns are.
 
 Exit codes: 0 planned; 1 counts or parameters that cannot be used;
 2 a command that cannot be understood; 130 interrupted.

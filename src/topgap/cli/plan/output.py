@@ -9,12 +9,11 @@ from pathlib import Path
 from topgap.cli import files
 from topgap.cli.csv_text import format_csv
 from topgap.cli.plan.request import PlanRequest
-from topgap.planning import DomainPlan, Plan
-from topgap.planning.plot import render
+from topgap.planning import DomainPlan, Plan, ThresholdPlan
 from topgap.planning.result import NOT_PRIVATE
 
 
-def write_plans(request: PlanRequest, plans: list[Plan]) -> None:
+def write_plans(request: PlanRequest, plans: Sequence[Plan | ThresholdPlan]) -> None:
     """Write the files that were asked for, and show the rest; a plan for each k.
 
     Raises:
@@ -25,7 +24,7 @@ def write_plans(request: PlanRequest, plans: list[Plan]) -> None:
         contents[request.output] = content
     if request.plot is not None:
         (plan,) = plans
-        contents[request.plot] = render(plan.rows, plan.k, plan.title, request.plot_format)
+        contents[request.plot] = plan.render(request.plot_format)
     # CSV has no place for it.
     remarks = [NOT_PRIVATE] if request.resolved_format == "csv" else []
     _write(request, contents, remarks, content)
@@ -58,7 +57,7 @@ def _write(
         files.write_standard_output(content)
 
 
-def _to_format(plans: list[Plan], output_format: str | None) -> bytes:
+def _to_format(plans: Sequence[Plan | ThresholdPlan], output_format: str | None) -> bytes:
     if output_format == "json":
         documents = [plan.to_dict() for plan in plans]
         document = documents[0] if len(plans) == 1 else documents
@@ -68,7 +67,7 @@ def _to_format(plans: list[Plan], output_format: str | None) -> bytes:
     if len(plans) == 1:
         return _to_csv(plans[0].columns())
     columns: dict[str, list[float | None]] = {"k": [plan.k for plan in plans for _ in plan.rows]}
-    by_plan = [plan.columns() for plan in plans]
+    by_plan: list[Mapping[str, Sequence[float | None]]] = [plan.columns() for plan in plans]
     # A bound that is not less than k has other columns.
     for name in dict.fromkeys(chain(*sorted(by_plan, key=len, reverse=True))):
         columns[name] = []

@@ -153,6 +153,15 @@ class PlanRequest:
             rich_help_panel=PRIVACY,
         ),
     ] = None
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="T",
+            help="Plan a list of the items above this number, at most -k of them, with counts that "
+            "cost nothing more; as often as you like.",
+            rich_help_panel=PRIVACY,
+        ),
+    ] = None
     resolution: options.Resolution = None
     neighbours: options.Neighbours = "add-remove"
     sensitivity: Annotated[
@@ -172,7 +181,7 @@ class PlanRequest:
         int | None,
         typer.Option(
             help=f"How many releases are simulated, for each ε and kind of release; {RELEASES:,} "
-            f"unless given, and {RELEASES_WITH_BOUNDS:,} with --items-per-person.",
+            f"unless given, and {RELEASES_WITH_BOUNDS:,} with --items-per-person or --threshold.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
@@ -269,6 +278,10 @@ def validate(request: PlanRequest) -> None:
         choose_domains(request)
     if request.items_per_person is not None:
         parse_bounds(request.items_per_person)
+    if request.threshold and request.selection_share is not None:
+        raise typer.BadParameter(
+            "--selection-share is for measured counts; with --threshold none are measured."
+        )
     if request.sources:
         _validate_source(request)
     else:
@@ -349,10 +362,14 @@ def _validate_without_source(request: PlanRequest) -> None:
             "give public counts as SOURCE, made-up ones by --zipf, or a domain, such as by "
             "--domain-size."
         )
-    of_counts = [request.largest, request.selection_share, request.releases, request.plot]
+    of_counts = [
+        request.largest, request.selection_share, request.releases, request.plot,
+        request.threshold or None,
+    ]  # fmt: skip
     if any(each is not None for each in of_counts):
         raise typer.BadParameter(
-            "--largest, --selection-share, --releases and --plot need counts: SOURCE or --zipf."
+            "--largest, --selection-share, --releases, --threshold and --plot need counts: SOURCE "
+            "or --zipf."
         )
 
 

@@ -13,7 +13,7 @@ from topgap.counting import FROM_DATA
 from topgap.display.figure import require_matplotlib
 from topgap.domains import Counts, Domain
 from topgap.errors import SourceError
-from topgap.planning import DomainPlan, Plan
+from topgap.planning import DomainPlan, Plan, ThresholdPlan
 from topgap.planning.planner import Progress
 
 
@@ -58,7 +58,9 @@ def _plan_domain(request: PlanRequest, domain: Domain | int) -> DomainPlan:
     )
 
 
-def _plan(request: PlanRequest, domain: Domain | int | None, bar: Bar) -> list[Plan]:
+def _plan(
+    request: PlanRequest, domain: Domain | int | None, bar: Bar
+) -> list[Plan | ThresholdPlan]:
     ks, bounds = sorted({*request.k}), request.bounds
     if request.has_events:
         counts = _count_events(request, domain, None, bar)
@@ -69,22 +71,25 @@ def _plan(request: PlanRequest, domain: Domain | int | None, bar: Bar) -> list[P
     def report(done: int) -> Progress:
         return lambda doing, share: bar(doing, (done + (share or 0)) / len(ks))
 
-    return [
-        planning.plan(
-            counts,
-            k,
-            request.epsilon or planning.EPSILONS,
-            releases=request.releases,
-            selection_share="1/2" if request.selection_share is None else request.selection_share,
-            resolution=request.resolution,
-            sensitivity=request.sensitivity,
-            monotonic=request.neighbours == "add-remove",
-            domain=domain,
-            items_per_person=bounded,
-            progress=report(done),
-        )
-        for done, k in enumerate(ks)
-    ]
+    def plan_for(k: int, progress: Progress) -> Plan | ThresholdPlan:
+        shared: Any = {
+            "resolution": request.resolution,
+            "sensitivity": request.sensitivity,
+            "monotonic": request.neighbours == "add-remove",
+            "domain": domain,
+            "items_per_person": bounded,
+            "progress": progress,
+        }
+        if request.releases is not None:
+            shared["releases"] = request.releases
+        if request.selection_share is not None:
+            shared["selection_share"] = request.selection_share
+        epsilons = request.epsilon or planning.EPSILONS
+        if request.threshold:
+            return planning.plan_threshold(counts, k, request.threshold, epsilons, **shared)
+        return planning.plan(counts, k, epsilons, **shared)
+
+    return [plan_for(k, report(done)) for done, k in enumerate(ks)]
 
 
 def _read_counts(request: PlanRequest, domain: Domain | int | None, bar: Bar) -> Any:
