@@ -29,7 +29,8 @@ class Monitor:
     The next query may depend on what was given for those before. All of them are about the same
     people: one person may move each of the answers, by at most `sensitivity`.
 
-    Where all answers are there already, `topgap.top_k` with a threshold does better.
+    Where all answers are there already, `topgap.top_k` with a threshold does better: it names the
+    largest, and pays only for what it names.
 
     A monitor belongs to the process that made it, whose threads may use it together. It is neither
     copied nor pickled nor started again, because each use of the same noise tells more of it.
