@@ -99,7 +99,8 @@ over whatever came next, an item or 500, so there are no counts.
         return [f"Cut at {threshold}: no item reached it."]
     reached = "1 item reached it" if winners == 1 else f"{winners:,} items reached it"
     most = ", as many as are named at most" * (winners == parameters.k)
-    return [f"Cut at {threshold}: {reached}{most}. {explain_last_gap(parameters, winners)}"]
+    last_gap = f" {explain_last_gap(parameters, winners)}" * has_gaps
+    return [f"Cut at {threshold}: {reached}{most}.{last_gap}"]
 
 
 def explain_last_gap(parameters: TopK, winners: int) -> str:
