@@ -11,8 +11,8 @@ from topgap.numbers.format import to_float
 from topgap.numbers.parse import Number
 from topgap.parameters import TopK
 from topgap.release.counts import Count
-from topgap.release.notes import name_winners
 from topgap.release.text import format_number
+from topgap.release.threshold_notes import name_winners
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
