@@ -25,6 +25,7 @@ READING = (EstimatesError, ReleaseError)
 # ---------------------------------------------------------------- made by hand
 
 _UNITS = st.one_of(st.integers(0, 10**6), st.sampled_from([0, 2**63 - 1, 2**63, 10**400]))
+_THRESHOLDS = st.sampled_from([0, 500, "-7/3", "0.05", 10**400, -(10**400)])
 _PLAIN_NAMES = st.one_of(st.text(max_size=6), st.integers(), st.sampled_from([None, True, 1.5]))
 _JSON_NAMES = st.one_of(_PLAIN_NAMES, st.lists(_PLAIN_NAMES, min_size=1, max_size=3).map(tuple))
 _DOMAINS = st.builds(
@@ -36,12 +37,19 @@ _DOMAINS = st.builds(
 
 
 @st.composite
-def releases(draw: st.DrawFn, *, gaps: bool | None = None) -> Release:
-    """Releases as they could have been made: with any names, and gaps of any size."""
-    k = draw(st.integers(1, 4))
+def releases(draw: st.DrawFn, *, gaps: bool | None = None, may_be_cut: bool = False) -> Release:
+    """Releases as they could have been made: with any names, and gaps of any size.
+
+    Those that may be cut have a threshold half of the time, and then often fewer names than k.
+    """
+    k = most = draw(st.integers(1, 4))
+    threshold: Any = draw(st.none() | _THRESHOLDS) if may_be_cut else None
+    if threshold is not None:
+        k = draw(st.integers(0, most))
     epsilon: Any = draw(hostile_parameters.EPSILONS)
     resolution: Any = draw(st.sampled_from(["1/10", 1, "1/3", "1/1048576", Fraction(1, 10**300)]))
-    parameters = TopK(k, epsilon, resolution=resolution, monotonic=draw(st.booleans()))
+    how: Any = {"resolution": resolution, "monotonic": draw(st.booleans())}
+    parameters = TopK(most, epsilon, threshold=threshold, **how)
     with_gaps = draw(st.integers(0, 5)) > 0 if gaps is None else gaps
     units = draw(st.lists(_UNITS, min_size=k, max_size=k)) if with_gaps else None
     kind = draw(st.integers(0, 5))
@@ -64,7 +72,9 @@ _LISTS = st.one_of(
 def showing(draw: st.DrawFn) -> dict[str, Any]:
     """A release, and what it is shown with; and what is none."""
     return {
-        "release": draw(releases()),
+        "release": draw(releases(may_be_cut=True)),
+        "level": draw(st.sampled_from(["0.5", "0.95", "0." + "9" * 50])),
+        "size": draw(st.sampled_from([4, 10**6, 2**4000])),
         "arguments": [draw(st.one_of(st.none(), _LISTS)) for _ in range(3)],
         "parameters": draw(st.one_of(st.just(TopK(2, 1)), hostile_parameters.ANYTHING)),
         "texts": [draw(st.one_of(st.text(max_size=8), st.none())) for _ in range(2)],
@@ -95,6 +105,15 @@ def fuzz_showing(given: dict[str, Any], call: Judge) -> None:
         assert all(len(row) == len(head) for row in rows)
         assert note
     assert type(call(name + "to_text", (), release.to_text)) is str
+    call("topgap.TopK.cost", PARAMETERS, release.parameters.cost, given["made"])
+    at_once = {"simultaneous": True, "size": given["size"]}
+    counts = call(name + "counts", (ReleaseError,), release.counts, given["level"])
+    wide = call(name + "counts", (ReleaseError,), release.counts, given["level"], **at_once)
+    assert (counts is not None) == (wide is not None) == release.has_counts
+    for own, both in zip(counts or (), wide or (), strict=True):
+        assert own.low <= own.value <= own.high
+        assert both.low <= both.value <= both.high
+        assert own.standard_error >= 0
     call(name + "with_items", (ReleaseError,), release.with_items, given["texts"])
     drawn = (release.parameters, np.arange(len(release)).tobytes(), None, [*release.items])
     same = call(name + "from_mechanism", (), Release.from_mechanism, *drawn)
@@ -132,9 +151,10 @@ _INSTEAD = st.one_of(
 @st.composite
 def reading(draw: st.DrawFn) -> dict[str, Any]:
     """Documents that were written, and changed at some places."""
-    release = draw(releases())
+    release = draw(releases(may_be_cut=True))
     document: Any = release.to_dict()
-    if draw(st.booleans()) and release.gaps is not None and release.parameters.epsilon < 10**6:
+    can_be_measured = release.gaps is not None and not release.parameters.has_sentinel
+    if draw(st.booleans()) and can_be_measured and release.parameters.epsilon < 10**6:
         measured = topgap.estimate(release, [5] * len(release), variance=8)
         document = _written(measured.to_dict, document)
     document = copy.deepcopy(document)

@@ -24,13 +24,13 @@ def is_release(release: Any, *, answers: int | None = None, gaps: bool = True) -
     assert type(release) is Release
     parameters = release.parameters
     assert type(parameters) is TopK
-    assert len(release) == len(release.items) == parameters.k
+    assert parameters.fewest_winners <= len(release) == len(release.items) <= parameters.k
     assert type(release.epsilon) is Fraction
     if release._indices is not None:
         indices = release.indices.tolist()
-        assert len({*indices}) == parameters.k
-        assert min(indices) >= 0
-        assert answers is None or max(indices) < answers
+        assert len({*indices}) == len(release)
+        assert min(indices, default=0) >= 0
+        assert answers is None or max(indices, default=0) < answers
     assert (release.gaps is not None) == gaps
     if release.gaps is not None:
         units = release.gap_units

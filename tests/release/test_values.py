@@ -221,6 +221,7 @@ def test_what_is_released_is_shown_so() -> None:
     )  # fmt: skip
     assert "Cut at 5000: 2 items reached it. The last gap is the lead over 5000." in str(release)
     assert "uncertain" not in str(release)
+    assert "Cut at 50: 1 item reached it.\nε" in str(Release(CUT, None, None, ["flu"]))
     names = topgap.top_k([10**6, 5, 0], 2, 1, monotonic=True, items_per_person=1, gaps=False)
     assert str(names).endswith("answer, for at most 1 item per person.")
     assert names.to_arrow().column_names == ["item"]

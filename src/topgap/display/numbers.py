@@ -46,6 +46,18 @@ def format_roughly(number: Fraction) -> str:
     return f"{round(number):,}" if number >= 10 else f"{float(number):.2g}"
 
 
+def format_compact(number: Fraction) -> str:
+    """Return an exact number, or about what it is if that is long.
+
+    >>> format_compact(Fraction(25, 2)), format_compact(Fraction(-(10**400)))
+    ('12.5', 'about −1.000 × 10⁴⁰⁰')
+    """
+    exact = format_exact(number)
+    if len(exact) <= _LONGEST_IN_COLUMN:
+        return exact
+    return f"about {'−' * (number < 0)}{format_about(abs(number))}"
+
+
 def format_short(number: Fraction) -> str:
     """Return a positive number as it is, and beside it the decimal if that differs.
 

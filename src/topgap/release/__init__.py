@@ -3,19 +3,21 @@
 from topgap.release.counts import Count
 from topgap.release.notes import (
     NOT_PROTECTED,
-    describe_spent,
     explain_bias,
     explain_domain,
-    explain_last_gap,
-    explain_threshold,
     format_domain,
     format_items_per_person,
-    format_most_named,
-    format_threshold,
 )
 from topgap.release.parsing import FORMAT
 from topgap.release.result import Release
 from topgap.release.text import format_number
+from topgap.release.threshold_notes import (
+    describe_spent,
+    explain_last_gap,
+    explain_threshold,
+    format_most_named,
+    format_threshold,
+)
 
 __all__ = [
     "FORMAT",

@@ -1,4 +1,4 @@
-"""Counts from the gaps down to a threshold, which take no part of ε: `Count`.
+"""Counts: from the gaps down to a threshold, which take no part of ε, or of Laplace noise.
 
 Let an item have the answer a and m gaps down to the threshold t, of S steps together, and let x be
 its noise and y that of the threshold, in steps. Each gap is rounded down by less than a step. So
@@ -18,9 +18,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from topgap.margins import are_biased
 from topgap.numbers.format import to_float
 from topgap.parameters import TopK
-from topgap.release.laplace_error import find_exponential_quantile, standard_error
+from topgap.release.laplace_error import (
+    find_exponential_quantile,
+    find_quantile,
+    standard_error,
+)
 
 _ROUNDING = 1 / 12  # the variance of what rounding takes, in steps, for each of m + 2
 _HALF = Fraction(1, 2)
@@ -96,6 +101,72 @@ def compute_intervals(
     leads = _add_up(gap_units)
     lowest = [threshold + lead * step for lead in leads]
     return [(low - down, low + (len(leads) - rank) * step + up) for rank, low in enumerate(lowest)]
+
+
+def compute_value_intervals(
+    parameters: TopK, values: Sequence[Fraction], tail: Fraction, size: int | None = None
+) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Return the same for the noisy answers of Laplace noise: exact quantiles of it to each side.
+
+    For all at once the lower ends allow for the noise of each of `size` items, and the upper ones
+    for that of each winner.
+    """
+    below, above = (tail, tail) if size is None else (tail / size, tail / max(1, len(values)))
+    down, up = (find_quantile(parameters, each) for each in (below, above))
+    return tuple((value - down, value + up) for value in values)
+
+
+def list_counts(
+    parameters: TopK,
+    items: Sequence[Any],
+    gap_units: Sequence[int],
+    values: Sequence[Fraction] | None,
+    *,
+    tail: Fraction,
+    size: int | None,
+) -> tuple[Count, ...]:
+    """Return the count of each winner of a release that has counts.
+
+    Args:
+        parameters: The parameters of the release.
+        items: Its winners.
+        gap_units: Its gaps, in steps.
+        values: The noisy answers, if the noise is Laplace noise.
+        tail: The probability that intervals miss to one side.
+        size: How many items took part, if all intervals are to cover at once.
+    """
+    centres: Sequence[Fraction]
+    ends: Sequence[tuple[Fraction, Fraction]]
+    if values is None:
+        centres = center_counts(parameters, gap_units)
+        errors = compute_errors(parameters, len(items))
+        ends = compute_intervals(parameters, gap_units, tail, size)
+    else:
+        centres, errors = values, [standard_error(parameters)] * len(items)
+        ends = compute_value_intervals(parameters, values, tail, size)
+    biased = are_biased([each * parameters.resolution for each in gap_units], parameters)
+    rows = zip(items, centres, errors, ends, biased, strict=True)
+    return tuple(Count(item, value, error, *pair, bias) for item, value, error, pair, bias in rows)
+
+
+def explain_missing_counts(parameters: TopK, *, has_gaps: bool) -> str:
+    """Return the sentence about why a release has no counts.
+
+    >>> explain_missing_counts(TopK(k=4, epsilon=1), has_gaps=False)
+    'A release without gaps has no counts; release with gaps.'
+    """
+    if not has_gaps:
+        return "A release without gaps has no counts; release with gaps."
+    if parameters.threshold is None:
+        return (
+            "This release has no counts: they come with a threshold that ends the list, or with "
+            "Laplace noise."
+        )
+    return (
+        f"This release has no counts: as many items as k = {parameters.k} came out above the "
+        f"threshold, so how far they are above it is not told; a larger k or a higher threshold "
+        f"would tell it."
+    )
 
 
 def compute_covariance(parameters: TopK, winners: int) -> Covariance:

@@ -1,10 +1,10 @@
-"""What is said below a release: its threshold, parameters, noise, domain, and what to beware of."""
+"""What is said below a release: its parameters, noise, domain, and what to beware of."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby
 
-from topgap.display.numbers import format_about, format_level, format_roughly
+from topgap.display.numbers import format_compact, format_level, format_roughly
 from topgap.display.text import to_line
 from topgap.domains import DomainDescription
 from topgap.margins import (
@@ -14,9 +14,9 @@ from topgap.margins import (
     near_the_end,
     takes_last_place,
 )
-from topgap.numbers.format import format_exact
 from topgap.numbers.parse import LEVEL, Number
-from topgap.parameters import MOST_WINNERS, TopK
+from topgap.parameters import TopK
+from topgap.release.threshold_notes import describe_spent, format_threshold
 
 NOT_PROTECTED = (
     "Not protected: the list of items was taken from the data, so that an item is named here "
@@ -24,7 +24,6 @@ NOT_PROTECTED = (
 )
 """What is said of a release whose list of items was taken from the data."""
 
-_LONGEST = 30  # digits of a number within a sentence
 _MOST_RANGES = 8  # of ranks within a sentence
 
 
@@ -56,94 +55,6 @@ def format_note(
     return "\n".join(notes)
 
 
-def describe_spent(parameters: TopK, winners: int) -> str:
-    """Return ε, and what an output with so many winners cost of it, if that is less.
-
-    >>> few = TopK(k=25, epsilon=1, monotonic=True, threshold=500)
-    >>> describe_spent(few, 7), describe_spent(few, 25)
-    ('ε = 1, of which 8/25 was spent', 'ε = 1')
-    """
-    spent = parameters.cost(winners) if parameters.has_sentinel else parameters.epsilon
-    return f"ε = {parameters.epsilon}" + f", of which {spent} was spent" * (
-        spent < parameters.epsilon
-    )
-
-
-def explain_threshold(parameters: TopK, winners: int, *, has_gaps: bool = True) -> list[str]:
-    """Return the sentence about how many items reached the threshold; none if there is none.
-
-    >>> few = TopK(k=9, epsilon=1, items_per_person=2, monotonic=True, threshold=500)
-    >>> for winners in (0, 7, 9):
-    ...     print(*explain_threshold(few, winners))
-    Cut at 500: no item reached it.
-    Cut at 500: 7 items reached it. The last gap is the lead over 500.
-    Cut at 500: 9 items reached it, as many as are named at most. The last gap is the lead over \
-the next item, or over 500 if that is larger.
-    >>> few = TopK(k=9, epsilon=1, threshold=500)
-    >>> for winners in (0, 7, 9):
-    ...     print(*explain_threshold(few, winners))
-    No item was above 500, noise included.
-    7 items were above 500, noise included. The last gap is the lead over 500.
-    9 items were above 500, noise included, as many as are named at most. The last gap is the lead \
-over whatever came next, an item or 500, so there are no counts.
-    """
-    if parameters.threshold is None:
-        return []
-    threshold = format_threshold(parameters)
-    if parameters.has_sentinel:
-        above = name_winners(parameters, winners, "was", "were")
-        most = ", as many as are named at most" * (winners == parameters.k)
-        last = [explain_last_gap(parameters, winners)] * (has_gaps and winners > 0)
-        return [" ".join([f"{above}, noise included{most}.", *last])]
-    if winners == 0:
-        return [f"Cut at {threshold}: no item reached it."]
-    reached = "1 item reached it" if winners == 1 else f"{winners:,} items reached it"
-    most = ", as many as are named at most" * (winners == parameters.k)
-    return [f"Cut at {threshold}: {reached}{most}. {explain_last_gap(parameters, winners)}"]
-
-
-def explain_last_gap(parameters: TopK, winners: int) -> str:
-    """Return the sentence about the last gap of a release with a threshold."""
-    threshold = format_threshold(parameters)
-    if winners < parameters.k:
-        return f"The last gap is the lead over {threshold}."
-    if parameters.has_sentinel:
-        return (
-            f"The last gap is the lead over whatever came next, an item or {threshold}, so there "
-            f"are no counts."
-        )
-    return f"The last gap is the lead over the next item, or over {threshold} if that is larger."
-
-
-def format_threshold(parameters: TopK) -> str:
-    """Return the threshold exactly, or rounded if it is very long.
-
-    >>> format_threshold(TopK(k=9, epsilon=1, items_per_person=2, threshold=500))
-    '500'
-    """
-    return _shorten(parameters.threshold or Fraction(0))
-
-
-def name_winners(parameters: TopK, winners: int, *verb: str) -> str:
-    """Return how many items are named, and as what, for a title or a sentence.
-
-    Args:
-        parameters: The parameters of the release.
-        winners: How many items are named.
-        verb: Its singular and plural, to stand before "above".
-
-    >>> name_winners(TopK(k=4, epsilon=1), 4), name_winners(TopK(4, 1, threshold=500), 0)
-    ('The 4 largest', 'No item above 500')
-    """
-    if parameters.threshold is None:
-        return f"The {f'{winners} ' * (winners > 1)}largest"
-    named = "No item" if winners == 0 else "1 item" if winners == 1 else f"{winners:,} items"
-    if not parameters.has_sentinel:
-        return f"{named} reached {format_threshold(parameters)}"
-    is_or_are = f" {verb[winners > 1]}" if verb else ""
-    return f"{named}{is_or_are} above {format_threshold(parameters)}"
-
-
 def explain_noise(parameters: TopK, *, has_counts: bool) -> list[str]:
     """Return the sentence about the noise; none for exponential noise without a threshold.
 
@@ -157,7 +68,9 @@ answer with its noise.']
     and half a step for each; the noise of the threshold is in all of them.
     """
     if parameters.has_sentinel:
-        noise = f"Items and threshold got exponential noise of mean {_shorten(parameters.scale)}."
+        noise = (
+            f"Items and threshold got exponential noise of mean {format_compact(parameters.scale)}."
+        )
         counts = (
             f" A count is {format_threshold(parameters)} plus the gaps down to it, and half a step "
             f"for each; the noise of the threshold is in all of them."
@@ -167,7 +80,7 @@ answer with its noise.']
         return []
     values = "; a value is an answer with its noise" * has_counts
     return [
-        f"Laplace noise of scale {_shorten(parameters.scale)} on every answer, for at most "
+        f"Laplace noise of scale {format_compact(parameters.scale)} on every answer, for at most "
         f"{format_items_per_person(parameters)}{values}."
     ]
 
@@ -274,14 +187,6 @@ def _format_ranks(runs: Sequence[tuple[int, int]]) -> str:
     return f"Ranks {', '.join(shown[:_MOST_RANGES][: len(shown) - 1])} and {last_one}"
 
 
-def _shorten(number: Fraction) -> str:
-    """Return an exact number, or about what it is if that is long."""
-    exact = format_exact(number)
-    if len(exact) <= _LONGEST:
-        return exact
-    return f"about {'−' * (number < 0)}{format_about(abs(number))}"
-
-
 def format_domain(domain: DomainDescription) -> str:
     """Return the domain in words, with its size, on one line.
 
@@ -327,13 +232,3 @@ def format_expected(parameters: TopK, size: int) -> str:
     """
     expected = expected_above_threshold(parameters, size)
     return f"about {format_roughly(Fraction(expected))}" if expected >= 0.001 else "less than 0.001"
-
-
-def format_most_named(parameters: TopK) -> str:
-    """Return k as it is shown beside a threshold, where it may be no choice of the user's.
-
-    >>> format_most_named(TopK(k=None, epsilon=1, items_per_person=2, threshold=500))
-    'all, or 10,000,000'
-    """
-    most = f"{parameters.k:,}"
-    return f"all, or {most}" if parameters.k == MOST_WINNERS else most

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from topgap.display import dataframes
-from topgap.display.numbers import ChartScale, format_level, place_intervals
-from topgap.display.plot import plot_gaps, plot_numbers
+from topgap.display.numbers import ChartScale
 from topgap.display.text import format_html_table, format_text_table
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
-from topgap.margins import are_biased, near_the_end
-from topgap.numbers.format import to_float
+from topgap.margins import near_the_end
 from topgap.numbers.parse import LEVEL, Number, read_flag, read_level, read_whole
 from topgap.parameters import TopK
+from topgap.release.charts import place_counts, plot_release
 from topgap.release.columns import (
     build_count_columns,
     build_domain_columns,
@@ -40,14 +39,15 @@ from topgap.release.counts import (
     Covariance,
     center_counts,
     compute_covariance,
-    compute_errors,
-    compute_intervals,
+    compute_value_intervals,
+    explain_missing_counts,
+    list_counts,
 )
-from topgap.release.laplace_error import find_quantile, standard_error
-from topgap.release.notes import NOT_PROTECTED, format_domain, name_winners
+from topgap.release.laplace_error import standard_error
+from topgap.release.notes import NOT_PROTECTED, format_domain
 from topgap.release.parsing import has_json, parse_json, parse_release
 from topgap.release.serialization import build_document, build_winners
-from topgap.release.text import MOST_ROWS, Grid, build_table, describe_winners, format_number
+from topgap.release.text import MOST_ROWS, Grid, build_table, describe_winners
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -322,14 +322,9 @@ with its noise.
         >>> release.intervals(simultaneous=True, size=1000)[0]
         (Fraction(15, 1), Fraction(29, 1))
         """
-        values, level = self._require_values(), read_level(level)
-        tail = (1 - level) / 2
-        below, above = tail, tail
-        if read_flag(simultaneous, "simultaneous"):
-            below /= self._read_size(size)
-            above /= max(1, len(self))
-        down, up = (find_quantile(self._parameters, each) for each in (below, above))
-        return tuple((value - down, value + up) for value in values)
+        values = self._require_values()
+        tail, took_part = self._read_coverage(level, simultaneous=simultaneous, size=size)
+        return compute_value_intervals(self._parameters, values, tail, took_part)
 
     @property
     def has_counts(self) -> bool:
@@ -380,23 +375,10 @@ with its noise.
         >>> round(release.counts()[0].standard_error, 2), release.counts()[0].is_biased
         (5.66, False)
         """
-        gaps = self._require_counts()
-        parameters = self._parameters
-        if self.values is not None:
-            values: Sequence[Fraction] = self.values
-            errors = [self.standard_error] * len(self)
-            ends: Sequence[tuple[Fraction, Fraction]]
-            ends = self.intervals(level, simultaneous=simultaneous, size=size)
-        else:
-            tail = (1 - read_level(level)) / 2
-            took_part = self._read_size(size) if read_flag(simultaneous, "simultaneous") else None
-            units = self._gap_steps
-            values, errors = center_counts(parameters, units), compute_errors(parameters, len(self))
-            ends = compute_intervals(parameters, units, tail, took_part)
-        columns = zip(self.items, values, errors, ends, are_biased(gaps, parameters), strict=True)
-        return tuple(
-            Count(item, value, error, *pair, bias) for item, value, error, pair, bias in columns
-        )
+        self._require_counts()
+        tail, took_part = self._read_coverage(level, simultaneous=simultaneous, size=size)
+        found = self._parameters, self.items, self._gap_steps, self.values
+        return list_counts(*found, tail=tail, size=took_part)
 
     @property
     def count_covariance(self) -> Covariance:
@@ -419,21 +401,17 @@ with its noise.
             return np.diag(np.full(len(self), self.standard_error * self.standard_error))
         return compute_covariance(self._parameters, len(self))
 
-    def _require_counts(self) -> tuple[Fraction, ...]:
-        if self.gaps is None:
-            raise ReleaseError("A release without gaps has no counts; release with gaps.")
+    def _require_counts(self) -> None:
         if not self.has_counts:
-            if self.threshold is None:
-                raise ReleaseError(
-                    "This release has no counts: they come with a threshold that ends the list, or "
-                    "with Laplace noise."
-                )
-            raise ReleaseError(
-                f"This release has no counts: as many items as k = {len(self)} came out above the "
-                f"threshold, so how far they are above it is not told; a larger k or a higher "
-                f"threshold would tell it."
-            )
-        return self.gaps
+            has_gaps = self._gap_units is not None
+            raise ReleaseError(explain_missing_counts(self._parameters, has_gaps=has_gaps))
+
+    def _read_coverage(
+        self, level: "Number", *, simultaneous: bool, size: int | None
+    ) -> tuple[Fraction, int | None]:
+        """Read what intervals may miss to one side, and how many items took part, if at once."""
+        tail = (1 - read_level(level)) / 2
+        return tail, self._read_size(size) if read_flag(simultaneous, "simultaneous") else None
 
     @property
     def _gap_steps(self) -> list[int]:
@@ -625,24 +603,15 @@ with its noise.
         """
         if self.gaps is None:
             raise ReleaseError("A release without gaps has no lengths to plot; print it instead.")
-        parameters, from_data = self._parameters, self._domain_from_data
-        if not self.has_counts:
-            return plot_gaps(
-                self.items, self.gaps, parameters, ax, title=self._title, domain_from_data=from_data
-            )
-        counts = self.counts(level)
-        is_noisy = parameters.noise == "laplace"
-        return plot_numbers(
+        counts = self.counts(level) if self.has_counts else None
+        return plot_release(
+            self._parameters,
             self.items,
-            self.chart_scale(level),
-            [format_number(each, parameters) for each in counts],
-            self.near_the_end if is_noisy else [each.is_biased for each in counts],
+            self.gaps,
+            counts,
             ax,
-            name="value" if is_noisy else "count",
-            level=format_level(level),
-            title=self._title,
-            threshold=parameters.threshold,
-            domain_from_data=from_data,
+            level=level,
+            domain_from_data=self._domain_from_data,
         )
 
     def chart_scale(self, level: "Number" = LEVEL) -> ChartScale:
@@ -651,10 +620,7 @@ with its noise.
         Args:
             level: That of the intervals.
         """
-        counts = self.counts(level)
-        values = [each.value for each in counts]
-        intervals = [(to_float(each.low), to_float(each.high)) for each in counts]
-        return place_intervals(values, [*map(to_float, values)], intervals)
+        return place_counts(self.counts(level))
 
     @property
     def near_the_end(self) -> tuple[bool, ...]:
@@ -666,11 +632,6 @@ with its noise.
         (False, True)
         """
         return near_the_end(self.gaps or (), self._parameters)
-
-    @property
-    def _title(self) -> str:
-        """What a chart is titled."""
-        return f"{name_winners(self._parameters, len(self))} at ε = {self.epsilon}"
 
     def columns(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """What the data frames are made of: a list or array by each name.

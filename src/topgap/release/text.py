@@ -12,13 +12,8 @@ from topgap.numbers.format import format_exact, format_rounded, to_float
 from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import TopK
 from topgap.release.counts import Count
-from topgap.release.notes import (
-    describe_spent,
-    explain_bias,
-    explain_threshold,
-    format_note,
-    format_threshold,
-)
+from topgap.release.notes import explain_bias, format_note
+from topgap.release.threshold_notes import describe_spent, explain_threshold, format_threshold
 
 Grid = tuple[list[str], list[list[str]], str]
 

@@ -139,9 +139,10 @@ class ReleaseOptions:
         typer.Option(
             metavar="COUNT",
             help="Only items above this are named, at most k. It is public: never take it from the "
-            "data. It gets noise as a count does; if it ends the list early, less than ε is spent, "
-            "and the counts of all named items come with it. With Laplace noise: only items whose "
-            "noisy counts reach this are named, at the same cost.",
+            "data. It is rounded down to the resolution and gets noise as a count does. If it ends "
+            "the list early, less than ε is spent, and the counts of all named items come with it. "
+            "With Laplace noise: only items whose noisy counts reach this are named, at the same "
+            "cost.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
