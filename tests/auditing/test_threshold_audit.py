@@ -12,6 +12,7 @@ from tests.auditing.audited_functions import ours
 from tests.checking.mutants import Mutant, mutated
 from topgap import ParameterError, ParameterTypeError, Release, ReleaseError, TopK, audit
 from topgap import law as exact_law
+from topgap import parameters as parameters_module
 from topgap.auditing import Neighbours, auditor
 from topgap.auditing.cases.default_cases import QUICK_THRESHOLD_CASES, THRESHOLD_CASES
 from topgap.auditing.cases.neighbours import read_cases
@@ -137,6 +138,18 @@ def test_less_than_it_is_said_to_cost_would_be_too_little() -> None:
     assert costs_more(PAIR, charge_for_winners) == {0}
     assert costs_more(Neighbours((0, 0), (0, 1), TWO), charge_for_winners) == {0, 1}
     assert costs_more(Neighbours((0, 0), (-1, 1), BOTH_WAYS), charge_for_monotonic) == {1}
+
+
+@pytest.mark.parametrize(("case", "mutant", "too_little"), [
+    (Neighbours((0, 0), (0, 1), TWO),
+     Mutant("j for j + 1", "Fraction(winners + 1, self.k)", "Fraction(winners, self.k)"), {0, 1}),
+    (Neighbours((0, 0), (-1, 1), BOTH_WAYS),
+     Mutant("2j for 2j + 1", "Fraction(2 * winners + 1,", "Fraction(2 * winners,"), {0, 1}),
+], ids=lambda each: getattr(each, "name", ""))  # fmt: skip
+def test_a_cost_that_is_too_small_is_exceeded(
+    case: Neighbours, mutant: Mutant, too_little: set[int]
+) -> None:
+    assert costs_more(case, mutated(parameters_module, mutant).TopK.cost) == too_little
 
 
 def ratio(one: Bounds, other: Bounds) -> Fraction:
