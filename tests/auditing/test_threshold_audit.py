@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import product
+from math import exp, log
 from typing import Any
 
 import pytest
 
 from tests.auditing.audited_functions import ours
 from tests.checking.mutants import Mutant, mutated
-from topgap import ParameterError, ParameterTypeError, Release, ReleaseError, TopK, audit, law
+from topgap import ParameterError, ParameterTypeError, Release, ReleaseError, TopK, audit
+from topgap import law as exact_law
+from topgap import parameters as parameters_module
 from topgap.auditing import Neighbours, auditor
 from topgap.auditing.cases.default_cases import QUICK_THRESHOLD_CASES, THRESHOLD_CASES
 from topgap.auditing.cases.neighbours import read_cases
@@ -88,7 +92,7 @@ def test_a_cut_list_is_a_list_of_all_items_and_the_sentinel(case: Neighbours) ->
         assert p.threshold is not None
         ranked = [*case.answers, p.threshold]
         if length <= n:
-            low, high = law.top_k(ranked, parameters, [*order, *[n] * ends])
+            low, high = exact_law.top_k(ranked, parameters, [*order, *[n] * ends])
             assert low <= bounds.high
             assert bounds.low <= high
 
@@ -101,7 +105,7 @@ def test_the_gap_down_to_the_sentinel_has_the_law_of_a_gap() -> None:
         low = high = Fraction(0)
         for next_gap in range(50):
             top = [(0, gap), (2, next_gap)]
-            one = law.gap_top_k([*PAIR.answers, 0], parameters, top)
+            one = exact_law.gap_top_k([*PAIR.answers, 0], parameters, top)
             low, high = low + one.low, high + one.high
         beyond = Fraction(1, 10**20)  # e^−100, and a little more for gaps above 50
         assert low <= cells[(0,), (gap,)].high
@@ -136,6 +140,18 @@ def test_less_than_it_is_said_to_cost_would_be_too_little() -> None:
     assert costs_more(Neighbours((0, 0), (-1, 1), BOTH_WAYS), charge_for_monotonic) == {1}
 
 
+@pytest.mark.parametrize(("case", "mutant", "too_little"), [
+    (Neighbours((0, 0), (0, 1), TWO),
+     Mutant("j for j + 1", "Fraction(winners + 1, self.k)", "Fraction(winners, self.k)"), {0, 1}),
+    (Neighbours((0, 0), (-1, 1), BOTH_WAYS),
+     Mutant("2j for 2j + 1", "Fraction(2 * winners + 1,", "Fraction(2 * winners,"), {0, 1}),
+], ids=lambda each: getattr(each, "name", ""))  # fmt: skip
+def test_a_cost_that_is_too_small_is_exceeded(
+    case: Neighbours, mutant: Mutant, too_little: set[int]
+) -> None:
+    assert costs_more(case, mutated(parameters_module, mutant).TopK.cost) == too_little
+
+
 def ratio(one: Bounds, other: Bounds) -> Fraction:
     assert one.high - one.low < one.low / 10**9
     return one.low / other.high
@@ -157,6 +173,36 @@ def test_how_much_the_broken_ones_lose() -> None:
     assert squared * Fraction(95, 100) < ratio(both(0), both(1)) < squared
     next_one = [bound_lead_probability((0, 0), (a,), (1, 0), Fraction(1)) for a in (0, 1)]
     assert abs(ratio(*next_one) / squared - 1) < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(("one", "other"), [((0, 0), (0, 1)), ((0, 0), (1, 1)), ((2, 1), (2, 2))])
+def test_two_sided_noise_of_the_sentinel_costs_no_more(
+    one: tuple[int, int], other: tuple[int, int]
+) -> None:
+    """With one winner and Δ/β = 1, where every output costs 1.
+
+    A sentinel with the answer s is at step s with probability 1 − 1/e, and else it is one with the
+    answer s + 1. So what it is at a given step comes from two of those, and Laplace noise weighs
+    them by their distance from the threshold, which is 1 here.
+    """
+    x = exp(-1)
+
+    def at_step(answers: tuple[int, int], s: int, winner: int | None, gap: int) -> float:
+        def from_step(sentinel: int) -> float:
+            ranked = [*answers, sentinel]
+            first = ranked.pop(2 if winner is None else winner)
+            return float(bound_lead_probability((first,), (*ranked,), (gap,), Fraction(1)).low)
+
+        return (from_step(s) - x * from_step(s + 1)) / (1 - x)
+
+    def probability(answers: tuple[int, int], winner: int | None, gap: int = 0) -> float:
+        weights = {s: (1 - x) / (1 + x) * x ** abs(s - 1) for s in range(-29, 32)}
+        return sum(each * at_step(answers, s, winner, gap) for s, each in weights.items())
+
+    assert sum(probability(one, winner) for winner in (0, 1, None)) == pytest.approx(1)
+    for winner, gap in [(None, 0), *product((0, 1), range(6))]:
+        ratio = probability(one, winner, gap) / probability(other, winner, gap)
+        assert abs(log(ratio)) < 1 + 1e-9
 
 
 # --- By releases
@@ -196,8 +242,9 @@ def test_what_is_broken_is_found(broken: Any, false_alarm: float) -> None:
     assert found.privacy_violated is (broken.breaks != "law")
 
 
-def test_what_is_wrong_with_the_cost_is_said() -> None:
-    made = audit(ours, cases=[PAIR], releases=8_000, cost=charge_for_winners)
+@pytest.mark.statistical(false_alarm=CLEAN)
+def test_what_is_wrong_with_the_cost_is_said(false_alarm: float) -> None:
+    made = audit(ours, cases=[PAIR], releases=8_000, cost=charge_for_winners, failure=false_alarm)
     assert not made.as_expected
     assert "and an output with 0 winners is said to cost 0." in " ".join(str(made).split())
     assert "threshold 0, no item came" in " ".join(str(made).split())
@@ -289,10 +336,11 @@ def test_the_cases_are_what_they_say() -> None:
     assert law_test.count_tails(THRESHOLD_CASES[-1], gaps=True) == 0
 
 
-def test_a_threshold_is_far_enough_from_all_answers_to_be_seen() -> None:
-    """And may lie as far off as answers do: the law does not go from step to step."""
+@pytest.mark.statistical(false_alarm=CLEAN)
+def test_a_threshold_may_lie_far_from_all_answers(false_alarm: float) -> None:
+    """The law does not go from step to step."""
     far = Neighbours((0, 0), (1, 1), TopK(1, 1, monotonic=True, threshold=10**60))
-    made = audit(ours, cases=[far], releases=1_000)
+    made = audit(ours, cases=[far], releases=1_000, failure=false_alarm)
     assert made.as_expected
     assert made.mechanisms[0].law_status == "kept"
     assert all(not each.violated for each in made.mechanisms[0].bounds)

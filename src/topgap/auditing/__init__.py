@@ -14,7 +14,7 @@ games against known mechanisms.
 """
 
 from topgap.auditing.auditor import audit
-from topgap.auditing.cases.neighbours import Neighbours, ReleaseFunction
+from topgap.auditing.cases.neighbours import Cost, Neighbours, ReleaseFunction
 from topgap.auditing.results.audit import Audit
 from topgap.auditing.results.findings import Bound, LawCheck, MechanismAudit, Misfit
 from topgap.errors import AuditError
@@ -23,6 +23,7 @@ __all__ = [
     "Audit",
     "AuditError",
     "Bound",
+    "Cost",
     "LawCheck",
     "MechanismAudit",
     "Misfit",

@@ -76,13 +76,13 @@ def read_outcome(returned: object, parameters: TopK, *, gaps: bool) -> Outcome:
     Raises:
         ReleaseError: The value has another form.
 
-    >>> read_outcome([(2, 0.3), (0, 0.25)], TopK(k=2, epsilon=1), gaps=True)
-    Outcome(indices=(2, 0), gaps=(3, OffGrid(steps=2, lowest_bit=-2)), values=None)
-    >>> read_outcome([2, 0], TopK(k=2, epsilon=1), gaps=False)
-    Outcome(indices=(2, 0), gaps=None, values=None)
+    >>> read_outcome([(2, 0.3), (0, 0.25)], TopK(k=2, epsilon=1), gaps=True)[:2]
+    ((2, 0), (3, OffGrid(steps=2, lowest_bit=-2)))
+    >>> read_outcome([2, 0], TopK(k=2, epsilon=1), gaps=False)[:2]
+    ((2, 0), None)
     >>> few = TopK(k=2, epsilon=1, items_per_person=1)
-    >>> read_outcome([(2, 1, 4), (0, 0, 3)], few, gaps=True)
-    Outcome(indices=(2, 0), gaps=(1, 0), values=(4, 3))
+    >>> read_outcome([(2, 1, 4), (0, 0, 3)], few, gaps=True)[:3]
+    ((2, 0), (1, 0), (4, 3))
     """
     if isinstance(returned, Release):
         return _read_release(returned, parameters, gaps=gaps)
