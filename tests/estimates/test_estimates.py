@@ -409,8 +409,6 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
      ParameterTypeError, "release must be a Release, not list"),
     (lambda: estimate(select(TopK(1, 1), [5, 10**6], gaps=False), [1], variance=1), EstimatesError,
      "A release without gaps has nothing to make measurements better with"),
-    (lambda: estimate(select(TopK(1, 1, threshold=10**9), [5]), [], variance=1), EstimatesError,
-     "The release names no item, so there is nothing to estimate"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share="-1/2"), ParameterError,
      "selection_share must be greater than 0, not negative"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share=1), ParameterError,

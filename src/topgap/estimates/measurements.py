@@ -14,8 +14,8 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
     """One measurement for each winner of a release that has gaps, exactly.
 
     Raises:
-        EstimatesError: The release has no gaps, no winner, or Laplace noise, or there is not one
-            finite number per winner.
+        EstimatesError: The release has no gaps, or Laplace noise, or there is not one finite number
+            per winner.
     """
     if release.parameters.noise == "laplace":
         raise EstimatesError(
@@ -27,8 +27,6 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
             "A release without gaps has nothing to make measurements better with; "
             "release with gaps."
         )
-    if len(release) == 0:
-        raise EstimatesError("The release names no item, so there is nothing to estimate.")
     return tuple(map(_read, _one_each(release, measurements, "measurement")))
 
 
