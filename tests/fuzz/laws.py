@@ -43,13 +43,16 @@ def lawful(draw: st.DrawFn) -> dict[str, Any]:
     k = draw(st.integers(1, 2))
     resolution: Any = draw(st.sampled_from([1, 1, "1/2"]))
     epsilon: Any = draw(st.sampled_from([1, 2, "1/2"]))
-    bound: Any = draw(st.sampled_from([{}, {"items_per_person": 1, "noise": "laplace"}]))
-    parameters = TopK(k, epsilon, resolution=resolution, **bound)
+    noise: Any = draw(st.sampled_from([{}, {"items_per_person": 1, "noise": "laplace"}]))
+    cut: Any = draw(st.sampled_from([{}, {}, {"threshold": 1}, {"threshold": -(10**9)}]))
+    parameters = TopK(k, epsilon, resolution=resolution, **noise, **cut)
     luck = draw(st.integers(0, 9))
     gaps = st.one_of(st.integers(-1, 4), st.sampled_from([Fraction(1, 2), 0, 10**9, 0.5, None]))
     pairs = st.tuples(st.integers(-1, 4), gaps)
     outcome = (
-        draw(st.lists(pairs, min_size=k, max_size=k)) if luck else draw(hostile_parameters.ANYTHING)
+        draw(st.lists(pairs, min_size=0 if cut else k, max_size=k))
+        if luck
+        else draw(hostile_parameters.ANYTHING)
     )
     return {
         "answers": answers,

@@ -39,6 +39,7 @@ def releasing(draw: st.DrawFn) -> dict[str, Any]:
         "items": draw(hostile_parameters.names()),
         "domain": draw(hostile_domains.domains()),
         "parameters": draw(hostile_parameters.parameters()),
+        "winners": draw(hostile_parameters.NO_KS if luck == 5 else st.integers(-1, 9)),
         "gaps": draw(hostile_parameters.NO_FLAGS if luck == 1 else hostile_parameters.FLAGS),
         "threads": draw(hostile_parameters.NO_THREADS if luck == 2 else hostile_parameters.THREADS),
         "constant_work": draw(hostile_parameters.NO_FLAGS if luck == 3 else st.just(luck < 6)),
@@ -68,6 +69,8 @@ def fuzz_releasing(given: dict[str, Any], call: Judge) -> None:
     if parameters is None:
         return
     is_parameters(parameters)
+    cost = call("topgap.TopK.cost", PARAMETERS, parameters.cost, given["winners"])
+    assert cost is None or cost == parameters.epsilon
     checked = call(
         "topgap.select", RELEASING, topgap.select, parameters, answers, **more, check=True
     )

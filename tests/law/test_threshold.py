@@ -134,4 +134,7 @@ def test_what_cannot_be_is_refused() -> None:
         law.gap_top_k([1, 2, 3], parameters, [(0, 1), (1, 1)])
     with pytest.raises(AnswersError, match=r"at most 1000 steps .* and from the threshold"):
         law.top_k([0, 1], of_rate_two(1, 1_002), [])
+    few = TopK(1, 1, items_per_person=1, noise="laplace", threshold=-(10**9))
+    with pytest.raises(AnswersError, match="and from the threshold"):
+        law.laplace_top_k([0, 1], few, [])
     assert law.gap_top_k([0, 1], parameters, [(0, -1)]) == Bounds(Fraction(0), Fraction(0))

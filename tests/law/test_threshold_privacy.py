@@ -4,6 +4,7 @@ As `test_privacy` does: exact bounds, so that a violation is a proof, for all ne
 answers and all outputs with small gaps.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -26,7 +27,7 @@ def with_threshold(k: int, threshold: int, *, monotonic: bool, epsilon: Fraction
 def largest_ratios(one: Answers, other: Answers, parameters: TopK) -> dict[int, Bounds]:
     """Bounds of the largest P(one)/P(other), for each number of winners."""
     found = {}
-    for j in range(min(parameters.k, len(one)) + 1):
+    for j in range(parameters.fewest_winners, min(parameters.k, len(one)) + 1):
         pairs = []
         for winners in permutations(range(len(one)), j):
             pairs.append([law.top_k(answers, parameters, winners) for answers in (one, other)])
@@ -133,3 +134,37 @@ def test_so_it_is_for_other_sensitivities_and_unrounded_answers(
         for one, other in ((answers, moved), (moved, answers)):
             for j, ratio in largest_ratios(one, other, parameters).items():
                 assert ratio.high * law.exp_minus(parameters.cost(j), 128).high <= NARROW
+
+
+def by_cost(parameters: TopK, winners: int) -> Fraction:
+    return parameters.cost(winners)
+
+
+def without_the_sentinel(parameters: TopK, winners: int) -> Fraction:
+    return parameters.epsilon * Fraction(winners, parameters.k)
+
+
+def largest_loss_of_a_chain(settle: Callable[[TopK, int], Fraction], one: Answers) -> Bounds:
+    """Bounds of the largest ratio over e^ε of two releases, of which the second takes what is left.
+
+    The first has a threshold, and is settled by what came out; the second has all the rest of ε.
+    """
+    first = with_threshold(2, 0, monotonic=True)
+    low = high = Fraction(0)
+    for pair in neighbours(one, monotonic=True):
+        for j, ratio in largest_ratios(*pair, first).items():
+            left = EPSILON - settle(first, j)
+            after = Bounds(Fraction(1), Fraction(1))
+            if left > 0:
+                second = TopK(1, left, resolution=1, monotonic=True)
+                after = largest_ratios(*pair, second)[1]
+            low, high = max(low, ratio.low * after.low), max(high, ratio.high * after.high)
+    to_minus_epsilon = law.exp_minus(EPSILON, 128)
+    return Bounds(low * to_minus_epsilon.low, high * to_minus_epsilon.high)
+
+
+@pytest.mark.parametrize("answers", [(0, 0), (0, 2), (1, 0)])
+def test_what_is_settled_can_be_spent_again(answers: Answers) -> None:
+    """The ratio of a history is the product; the largest of each number of winners is taken."""
+    assert largest_loss_of_a_chain(by_cost, answers).high <= NARROW
+    assert largest_loss_of_a_chain(without_the_sentinel, answers).low > 1

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.checking.frequencies import misfits
 from topgap import AnswersError, AnswersTypeError, ParameterError, ParameterTypeError, TopK, law
 from topgap.reference import Sampler, gap_top_k, gap_top_k_pruned, noisy_max, top_k
+from topgap.reference.insecure_floats import gap_top_k_rounded
 from topgap.sampling import sampler
 from topgap.sampling import sampler as sampler_module
 
@@ -118,6 +119,26 @@ def test_bad_answers_are_refused_before_anything_is_drawn(
 def test_parameters_must_be_a_top_k(run: Callable[..., Any], parameters: Any) -> None:
     with pytest.raises(ParameterTypeError, match="parameters must be a TopK, as in TopK"):
         run([1, 2], parameters)
+
+
+@pytest.mark.parametrize("run", [*WITH_GAPS, top_k, noisy_max, gap_top_k_rounded])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"threshold": 1},
+        {"items_per_person": 1, "noise": "laplace"},
+        {"items_per_person": 1, "noise": "laplace", "threshold": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("answers", [[1], [1, 2, 3]], ids=["one", "three"])
+def test_noise_and_thresholds_that_the_paper_has_not_are_refused(
+    run: Callable[..., Any], more: dict[str, Any], answers: list[int]
+) -> None:
+    """The scale of Laplace noise does not grow with k: it is too small for exponential noise."""
+    refused = (ParameterError, AnswersError)  # too few answers come first
+    with pytest.raises(refused, match=r"exponential noise and no threshold|need at least 2"):
+        run(answers, TopK(1, 1, **more))
 
 
 @pytest.mark.parametrize("run", [gap_top_k, gap_top_k_pruned, top_k, noisy_max])

@@ -43,3 +43,16 @@ def test_one_winner_and_exponential_noise() -> None:
         "For the holder of the data alone, never to be published: of 3 items, 2 have an answer "
         "other than 0.",
     ]
+
+
+@pytest.mark.parametrize(("k", "released", "none"), [
+    (4, "at most 4 of them, with the gaps between them", "0.125"),
+    (1, "at most 1 of them, with its gap to the next", "0.5"),
+])  # fmt: skip
+def test_a_sentinel_has_noise_and_an_early_end_costs_less(k: int, released: str, none: str) -> None:
+    check = topgap.top_k(ANSWERS, k, 1, threshold=50, check=True)
+    assert check.lines()[1:3] == [
+        f"Would be released: the items above 50, {released}, at ε = 1, sensitivity 1.",
+        f"The threshold would get noise, too. If fewer than {k} are named, the release costs less: "
+        f"{none} if there is none.",
+    ]

@@ -110,7 +110,7 @@ def test_all_at_once_without_the_kernel_have_the_law(case: Case, walker: DrawWal
 NONE = Mutant("none", '"""Noisy', '"""Noisy')
 NAMED = "items = [*takewhile(lambda item: item is not SENTINEL, ranked)]\n"
 GAPS = "gap_units, value_units = gap_units[: len(items)], None"
-NOISE = "noise = sampler.geometric(rate / 2**self.refinement)"
+NOISE = "noise = sampler.geometric(parameters.rate / 2**refinement)"
 BROKEN_POOLS = [
     Mutant("cut one too late", NAMED,
            "found = [*takewhile(lambda item: item is not SENTINEL, ranked)]\n            "
@@ -121,11 +121,12 @@ BROKEN_POOLS = [
     Mutant("a sentinel without noise", NOISE, "noise = 0"),
     Mutant("a sentinel with noise on both sides", NOISE,
            NOISE.replace("geometric", "discrete_laplace")),
-    Mutant("a sentinel of half the noise", NOISE, NOISE.replace("rate /", "2 * rate /")),
+    Mutant("a sentinel of half the noise", NOISE,
+           NOISE.replace("parameters.rate /", "2 * parameters.rate /")),
     Mutant("a sentinel for each part", "self.candidates += part.candidates",
            "self.candidates += [*part.candidates, self._draw_sentinel(Sampler())]"),
-    Mutant("a sentinel one step too high", "return Candidate((units << self.refinement) + noise",
-           "return Candidate((units + 1 << self.refinement) + noise"),
+    Mutant("a sentinel one step too high", "return Candidate((units << refinement) + noise",
+           "return Candidate((units + 1 << refinement) + noise"),
     Mutant("no sentinel among those that k + 1 are kept of", "candidates = [*candidates, self._dr",
            "candidates = [*cut(candidates, k), self._dr"),
     Mutant("the k-th gap left out", GAPS, GAPS.replace(
@@ -259,10 +260,10 @@ FLOORS = [
     Mutant("a floor of the domain that is too high",
            "return next(each.ticks for each in candidates if each.item is SENTINEL)",
            "return max(each.ticks for each in candidates) + (1 << self.refinement)"),
-    Mutant("the sentinel on another grid", "return Candidate((units << self.refinement) + noise",
+    Mutant("the sentinel on another grid", "return Candidate((units << refinement) + noise",
            "return Candidate(units + noise"),
-    Mutant("noise of the sentinel on another grid", "geometric(rate / 2**self.refinement)",
-           "geometric(rate)"),
+    Mutant("noise of the sentinel on another grid", "geometric(parameters.rate / 2**refinement)",
+           "geometric(parameters.rate)"),
     Mutant("the sentinel after the domain",
            "candidates = cut([*candidates, *self._draw_unlisted(domain, candidates)], k + 1)",
            "candidates = [*cut([*candidates, *self._draw_unlisted(domain, candidates)], k + 1), "

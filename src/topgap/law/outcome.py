@@ -9,7 +9,7 @@ from topgap.parameters import NoiseKind, TopK
 from topgap.selection.answers import in_steps
 
 MOST_STEPS = 1_000
-"""How many steps of the resolution answers may lie apart, and how many a gap may have."""
+"""How many steps answers may lie apart, and from a threshold, and how many a gap may have."""
 
 
 def require_noise(parameters: TopK, noise: NoiseKind) -> None:
@@ -76,12 +76,12 @@ def split_answers(
             threshold at most k.
     """
     steps = in_steps(answers, parameters)
-    sentinel = parameters.threshold_units if parameters.has_sentinel else None
-    levels = steps if sentinel is None else [*steps, sentinel]
+    threshold = parameters.threshold_units
+    levels = steps if threshold is None else [*steps, threshold]
     if max(levels) - min(levels) > MOST_STEPS:
         raise AnswersError(
             f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
-            f"apart{' and from the threshold' * (sentinel is not None)}; take answers that lie "
+            f"apart{' and from the threshold' * (threshold is not None)}; take answers that lie "
             "closer together or a coarser resolution."
         )
     if not all(is_whole(index) for index in indices):

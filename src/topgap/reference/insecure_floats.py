@@ -13,7 +13,7 @@ import numpy.typing as npt
 from topgap.errors import AnswersError
 from topgap.numbers.parse import read_whole
 from topgap.parameters import TopK
-from topgap.selection.answers import in_steps
+from topgap.reference.paper_answers import read_steps
 
 Floats = npt.NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def _noise(n: int, scale: float, generator: np.random.Generator | None) -> Float
 def _noisy_steps(
     answers: object, parameters: TopK, generator: np.random.Generator | None
 ) -> Floats:
-    q = np.array(in_steps(answers, parameters), dtype=np.float64)
+    q = np.array(read_steps(answers, parameters), dtype=np.float64)
     return q + _noise(len(q), float(1 / parameters.rate), generator)
 
 

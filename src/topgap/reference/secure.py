@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from topgap.numbers.parse import read_whole
 from topgap.parameters import TopK
+from topgap.reference.paper_answers import read_steps
 from topgap.sampling.sampler import Sampler, sampler_or_default
-from topgap.selection.answers import in_steps
 
 
 def gap_top_k(
@@ -31,7 +31,7 @@ def gap_top_k(
         and the lead over the next, a multiple of the resolution.
 
     Raises:
-        AnswersError, AnswersTypeError: The answers cannot be used; see `in_steps`.
+        AnswersError, AnswersTypeError: The answers cannot be used; see `read_steps`.
         ParameterError, ParameterTypeError: `refinement` is no integer of at least 2, `parameters`
             no `TopK` or `sampler` no `Sampler`.
         KernelError: The system gave no randomness.
@@ -61,7 +61,7 @@ def gap_top_k_pruned(
 def _algorithm_4(
     answers: object, parameters: TopK, refinement: int, sampler: Sampler | None, *, pruning: bool
 ) -> list[tuple[int, Fraction]]:
-    q = in_steps(answers, parameters)
+    q = read_steps(answers, parameters)
     m = read_whole(refinement, "refinement", least=2)  # or ties would never be broken
     sampler = sampler_or_default(sampler)
     k = parameters.k

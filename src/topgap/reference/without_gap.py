@@ -6,8 +6,8 @@ paper's lemma on secure Noisy Max, and the same argument for k winners.
 
 from topgap.errors import ParameterError
 from topgap.parameters import TopK
+from topgap.reference.paper_answers import read_steps
 from topgap.sampling.sampler import Sampler, sampler_or_default
-from topgap.selection.answers import in_steps
 
 
 def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = None) -> int:
@@ -22,7 +22,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
         The index of the winner: its position among the answers, from 0.
 
     Raises:
-        AnswersError, AnswersTypeError: The answers cannot be used; see `in_steps`.
+        AnswersError, AnswersTypeError: The answers cannot be used; see `read_steps`.
         ParameterError: k is not 1.
         KernelError: The system gave no randomness.
 
@@ -30,7 +30,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
     >>> noisy_max([0, 10**9, 5], TopK(k=1, epsilon=1))
     1
     """
-    q = in_steps(answers, parameters)
+    q = read_steps(answers, parameters)
     if parameters.k != 1:
         raise ParameterError("noisy_max names one winner; take k=1, or top_k for more.")
     sampler = sampler_or_default(sampler)
@@ -53,14 +53,14 @@ def top_k(answers: object, parameters: TopK, *, sampler: Sampler | None = None) 
         The indices of the winners: their positions among the answers, from 0.
 
     Raises:
-        AnswersError, AnswersTypeError: The answers cannot be used; see `in_steps`.
+        AnswersError, AnswersTypeError: The answers cannot be used; see `read_steps`.
         KernelError: The system gave no randomness.
 
     >>> from topgap import TopK
     >>> top_k([0, 10**9, 5, 10**6], TopK(k=2, epsilon=1))
     [1, 3]
     """
-    q = in_steps(answers, parameters)
+    q = read_steps(answers, parameters)
     sampler = sampler_or_default(sampler)
     rate = parameters.rate
     x = [answer + sampler.geometric(rate) for answer in q]

@@ -313,10 +313,11 @@ class CandidatePool:
 
     def _draw_sentinel(self, sampler: Sampler) -> Candidate:
         """The sentinel with its noisy answer."""
-        units, rate = self.parameters.threshold_units, self.parameters.rate
+        parameters, refinement = self.parameters, self.refinement
+        units = parameters.threshold_units
         assert units is not None  # noqa: S101 - there is no sentinel otherwise
-        noise = sampler.geometric(rate / 2**self.refinement)
-        return Candidate((units << self.refinement) + noise, SENTINEL)
+        noise = sampler.geometric(parameters.rate / 2**refinement)
+        return Candidate((units << refinement) + noise, SENTINEL)
 
     def _find_floor(self, candidates: Candidates) -> int | None:
         """Ticks that what is drawn later must reach to be named, or to come next."""

@@ -68,6 +68,12 @@ class Check:
                 f"Every answer would get Laplace noise of scale {format_exact(parameters.scale)}, "
                 f"for at most {format_items_per_person(parameters)}."
             )
+        if parameters.has_sentinel:
+            said.append(
+                "The threshold would get noise, too. If fewer than "
+                f"{parameters.k:,} are named, the release costs less: "
+                f"{format_exact(parameters.cost(0))} if there is none."
+            )
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
                 f"Would be charged to {to_line(self.dataset)}: "
@@ -94,8 +100,10 @@ class Check:
             gaps = f"{'its value' if k == 1 else 'their values'} and {gaps}"
         if parameters.threshold is not None:
             most = "" if k == MOST_WINNERS else f", at most {k:,} of them,"
-            reach = f"the items whose values reach {format_threshold(parameters)}{most}"
-            return f"{reach} with {gaps}"
+            threshold = format_threshold(parameters)
+            if parameters.has_sentinel:
+                return f"the items above {threshold}{most} with {gaps}"
+            return f"the items whose values reach {threshold}{most} with {gaps}"
         largest = "largest" if k == 1 else f"{k:,} largest"
         many = " and their measurements" if self.measured else ""
         return f"the {largest} of the items with {gaps}{many}"
