@@ -10,6 +10,7 @@ from tests.kernel.kernel_mutants import KernelMutant, moderate
 from tests.kernel.probe import Probe
 from tests.kernel.threshold_cases import (
     CONSTANT_WORK_SENTINELS,
+    LARGER_SENTINELS_WITH_RUNS,
     SENTINELS,
     SENTINELS_WITH_RUNS,
     Cut,
@@ -47,6 +48,17 @@ def test_a_list_that_is_cut_has_the_law(
     assert walk.violations(case.law) == []
     assert walk.rest <= (less_deep if depth == MODERATE else deep)
     record_property(f"{case.kind}, {depth}", float(walk.rest))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("case", LARGER_SENTINELS_WITH_RUNS, ids=str)
+def test_larger_domains_have_the_law_of_the_list_written_out(
+    case: Cut, probe: Probe, record_property: Callable[[str, object], None]
+) -> None:
+    walk = case.walk(probe)
+    assert walk.violations(case.law) == []
+    assert walk.rest <= 0.024
+    record_property(f"{case.kind}, up to 8 items", float(walk.rest))
 
 
 def test_the_same_draws_are_asked_for_whatever_the_answers_are(probe: Probe) -> None:
@@ -88,10 +100,11 @@ MUTANTS = [
          "let needed = at_most(k.saturating_add(1), &answers, runs.as_ref());",
          "let needed = at_most(k, &answers, runs.as_ref());", SENTINELS),
         ("lib.rs", "the sentinel's noise missing",
-         "Some(answer + noise.draw(0, workers.main_sampler())?)", "Some(answer)", SENTINELS),
+         "Ok(answer + noise.draw(0, sampler)?)",
+         "let _ = noise.draw(0, sampler)?;\n    Ok(answer)", SENTINELS),
         ("lib.rs", "the sentinel's noise two-sided",
-         "Some(answer + noise.draw(0, workers.main_sampler())?)",
-         "Some(answer + Laplace(rate).draw(0, workers.main_sampler())?)", SENTINELS),
+         "Ok(answer + noise.draw(0, sampler)?)",
+         "Ok(answer + Laplace(noise.0).draw(0, sampler)?)", SENTINELS),
         ("lib.rs", "the sentinel's noise drawn twice", "reaching.add_sentinel(noisy_answer, k);",
          "let again = noise.draw(0, workers.main_sampler())?;\n"
          "        reaching.add_sentinel(noisy_answer + again, k);", SENTINELS),

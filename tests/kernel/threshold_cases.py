@@ -209,3 +209,12 @@ SENTINELS_WITH_RUNS: list[Case] = [
         for plan in (None, Plan(1, 1))
     ),
 ]
+
+# The same, with more items: they are walked in `make verify` alone.
+LARGER_SENTINELS_WITH_RUNS: list[Case] = [
+    Cut(units, _exact(k, 8 * k), plan, smallest=Fraction(1, 2**24), runs=(run,), sentinel=sentinel)
+    for size in range(4, 9)
+    for units, run in splits(size, least=0 if size < 5 else size - 2)
+    for k, sentinel in ((1, 1), (2, 2))
+    for plan in (None, Plan(3, 1))
+]

@@ -62,6 +62,7 @@ pub(crate) struct Reaching {
 impl Reaching {
     /// Add the sentinel, unless it lies below the threshold and more than k items do not. The threshold
     /// falls to it if there are fewer.
+    #[inline(never)] // or `select` becomes slower where there is none
     pub(crate) fn add_sentinel(&mut self, noisy_answer: Ticks, k: usize) {
         if noisy_answer < self.threshold {
             if self.candidates.len() > k {

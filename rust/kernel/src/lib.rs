@@ -54,6 +54,7 @@ use quantities::{Ticks, Units};
 use ranking::{Candidate, NoisySelection, Selection, rank, rank_noisy_answers};
 use rate::Rate;
 use runs::{Run, Runs};
+use sampler::Sampler;
 use threshold_plan::Plan;
 use workers::Workers;
 
@@ -83,10 +84,8 @@ pub fn select<W: Workers>(
     workers: &mut W,
 ) -> Result<Selection, W::Stop> {
     let noise = Exponential(rate);
-    let sentinel = match sentinel {
-        Some(answer) => Some(answer + noise.draw(0, workers.main_sampler())?),
-        None => None,
-    };
+    let sentinel = sentinel.map(|answer| draw_sentinel(answer, noise, workers.main_sampler()));
+    let sentinel = sentinel.transpose()?;
     let needed = at_most(k.saturating_add(1), &answers, runs.as_ref());
     // An item below the sentinel is neither named nor next.
     let mut reaching = reaching(answers, runs, needed, sentinel, noise, plan, workers)?;
@@ -94,6 +93,16 @@ pub fn select<W: Workers>(
         reaching.add_sentinel(noisy_answer, k);
     }
     rank(reaching.candidates, k, rate.refinement(), workers.main_sampler())
+}
+
+/// The noisy answer of a sentinel with this answer.
+#[inline(never)] // or `select` becomes slower where there is none
+fn draw_sentinel<S: Sampler>(
+    answer: Ticks,
+    noise: Exponential,
+    sampler: &mut S,
+) -> Result<Ticks, S::Stop> {
+    Ok(answer + noise.draw(0, sampler)?)
 }
 
 /// Select the k items with the largest noisy answers, with Laplace noise, and release these, too, and
