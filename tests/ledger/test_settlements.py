@@ -33,11 +33,13 @@ from tests.ledger.sample_ledgers import (
     put_in_place,
     quick_folder,
     refused,
+    tampering,
     write_anew,
 )
+from tests.ledger.test_tampering import hide_in_the_index
 from topgap import Release, TopK, streams
 from topgap.cli.charges import confirm_charge, describe_charge
-from topgap.ledger import Ledger, charging, recording, settlement, verification
+from topgap.ledger import Ledger, charging, entry_log, recording, settlement, verification
 from topgap.ledger.entry import Entry
 from topgap.ledger.entry_log import EntryLog
 from topgap.ledger.storage import schema
@@ -512,6 +514,30 @@ def test_a_charge_is_refused_where_a_settlement_was_edited(dataset: str, settled
         ledger.charge(dataset, "1/1000", mechanism="m")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entries SET kind = 'none' WHERE number = 17",
+        "UPDATE entries SET dataset = 'visits' WHERE number = 17",
+        "UPDATE entries SET number = 70 WHERE number = 17",
+        "DELETE FROM entries WHERE number = 17",
+        "DELETE FROM entries WHERE number IN (16, 17)",
+        None,
+    ],
+)
+def test_a_charge_is_refused_where_a_settlement_was_hidden(
+    statement: str | None, settled: Path
+) -> None:
+    """The last one says what is spent; without a statement, the index hides it."""
+    if statement is None:
+        hide_in_the_index(settled, "settlement")
+    else:
+        with tampering(settled) as connection:
+            connection.execute(statement)
+    with refused("has been changed by other means"):
+        Ledger(settled).charge("stays", "1/1000", mechanism="m")
+
+
 # --- Files of older and of newer versions
 
 
@@ -617,6 +643,12 @@ def look_at_relations(path: Path) -> None:
     test_half_the_noise_for_persons_who_are_replaced_is_found(path)
 
 
+def look_at_hidden(path: Path) -> None:
+    path.unlink()
+    filled_with_settlements(path)
+    test_a_charge_is_refused_where_a_settlement_was_hidden(None, path)
+
+
 def look_at_digits(path: Path) -> None:
     test_sums_with_too_many_digits_are_not_settled(path)
 
@@ -624,7 +656,7 @@ def look_at_digits(path: Path) -> None:
 Look = Callable[[Path], None]
 LOOKS: list[Look] = [
     look_at_calls, look_at_crashes, look_at_half_of_it, look_at_what_is_handed_in, look_at_others,
-    look_at_forged, look_at_relations, look_at_digits,
+    look_at_forged, look_at_relations, look_at_hidden, look_at_digits,
 ]  # fmt: skip
 _SETTLE = "settlement = _settle(log, charged, recorded, dataset) if settles else None"
 _COST = "reserved, cost = parse_epsilon(charge.epsilon), release.spent * factor"
@@ -660,6 +692,8 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
     (settlement, Mutant("any relation", " or factor < least", ""), look_at_relations),
     (settlement, Mutant("a full list", "cost < reserved ==", "cost <= reserved =="),
      look_at_others),
+    (entry_log, Mutant("believes the index", 'later.kind in ("charge", "settlement")',
+                       'later.kind == "charge"'), look_at_hidden),
     (verification, Mutant("any result", "if same != (", "if False and same != ("), look_at_forged),
     (verification, Mutant("any cost", "return is_exact and self", "return self"), look_at_forged),
     (verification, Mutant("at least the cost", "is_exact = cost == parse_epsilon(entry.epsilon)",

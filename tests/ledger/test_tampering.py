@@ -784,15 +784,16 @@ def look_at_tables(path: Path) -> None:
     assert is_seen_by(Ledger(path).verify)
 
 
-def hide_in_the_index(path: Path) -> None:
-    """Leave all charges out of the index of charges, which says so nowhere."""
-    statement, name = schema.STATEMENTS[4], "charges"
+def hide_in_the_index(path: Path, kind: str = "charge") -> None:
+    """Leave all charges out of the index of charges, which says so nowhere; or all settlements."""
+    name = f"{kind}s"
+    (statement,) = (each for each in schema.STATEMENTS if f"CREATE INDEX {name} " in each)
     with tampering(path) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?",
-                           [statement.replace("'charge'", "'none'"), name])  # fmt: skip
+                           [statement.replace(f"'{kind}'", "'none'"), name])  # fmt: skip
     with tampering(path) as connection:
-        connection.execute("REINDEX charges")
+        connection.execute(f"REINDEX {name}")
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [statement, name])
 
