@@ -50,7 +50,7 @@ class ThresholdRow:
     scale: Fraction
     above: int
     expected_above: float
-    margin: int
+    margin: float
     near: int
     deviation: float
     named: Figure

@@ -1,7 +1,7 @@
 """Simulation of many releases with a threshold, and what is computed beside them."""
 
 from fractions import Fraction
-from math import ceil, log, sqrt
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +65,7 @@ def simulate_threshold(
         scale=parameters.scale,
         above=truth.count,
         expected_above=expect_above(counts, distances),
-        margin=ceil(parameters.scale * Fraction(log(ONE_IN / 2))),
+        margin=scale(log(ONE_IN / 2), parameters.scale),
         near=int(np.count_nonzero(np.abs(distances) < log(ONE_IN / 2))),
         deviation=(
             scale(sqrt(2), parameters.scale)
