@@ -273,6 +273,17 @@ def test_a_threshold_of_any_size_is_planned() -> None:
         assert bound.error is None or bound.error.value < 100
 
 
+def test_counts_beyond_floats_are_planned() -> None:
+    counts = [10**400, 700, 14, -(10**400)]
+    made = plan_threshold(counts, 3, 500, 1, releases=5, monotonic=True)
+    assert made.rows[0].named.value == made.rows[0].expected_above == 2
+    assert made.rows[0].error is not None
+    assert made.rows[0].error.value < 1_000
+    assert made.advice[0].startswith("Threshold 500: the nearest count is 200 away")
+    (row,) = plan_threshold(counts, 3, 10**500, 1, releases=5, monotonic=True).rows
+    assert row.named.value == 0
+
+
 def test_what_a_bound_leaves_out_is_in_the_errors() -> None:
     kept = {"elm": 690, "ash": 600, "yew": 5_000}
     counts = NAMED | {"yew": 5_000}
