@@ -8,6 +8,7 @@ import numpy as np
 
 from topgap.estimates.intervals import find_errors
 from topgap.estimates.noise import Noise
+from topgap.numbers.format import to_float
 from topgap.planning.public_counts import Whole
 from topgap.planning.statistics import root_mean_square_of
 from topgap.selection.measurement import Shares, laplace
@@ -71,12 +72,12 @@ class CountErrors:
 
 
 def in_units(whole: Whole, step: Fraction) -> Floats:
-    """Steps as multiples of a unit, of which a step is this part.
+    """Steps as multiples of a unit, of which a step is this part; infinite where too large.
 
     >>> in_units(np.array([3, -4]), Fraction(1, 2)), in_units(np.array([10**400]), Fraction(0))
     (array([ 1.5, -2. ]), array([0.]))
     """
     if whole.dtype == np.int64:
         return whole * float(step)
-    multiples = [float(each * step) for each in np.ravel(whole).tolist()]
+    multiples = [to_float(each * step) for each in np.ravel(whole).tolist()]
     return np.array(multiples, dtype=np.float64).reshape(whole.shape)

@@ -96,7 +96,7 @@ def _advise_on_threshold(counts: ThresholdCounts) -> str:
 
 def _find_better(distances: Floats, threshold: float, nearest: float) -> _Place | None:
     """The place near the threshold that is farthest from all counts, if that is worth a move."""
-    ordered = np.unique(distances)
+    ordered = np.unique(distances[np.isfinite(distances)])
     places = [
         _Place((low + high) / 2, high, low)
         for low, high in zip(ordered[:-1].tolist(), ordered[1:].tolist(), strict=True)

@@ -253,6 +253,6 @@ def _cells(row: ThresholdRow, k: int) -> list[str]:
         format_share(row.counted.value),
         error,
         bias,
-        format_roughly(Fraction(row.margin)),
+        format_error(row.margin),
         f"{row.near:,}",
     ]

@@ -39,7 +39,7 @@ class ThresholdRow:
             the threshold ended the list, and not if it has k names; with Laplace noise they always
             do.
         error: How far the counts are off where they come: the root of the mean square over the
-            named items. None if there are hardly any.
+            named items. None if they come in fewer than one of a hundred releases.
         bias: The mean of the same errors.
     """
 
@@ -50,7 +50,7 @@ class ThresholdRow:
     scale: Fraction
     above: int
     expected_above: float
-    margin: int
+    margin: float
     near: int
     deviation: float
     named: Figure

@@ -1,7 +1,7 @@
 """Simulation of many releases with a threshold, and what is computed beside them."""
 
 from fractions import Fraction
-from math import ceil, log, sqrt
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,9 @@ from topgap.planning.statistics import (
 from topgap.planning.threshold_counts import ShouldBeNamed, ThresholdCounts
 from topgap.planning.threshold_rows import ONE_IN, ThresholdRow
 from topgap.release.laplace_error import standard_error
+
+_RARELY = 100
+"""Counts that come more rarely than once in so many releases have no error in a plan."""
 
 
 class CutReleases(NamedTuple):
@@ -57,6 +60,7 @@ def simulate_threshold(
         squares.add((off**2).sum(axis=1) / cut.lengths[rows])
         biases.add(off.sum(axis=1) / cut.lengths[rows])
     distances = in_units(counts.all_distances(), parameters.rate)
+    has_counts = squares.count >= max(2, releases / _RARELY)
     return ThresholdRow(
         epsilon=parameters.epsilon,
         threshold=parameters.threshold or Fraction(0),
@@ -65,7 +69,7 @@ def simulate_threshold(
         scale=parameters.scale,
         above=truth.count,
         expected_above=expect_above(counts, distances),
-        margin=ceil(parameters.scale * Fraction(log(ONE_IN / 2))),
+        margin=scale(log(ONE_IN / 2), parameters.scale),
         near=int(np.count_nonzero(np.abs(distances) < log(ONE_IN / 2))),
         deviation=(
             scale(sqrt(2), parameters.scale)
@@ -76,8 +80,8 @@ def simulate_threshold(
         right=right.figure(),
         spent=_in_unit(spent.figure(), parameters.epsilon),
         counted=estimate_probability(counted),
-        error=None if squares.count < 2 else root_mean_square(squares, parameters.scale),
-        bias=None if biases.count < 2 else _in_unit(biases.figure(), parameters.scale),
+        error=root_mean_square(squares, parameters.scale) if has_counts else None,
+        bias=_in_unit(biases.figure(), parameters.scale) if has_counts else None,
     )
 
 
