@@ -153,7 +153,8 @@ class Question:
         release = topgap.top_k(
             self.counts, self.k, self.epsilon, monotonic=True, threshold=self.threshold
         )
-        return Outcome(release.indices.tolist(), free_counts(release), release.spent)
+        counts = [float(each.value) for each in release.counts()] if release.has_counts else []
+        return Outcome(release.indices.tolist(), counts, release.spent)
 
     def ask_estimates(self) -> Outcome:
         made = topgap.top_k_with_estimates(self.counts, self.k, self.epsilon, monotonic=True)
@@ -174,24 +175,6 @@ class Question:
         )
         assert release.values is not None  # noqa: S101 - there are with this noise
         return Outcome(release.indices.tolist(), [*map(float, release.values)], release.spent)
-
-
-def free_counts(release: topgap.Release) -> list[float]:
-    """The counts of all that are named, if the threshold ended the list: t plus the gaps to it.
-
-    Half a step is added for each gap, for gaps are rounded down.
-
-    >>> cut = topgap.TopK(k=4, epsilon=1, monotonic=True, resolution=1, threshold=500)
-    >>> free_counts(topgap.Release(cut, None, [120, 30], ["flu", "gout"]))
-    [651.0, 530.5]
-    """
-    if not release.threshold_reached or release.threshold is None:
-        return []
-    level, counts = release.threshold, list[float]()
-    for gap in reversed(release.gaps or ()):
-        level += gap + release.parameters.resolution / 2
-        counts.append(float(level))
-    return counts[::-1]
 
 
 class Judgement(NamedTuple):

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import topgap
 from benchmarks.pages import DOCS
 from benchmarks.utility import threshold, threshold_tables
 from benchmarks.utility.domains import Truth
 from benchmarks.utility.threshold import Outcome, Question, Source
-from tests.checking.mutants import Mutant, mutated
 
 
 def judged(counts: list[int], k: int, rank: int, names: list[int]) -> threshold.Judgement:
@@ -82,22 +80,6 @@ def misfit_of_free_counts(module: Any) -> float:
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_free_counts_are_off_by_what_the_formula_says() -> None:
     assert misfit_of_free_counts(threshold) < 12
-
-
-@pytest.mark.parametrize("mutant", [
-    Mutant("not the gaps below", "counts.append(float(level))", "counts.append(float(gap))"),
-    Mutant("a step too many", "level += gap + release", "level += gap + 20 * release"),
-    Mutant("from the first down", "in reversed(release.gaps or ())", "in (release.gaps or ())"),
-], ids=lambda each: each.name)  # fmt: skip
-def test_other_counts_are_found(mutant: Mutant) -> None:
-    assert misfit_of_free_counts(mutated(threshold, mutant)) > 12
-
-
-def test_free_counts_have_the_half_steps() -> None:
-    cut = topgap.TopK(k=4, epsilon=1, monotonic=True, threshold=500)
-    assert threshold.free_counts(topgap.Release(cut, None, [20, 5], ["a", "b"])) == [502.6, 500.55]
-    full = topgap.Release(cut, None, [20, 5, 5, 5], ["a", "b", "c", "d"])
-    assert threshold.free_counts(full) == []
 
 
 @pytest.mark.slow

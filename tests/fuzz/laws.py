@@ -220,15 +220,11 @@ def fuzz_planning(given: dict[str, Any], call: Judge) -> None:
 
 
 def fuzz_threshold_plan(given: dict[str, Any], chosen: dict[str, Any], call: Judge) -> None:
-    """Plan with thresholds, and ask the plan for all that it tells.
-
-    Contribution bounds are planned where there is no domain.
-    """
-    bounds = given["bounds"] if given["domain"] is None else None
+    """Plan with thresholds, and ask the plan for all that it tells."""
     made = call(
         "topgap.planning.plan_threshold", PLAN_REFUSALS, planning.plan_threshold, given["counts"],
         thresholds=given["thresholds"], epsilons=given["epsilons"], releases=given["releases"],
-        domain=given["domain"], items_per_person=bounds, **chosen,
+        domain=given["domain"], items_per_person=given["bounds"], **chosen,
     )  # fmt: skip
     if made is None:
         return

@@ -275,7 +275,8 @@ def compiled(draw: st.DrawFn) -> dict[str, Any]:
         "rate": (draw(sizes), draw(sizes)),
         "steps": draw(st.one_of(st.integers(1, 1000), sizes.filter(bool))),
         "answers": draw(st.one_of(_INT64, _INT64, _FLOAT64, hostile_values.answers())),
-        "floor": draw(st.one_of(st.none(), hostile_values.WHOLE)),
+        "cut": draw(st.one_of(st.none(), hostile_values.WHOLE)),
+        "is_laplace": draw(st.booleans()),
         "threads": draw(st.sampled_from([0, 1, 2, 5, 64])),
         "in_steps": draw(st.booleans()),
         "count": draw(st.sampled_from([0, 1, 5, 70, 10**4])),
@@ -302,15 +303,24 @@ def fuzz_compiled(given: dict[str, Any], call: Judge) -> None:
         if noise is not None:
             drawn = asked("_core.Laplace.draw", noise.draw, given["count"])
             assert drawn is None or all(type(each) is int for each in drawn)
-        kernel = asked("_core.Kernel", _core.Kernel, k, numerator, denominator, given["steps"])
+        is_laplace, cut = given["is_laplace"], given["cut"]
+        made = partial(_core.Kernel, is_laplace=is_laplace)
+        kernel = asked("_core.Kernel", made, k, numerator, denominator, given["steps"])
         if kernel is not None:
             in_steps, threads = given["in_steps"], given["threads"]
-            release = partial(kernel.release, in_steps=in_steps, threads=threads)
-            constant_work = partial(kernel.release_constant_work, in_steps=in_steps)
+            end = {"floor" if is_laplace else "sentinel": cut}
+            release = partial(kernel.release, in_steps=in_steps, threads=threads, **end)
+            constant_work = partial(
+                kernel.release_constant_work,
+                in_steps=in_steps,
+                sentinel=None if is_laplace else cut,
+            )
             for name, method in (("release", release), ("release_constant_work", constant_work)):
                 released = asked(f"_core.Kernel.{name}", method, answers)
-                assert released is None or len(released[0]) == 8 * k, name
-            options = {"in_steps": in_steps, "floor": given["floor"], "threads": threads}
+                if released is not None:
+                    assert len(released[0]) <= 8 * k, name
+                    assert cut is not None or is_laplace or len(released[0]) == 8 * k, name
+            options = {"in_steps": in_steps, "floor": cut, "threads": threads}
             candidates = partial(kernel.candidates, stream=None, **options)
             asked("_core.Kernel.candidates", candidates, answers)
     streams = _core.Streams()

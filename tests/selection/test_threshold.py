@@ -56,6 +56,8 @@ CUT: list[tuple[int, int, list[str], list[int], str]] = [
 def test_those_above_it_are_named(
     k: int, threshold: int, items: list[str], gaps: list[int], spent: str, way: str
 ) -> None:
+    if way == "constant_work" and abs(threshold) > 2**68:
+        pytest.skip("the kernel refuses it, for no answer in 64 bits is near")
     parameters = TopK(k, 1, monotonic=True, threshold=threshold)
     names, answers = [*TREES], [*TREES.values()]
     array = np.array(answers)

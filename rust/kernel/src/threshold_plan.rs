@@ -28,7 +28,6 @@ pub const MAX_LEADING_ZEROS: u32 = 32;
 const BINS: usize = 2 * MIDDLE_BIN;
 const MIDDLE_BIN: usize = 4 * MAX_LEADING_ZEROS as usize;
 const MIDDLE_BIN_I64: i64 = 4 * MAX_LEADING_ZEROS as i64;
-const MIDDLE_BIN_I128: i128 = 4 * MAX_LEADING_ZEROS as i128;
 
 /// Items looked at beside the largest of each block.
 const SAMPLED_ITEMS: usize = 1024;
@@ -108,9 +107,9 @@ pub(crate) fn runs_base(
 fn reaching(run: &Run, height: Ticks, ticks_per_unit: TicksPerUnit, rate: &Rate) -> u64 {
     let all = quarter_log2(run);
     let distance = (height - ticks_per_unit.ticks(run.answer)).0.max(0);
-    // Many leading zeros at once, for where noise is steep one of them is no whole number of ticks.
+    // Many at once: where noise is steep, a quarter of a leading zero is no whole number of ticks.
     let per_bins = rate.ticks_at_leading_zeros(MAX_LEADING_ZEROS).0.max(1);
-    let quarters = distance.saturating_mul(MIDDLE_BIN_I128) / per_bins;
+    let quarters = distance.saturating_mul(i128::from(MIDDLE_BIN_I64)) / per_bins;
     let log = all - i64::try_from(quarters).unwrap_or(i64::MAX).min(all + MAX_QUARTERS);
     let whole = log.div_euclid(4).clamp(-8, 40);
     let quarter = [256, 304, 362, 431][usize::try_from(log.rem_euclid(4)).expect("of 4")];
