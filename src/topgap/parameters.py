@@ -145,7 +145,9 @@ class TopK:
         >>> parameters.cost(4), parameters.cost(25)
         (Fraction(1, 5), Fraction(1, 1))
         """
-        winners = read_whole(winners, "winners", least=self.fewest_winners)
+        winners = read_whole(winners, "winners", least=0)
+        if winners < self.fewest_winners:
+            raise ParameterError(f"Without a threshold there are always k = {self.k} winners.")
         if winners > self.k:
             raise ParameterError("winners must be at most k.")
         if not self.has_sentinel or winners == self.k:

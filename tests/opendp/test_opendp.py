@@ -704,7 +704,7 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"k": 0}, ParameterError, "k must be at least 1"),
     ({"k": 1.0}, ParameterTypeError, "k must be a whole number"),
     ({"scale": 0}, ParameterError, "scale must be greater than 0"),
-    ({"scale": nan}, ParameterError, "scale must be a number greater than 0, not NaN"),
+    ({"scale": nan}, ParameterError, "scale must be a finite number, not NaN"),
     ({"scale": None}, ParameterTypeError, "scale must be an int, float"),
     ({"resolution": "2/3"}, ParameterError, "resolution must be one divided by an integer"),
     ({"gaps": 1}, ParameterTypeError, "gaps must be True or False"),

@@ -186,7 +186,7 @@ def _shortest(value: "float | np.floating") -> str:
 
 def _read_decimal(value: Decimal, name: str) -> Fraction:
     if value.is_nan():
-        raise ParameterError(f"{name} must be a number greater than 0, not NaN.")
+        raise ParameterError(f"{name} must be a finite number, not NaN.")
     if value.is_infinite():
         raise ParameterError(f"{name} must be a finite number, not infinite.")
     if not value.is_zero() and abs(value.adjusted()) > _MOST_PARAMETER_DIGITS:

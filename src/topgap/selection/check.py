@@ -71,8 +71,8 @@ class Check:
         if parameters.has_sentinel:
             said.append(
                 "The threshold would get noise, too. If fewer than "
-                f"{parameters.k:,} are named, the release costs less: "
-                f"{format_exact(parameters.cost(0))} if there is none."
+                f"{parameters.k:,} are named, their counts come with them, and the release costs "
+                f"less: {format_exact(parameters.cost(0))} if there is none."
             )
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(

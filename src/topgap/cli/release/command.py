@@ -75,7 +75,7 @@ topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt --items-per-person 2 --threshold 50 --epsilon 1
 
 All with more than 500 patients, at most 25, and how many patients each has;
-what is not spent of ε, because fewer are above 500, is said:
+if fewer are above 500, less than ε is spent, and it says how much:
 
 topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt -k 25 --threshold 500 --epsilon 1

@@ -35,7 +35,7 @@ class ReleaseOptions:
         typer.Option(
             "-k",
             help="How many items are named; with --threshold, at most. It can be left out with "
-            "--threshold and --items-per-person: then all that reach it are.",
+            "--threshold and --items-per-person: then all that reach it are named.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),

@@ -20,7 +20,7 @@ from topgap.selection.check import Check
 
 _REMARKS: Mapping[str, str] = {
     "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
-    "move the same way (monotonic), and half the noise is enough.",
+    "move the same way (monotonic), which takes half the noise that replacing a person would.",
     "replace": "Data sets are neighbours if one person is replaced by another.",
 }
 _BOTH_WAYS = (

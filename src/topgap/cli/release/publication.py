@@ -67,7 +67,7 @@ class Publication:
             return []
         return [
             f"± is the standard error; in {format_share(self.level)} such publications the "
-            f"interval of an item that is chosen beforehand holds its true number."
+            f"interval of an item that is clearly on the list holds its true number."
         ]
 
     @property

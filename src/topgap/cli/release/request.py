@@ -196,8 +196,8 @@ def _check_noise(request: ReleaseRequest) -> None:
         raise typer.BadParameter("--noise laplace needs --items-per-person.")
     if request.k is None and (request.threshold is None or not request.has_laplace_noise):
         raise typer.BadParameter(
-            "say with -k how many items are named at most; it can be left out with --threshold and "
-            "--items-per-person alone."
+            "say with -k how many items are named at most; it can be left out only if both "
+            "--threshold and --items-per-person are given."
         )
 
 
