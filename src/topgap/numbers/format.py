@@ -59,13 +59,15 @@ def format_rounded(number: float, spread: float) -> str:
     ['1234.6', '1235', '1234.5678']
     >>> format_rounded(1.2346e30, 1e28), format_rounded(float("inf"), 1.0)
     ('1.235e+30', 'inf')
+    >>> format_rounded(-0.3, 40.0)
+    '0'
     """
     if not isfinite(number) or not isfinite(spread) or abs(number) >= 1e15:
         return f"{number:.4g}"
     if spread == 0:
         return f"{number:.10g}"
     places = 1 - floor(log10(spread))
-    return f"{number:.{min(max(places, 0), 6)}f}"
+    return f"{number:z.{min(max(places, 0), 6)}f}"  # and never −0
 
 
 def to_float(number: Fraction) -> float:
