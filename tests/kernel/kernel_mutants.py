@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from tests.checking.depths import MODERATE
 from tests.checking.mutants import Mutant
 from tests.kernel.laplace_cases import LaplaceCase
 from tests.kernel.law_cases import Case, Select
@@ -31,7 +32,7 @@ class KernelMutant(NamedTuple):
         try:
             # What is found less deep is found sooner.
             cases = chain(map(moderate, self.cases), self.cases)
-            return any(_violations(case, broken) for case in cases)
+            return any(_violations(case, broken)[0] for case in cases)
         except (
             RuntimeError
         ):  # stopped by an overflow check, an index out of bounds, or an assertion
@@ -46,6 +47,18 @@ def moderate(case: AnyCase) -> AnyCase:
     return replace(case, **changes)
 
 
-def _violations(case: Any, probe: Probe) -> list[str]:
-    found: list[str] = case.walk(probe).violations(case.law)
-    return found
+def at_depth(case: AnyCase, depth: str) -> AnyCase:
+    """The case as deep as this depth of the tests wants it."""
+    return moderate(case) if depth == MODERATE else case
+
+
+def leaves_open(case: Case | LaplaceCase, probe: Probe) -> Fraction:
+    """See that a walk of the kernel contradicts the law nowhere; the mass that it leaves open."""
+    violations, rest = _violations(case, probe)
+    assert violations == [], violations
+    return rest
+
+
+def _violations(case: Any, probe: Probe) -> tuple[list[str], Fraction]:
+    walk = case.walk(probe)
+    return walk.violations(case.law), walk.rest

@@ -29,11 +29,6 @@ SHAPES = {
 }
 
 
-@pytest.fixture(scope="module")
-def probe() -> Probe:
-    return Probe.build()
-
-
 def draws(probe: Probe, units: list[int], k: int, constant_work: bool) -> str:
     asked = f"draws units={','.join(map(str, units))} per_unit=10 k={k} rate=1/100 grid=30"
     return probe.ask(

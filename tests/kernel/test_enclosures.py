@@ -19,11 +19,6 @@ FRACTION = 56  # bits of the fast logarithm behind the point
 ERROR = 32  # its error in units of the last of them, as rust/kernel/src/fast_log2.rs argues
 
 
-@pytest.fixture(scope="module")
-def probe() -> Probe:
-    return Probe.build()
-
-
 def made_up() -> random.Random:
     return random.Random(2026)  # picks the cases, not the noise
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.checking.mutants import Mutant, mutated
 from tests.checking.separate_process import with_tests
 from topgap import LedgerWarning, Release, TopgapError, TopK
 from topgap.errors import LedgerError
@@ -144,6 +145,20 @@ def tampering(path: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("COMMIT")
 
 
+def hide_in_the_index(path: Path, kind: str = "charge") -> None:
+    """Leave all charges out of the index of charges, which says so nowhere; or all settlements."""
+    name = f"{kind}s"
+    (statement,) = (each for each in schema.STATEMENTS if f"CREATE INDEX {name} " in each)
+    with tampering(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?",
+                           [statement.replace(f"'{kind}'", "'none'"), name])  # fmt: skip
+    with tampering(path) as connection:
+        connection.execute(f"REINDEX {name}")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [statement, name])
+
+
 def entries_of(path: Path) -> list[Entry]:
     """All rows."""
     names = ", ".join(COLUMNS)
@@ -231,8 +246,9 @@ def turn_to_version_4(patch: Callable[[object, str, object], None]) -> None:
 # --- Code that is broken on purpose
 
 
-def put_in_place(monkeypatch: pytest.MonkeyPatch, module: Any, broken: Any) -> None:
+def put_in_place(monkeypatch: pytest.MonkeyPatch, module: Any, mutant: Mutant) -> None:
     """Have everyone use what the broken module defines, wherever it was imported to."""
+    broken = mutated(module, mutant)
     ours = ("topgap", "tests.ledger")
     defined = {
         name: value

@@ -25,7 +25,7 @@ import pytest
 
 import topgap
 from tests.checking import interruptions
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.ledger.sample_ledgers import is_found, put_in_place, quick_folder, refused
 from tests.selection.sample_selectors import FAR
 from tests.streams.sample_streams import a_pipe, file_of, stream_of
@@ -1073,7 +1073,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
 def test_code_that_pays_otherwise_is_found(
     module: Any, mutant: Mutant, look: Look, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_in_place(monkeypatch, module, mutated(module, mutant))
+    put_in_place(monkeypatch, module, mutant)
     assert is_found(lambda: look(path))
 
 

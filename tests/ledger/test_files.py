@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.checking.separate_process import with_tests
 from tests.ledger.sample_ledgers import (
     VERSION_1,
@@ -806,7 +806,7 @@ def test_code_that_treats_files_otherwise_is_found(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    put_in_place(monkeypatch, module, mutated(module, mutant))
+    put_in_place(monkeypatch, module, mutant)
     assert is_found(lambda: look(folder))
 
 

@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 )
 
 import topgap
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.ledger.sample_ledgers import (
     RELEASE,
     Clock,
@@ -827,7 +827,7 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
 def test_code_that_adds_up_otherwise_is_found(
     module: Any, mutant: Mutant, look: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_in_place(monkeypatch, module, mutated(module, mutant))
+    put_in_place(monkeypatch, module, mutant)
     assert is_found(look)
 
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 import topgap
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.cli.test_budget import CHARGED, RECEIPT, released, told
 from tests.ledger.sample_ledgers import (
     VERSION_1,
@@ -399,7 +399,7 @@ def test_code_that_converts_otherwise_is_found(
     path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    put_in_place(monkeypatch, module, mutated(module, mutant))
+    put_in_place(monkeypatch, module, mutant)
     assert is_found(lambda: look(path))
 
 

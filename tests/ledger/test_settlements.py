@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import topgap
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.cli.test_budget import told
 from tests.ledger.sample_ledgers import (
     THRESHOLD,
@@ -29,6 +29,7 @@ from tests.ledger.sample_ledgers import (
     cut,
     entries_of,
     filled_with_settlements,
+    hide_in_the_index,
     is_found,
     put_in_place,
     quick_folder,
@@ -36,7 +37,6 @@ from tests.ledger.sample_ledgers import (
     tampering,
     write_anew,
 )
-from tests.ledger.test_tampering import hide_in_the_index
 from topgap import Release, TopK, streams
 from topgap.cli.charges import confirm_charge, describe_charge
 from topgap.ledger import Ledger, charging, entry_log, recording, settlement, verification
@@ -716,7 +716,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
 def test_code_that_settles_otherwise_is_found(
     module: Any, mutant: Mutant, look: Look, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_in_place(monkeypatch, module, mutated(module, mutant))
+    put_in_place(monkeypatch, module, mutant)
     assert is_found(lambda: look(path))
 
 

@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import topgap
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.ledger.sample_ledgers import (
     content,
     entries_of,
     filled,
+    hide_in_the_index,
     is_found,
     put_in_place,
     quick_folder,
@@ -784,20 +785,6 @@ def look_at_tables(path: Path) -> None:
     assert is_seen_by(Ledger(path).verify)
 
 
-def hide_in_the_index(path: Path, kind: str = "charge") -> None:
-    """Leave all charges out of the index of charges, which says so nowhere; or all settlements."""
-    name = f"{kind}s"
-    (statement,) = (each for each in schema.STATEMENTS if f"CREATE INDEX {name} " in each)
-    with tampering(path) as connection:
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?",
-                           [statement.replace(f"'{kind}'", "'none'"), name])  # fmt: skip
-    with tampering(path) as connection:
-        connection.execute(f"REINDEX {name}")
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [statement, name])
-
-
 def look_at_pages(path: Path) -> None:
     hide_in_the_index(path)
     assert is_seen_by(Ledger(path).verify)
@@ -925,8 +912,7 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
 def test_code_that_overlooks_something_is_found(
     module: Any, mutant: Mutant, look: Look, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = mutated(module, mutant)
-    put_in_place(monkeypatch, module, broken)
+    put_in_place(monkeypatch, module, mutant)
     if module is entry:  # whose hashes are then others from the beginning
         path.unlink()
         filled(path)

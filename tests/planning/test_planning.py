@@ -35,7 +35,6 @@ from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
 from topgap.law import Bounds, exp_minus
 from topgap.planning import Figure, count_errors, public_counts, simulation, zipf
-from topgap.planning.plot import render
 from topgap.planning.public_counts import PublicCounts
 from topgap.selection.measurement import Shares
 
@@ -457,7 +456,7 @@ def test_what_no_float_holds_is_none_in_json() -> None:
     assert made.rows[0].measured_error.value == math.inf
     assert made.to_dict()["rows"][0]["measured_error"] == [None, None]
     assert "inf" in str(made)
-    assert render(made.rows, made.k, made.title, "png").startswith(b"\x89PNG")
+    assert made.render("png").startswith(b"\x89PNG")
 
 
 def test_a_plan_is_frozen_and_where_it_is_looked_for(made: Plan) -> None:
@@ -531,7 +530,7 @@ def test_it_draws_on_given_axes_and_changes_nothing_else(made: Plan) -> None:
     ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"),
 ])  # fmt: skip
 def test_it_is_drawn_to_files_without_pyplot(made: Plan, form: str, start: bytes) -> None:
-    assert render(made.rows, made.k, made.title, form).startswith(start)
+    assert made.render(form).startswith(start)
     assert plt.get_fignums() == []
 
 

@@ -49,6 +49,14 @@ class Browser:
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
+    def check_fit(self, width: int) -> None:
+        """See that the page is as wide as its window, and that nothing sticks out of its box."""
+        assert self.run("return document.documentElement.scrollWidth") == width
+        wide = "return [...document.querySelectorAll('body *')].filter(e => !e.closest('thead, svg"
+        wide += "') && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)"
+        sticking_out = self.run(f"{wide}.map(e => e.outerHTML)")
+        assert sticking_out == [], sticking_out
+
     def requests(self) -> list[str]:
         """The addresses that were asked for since the last call."""
         messages = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]

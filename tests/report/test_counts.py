@@ -1,8 +1,5 @@
 """The page of a release with a threshold and exponential noise: counts, and what was spent."""
 
-import re
-from itertools import pairwise
-
 import pytest
 
 from tests.display.sample_counts import (
@@ -17,8 +14,7 @@ from tests.display.sample_counts import (
 )
 from tests.display.sample_releases import ATTACK
 from tests.report.chromium import DESK, PHONE, Browser
-from tests.report.test_estimates import drawn, words
-from tests.report.test_report import Page
+from tests.report.pages import Page, drawn, has_unformatted, words
 from topgap import Release
 from topgap.report import read_release, to_html
 
@@ -32,15 +28,9 @@ def test_a_page_holds_its_release_and_reads_in_order(release: Release) -> None:
     assert read_release(html) == release
     assert html == to_html(read_release(html), title="t", caveat="c", level="0.9")
     page = Page(html)
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    identities = [each["id"] for _, each in page.elements if "id" in each]
-    assert len(identities) == len({*identities})
+    page.check_outline()
     assert page.all("script") == [{"type": "application/json", "id": "topgap-release"}]
-    for word in ("inf", "nan", "None"):
-        hostile = release is COUNTED["hostile"]
-        assert hostile or not re.search(rf"\b{re.escape(word)}\b", words(page))
+    assert release is COUNTED["hostile"] or not has_unformatted(page)
 
 
 def test_the_table_says_count_error_interval_and_gap() -> None:
@@ -118,8 +108,5 @@ def test_hostile_names_do_nothing() -> None:
 @pytest.mark.parametrize("width", [PHONE, DESK])
 def test_it_fits_its_window(browser: Browser, release: Release, width: int) -> None:
     browser.show(release, width=width, caveat="word " * 30 + "x" * 300)
-    assert browser.run("return document.documentElement.scrollWidth") == width
-    wide = "return [...document.querySelectorAll('body *')].filter(e => !e.closest('thead, svg')"
-    wide += " && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.outerHTML)"
-    assert browser.run(wide) == []
+    browser.check_fit(width)
     assert browser.complaints() == []

@@ -3,7 +3,6 @@
 import importlib.resources
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 from tests.display.sample_estimates import CERTAIN, ESTIMATED, LEANING, NEAR_TIES, measured
 from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE
 from tests.report.chromium import CONTRASTS, DESK, PHONE, SCHEMES, Browser, contrast
-from tests.report.test_report import NAMES, Page
+from tests.report.pages import Page, drawn, words
+from tests.report.test_report import NAMES
 from topgap import Estimates, EstimatesError, ParameterError, Release, ReleaseError, TopK
 from topgap.margins import NEAR_TIES as CAUTION
 from topgap.report import read_estimates, read_release, to_html
@@ -21,32 +21,10 @@ from topgap.report import read_estimates, read_release, to_html
 HEAD = ["Rank", "Item", "Estimate ± standard error", "95% interval", "Measured"]
 
 
-def words(page: Page) -> str:
-    """The text of the page, the JSON in it left aside."""
-    shown = [text for tag, text in page.texts if tag not in ("script", "pre", "style")]
-    return re.sub(r"\s+", " ", " ".join(shown))
-
-
 def rows(page: Page) -> list[list[str]]:
     """The table of estimates below its head."""
     [start] = [i for i, row in enumerate(page.rows) if row[-1:] == ["Measured"]]
     return page.rows[start + 1 :]
-
-
-def drawn(page: Page) -> list[tuple[float, float, list[tuple[float, float]]]]:
-    """Where each bar begins and ends, and the lines of its error bar, in percent."""
-    bars: list[tuple[float, float, list[tuple[float, float]]]] = []
-    inside = False
-    for tag, attributes in page.elements:
-        if tag == "svg":
-            inside = attributes.get("class") == "bar"
-        part = {key: float(value[:-1]) for key, value in attributes.items()
-                if value is not None and value.endswith("%")}  # fmt: skip
-        if inside and tag == "rect" and attributes["class"] == "rest" and "x" in part:
-            bars.append((part["x"], part["x"] + part["width"], []))
-        if inside and tag == "line":
-            bars[-1][2].append((part["x1"], part["x2"]))
-    return bars
 
 
 @pytest.mark.deep
@@ -63,12 +41,7 @@ def test_a_page_holds_its_estimates_and_is_always_the_same(made: Estimates, leve
 @pytest.mark.parametrize("made", ESTIMATED.values(), ids=ESTIMATED)
 def test_a_page_is_well_formed_and_reads_in_order(made: Estimates) -> None:
     page = Page(to_html(made))
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    identities = [each["id"] for _, each in page.elements if "id" in each]
-    assert len(identities) == len({*identities})
+    page.check_outline()
     assert [len(page.all(tag)) for tag in ("main", "table", "caption")] == [1, 2, 2]
     assert all(svg["aria-hidden"] == "true" for svg in page.all("svg"))
     assert page.all("script") == [{"type": "application/json", "id": "topgap-estimates"}]
@@ -256,10 +229,7 @@ def test_it_loads_in_peace_and_fits_its_window(
 ) -> None:
     browser.show(made, width=width, caveat="x" * 300, level="0.999")
     browser.run("document.querySelector('details').open = true")
-    assert browser.run("return document.documentElement.scrollWidth") == width
-    wide = "return [...document.querySelectorAll('body *')].filter(e => !e.closest('thead, svg')"
-    wide += " && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.outerHTML)"
-    assert browser.run(wide) == []
+    browser.check_fit(width)
     assert browser.complaints() == []
     assert browser.requests() == [browser.file.as_uri()]
 

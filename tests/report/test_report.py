@@ -4,8 +4,6 @@ import base64
 import hashlib
 import re
 from fractions import Fraction
-from html.parser import HTMLParser
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -13,52 +11,11 @@ from hypothesis import strategies as st
 
 import topgap
 from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN, VISITS
+from tests.report.pages import Page
 from topgap import Release, ReleaseError, TopK
 from topgap.domains import DomainDescription
 from topgap.margins import leads, least_certain_gap
 from topgap.report import read_release, to_html
-
-VOID = {"meta", "link", "img", "br"}
-
-
-class Page(HTMLParser):
-    """The elements of a page as (tag, attributes), its table, and its text by tag."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.rows: list[list[str]] = []
-        self.texts: list[tuple[str, str]] = []
-        self._open: list[str] = []
-        self.feed(html)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self._open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in {"td", "th"}:
-            self.rows[-1].append("")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append((self._open[-1] if self._open else "", data))
-        if {"td", "th"} & {*self._open}:
-            self.rows[-1][-1] += data
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-    def text(self, tag: str = "") -> str:
-        return " ".join(text for inside, text in self.texts if tag in ("", inside))
 
 
 def shape(page: Page) -> list[tuple[str, dict[str, str | None]]]:
@@ -91,12 +48,8 @@ def test_a_page_holds_its_release_and_is_always_the_same(release: Release) -> No
 @pytest.mark.parametrize("release", SHOWN.values(), ids=SHOWN)
 def test_a_page_is_well_formed_and_reads_in_order(release: Release) -> None:
     page = Page(to_html(release))
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
+    page.check_outline()
     identities = [each["id"] for _, each in page.elements if "id" in each]
-    assert len(identities) == len({*identities})
     inner = [href[1:] for each in page.all("a") if (href := each["href"] or "")[0] == "#"]
     assert {*inner} <= {*identities}
     assert page.all("html") == [{"lang": "en"}]

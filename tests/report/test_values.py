@@ -1,15 +1,11 @@
 """The page of a release with values: table, words, parameters, and nothing new on other pages."""
 
-import re
-from itertools import pairwise
-
 import pytest
 
 from tests.display.sample_releases import ATTACK, EVERYDAY
 from tests.display.sample_values import DIAGNOSES, EMPTY, FULL, ONE, REACHED, VALUED
 from tests.report.chromium import DESK, PHONE, Browser
-from tests.report.test_estimates import drawn, words
-from tests.report.test_report import Page
+from tests.report.pages import Page, drawn, has_unformatted, words
 from topgap import ParameterError, Release, TopK
 from topgap.report import read_release, to_html
 
@@ -22,18 +18,12 @@ def test_a_page_holds_its_release_and_reads_in_order(release: Release) -> None:
     assert read_release(html) == release
     assert html == to_html(read_release(html), title="t", caveat="c", level="0.9")
     page = Page(html)
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    identities = [each["id"] for _, each in page.elements if "id" in each]
-    assert len(identities) == len({*identities})
+    page.check_outline()
     tables = min(1, len(release))
     assert [len(page.all(tag)) for tag in ("main", "table", "caption")] == [1, tables, tables]
     assert len(page.rows) == tables + len(release)
     assert page.all("script") == [{"type": "application/json", "id": "topgap-release"}]
-    for word in ("inf", "nan", "None"):
-        hostile = release is VALUED["hostile"]
-        assert hostile or not re.search(rf"\b{re.escape(word)}\b", words(page))
+    assert release is VALUED["hostile"] or not has_unformatted(page)
 
 
 def test_the_table_says_value_error_interval_and_gap() -> None:
@@ -141,8 +131,5 @@ def test_other_pages_have_nothing_of_it() -> None:
 @pytest.mark.parametrize("width", [PHONE, DESK])
 def test_it_fits_its_window(browser: Browser, release: Release, width: int) -> None:
     browser.show(release, width=width, caveat="word " * 30 + "x" * 300)
-    assert browser.run("return document.documentElement.scrollWidth") == width
-    wide = "return [...document.querySelectorAll('body *')].filter(e => !e.closest('thead, svg')"
-    wide += " && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.outerHTML)"
-    assert browser.run(wide) == []
+    browser.check_fit(width)
     assert browser.complaints() == []

@@ -13,22 +13,22 @@ from tests.checking.frequencies import misfits, misfits_of
 from tests.checking.mutants import Mutant, mutated
 from tests.checking.noisy_answers import Published, noise_is, released
 from tests.checking.walks import DrawWalker, Walk
-from tests.selection.test_selector_law import (
+from tests.selection.selector_walks import (
+    ALL_AT_ONCE,
     NO_CHANGE,
+    NONE,
     WAYS,
     Parts,
-    in_sequence,
-    merged_and_added,
+    Recorder,
+    contradicts,
     merged_as_a_tree,
-    merged_one_by_one,
     selector_on,
+    walk_at_once,
+    walk_parts,
 )
 from topgap import Domain, Release, Selector, TopK, select
 from topgap.law import Bounds
-from topgap.reference import Sampler
-from topgap.selection import candidate_pool, mechanism
-
-Recorder = Callable[[str, object], None]
+from topgap.selection import mechanism
 
 
 def published(release: Release) -> Published:
@@ -61,24 +61,13 @@ class Case(NamedTuple):
         return dict(enumerate(answer for part in self.parts for answer in part))
 
     def walk(self, way: Callable[..., Any], module: Any, walker: DrawWalker) -> Walk[Published]:
-        parameters = self.parameters
-
-        def program(sampler: Sampler) -> Published:
-            module.candidate_pool.Sampler = lambda _bits=None: sampler
-            return published(way(lambda: module.Selector(parameters), self.parts).release())
-
-        return walker.walk(program, self.smallest)
+        return walk_parts(
+            way, module, self.parameters, self.parts, published, walker, self.smallest
+        )
 
     def walk_at_once(self, mutant: Mutant, walker: DrawWalker) -> Walk[Published]:
-        """All answers at once where the kernel's integers are too short: `select` with a pool."""
-        pool, at_once = mutated(candidate_pool, NO_CHANGE), mutated(mechanism, mutant)
-        at_once.CandidatePool = pool.CandidatePool
-
-        def program(sampler: Sampler) -> Published:
-            pool.Sampler = lambda _bits=None: sampler
-            return published(at_once.select(self.parameters, [*self.plain.values()]))
-
-        return walker.walk(program, self.smallest)
+        answers = [*self.plain.values()]
+        return walk_at_once(mutant, self.parameters, answers, published, walker, self.smallest)
 
     def law(self, outcome: Published) -> Bounds:
         return released(self.plain, self.parameters, outcome)
@@ -111,9 +100,6 @@ def test_parts_have_the_law_of_the_whole(
     assert walked.violations(case.law) == []
     assert walked.rest < 1e-2
     record_property("selector of noisy answers, by draws", float(walked.rest))
-
-
-NONE = Mutant("none", '"""Noisy', '"""Noisy')
 
 
 @pytest.mark.slow
@@ -163,15 +149,8 @@ BROKEN_POOLS = [
 
 @pytest.mark.parametrize("mutant", BROKEN_POOLS, ids=lambda mutant: mutant.name)
 def test_a_broken_pool_is_found(mutant: Mutant, walker: DrawWalker) -> None:
-    module = selector_on(mutant)
-    for case in CASES:
-        for way in (in_sequence, merged_one_by_one, merged_and_added):
-            try:
-                if case.walk(way, module, walker).violations(case.law):
-                    return
-            except (AssertionError, ValueError, IndexError):  # no values, or too few
-                return
-    pytest.fail("it was not found")
+    errors = AssertionError, ValueError, IndexError  # no values, or too few
+    assert contradicts(selector_on(mutant), CASES, walker, *errors)
 
 
 BROKEN_FALLBACKS = [
@@ -238,15 +217,7 @@ def with_domain(parameters: TopK, answers: list[int]) -> Release:
 
 
 PATHS: dict[str, Callable[[TopK, list[int]], Release]] = {
-    "list": select,
-    "constant work": lambda p, a: select(p, np.array(a), constant_work=True),
-    "threads": lambda p, a: select(p, a, threads=2),
-    "shifted": lambda p, a: select(p, np.array(a, dtype=np.uint64)),
-    "floats": lambda p, a: select(p, np.array(a, dtype=np.float64)),
-    "fractions": lambda p, a: select(p, [*map(Fraction, a)]),
-    "listed domain": lambda p, a: select(
-        p, {i: answer for i, answer in enumerate(a) if answer}, domain=[*range(len(a))]
-    ),
+    **ALL_AT_ONCE,
     "domain by a rule": lambda p, a: select(
         p, {i: answer for i, answer in enumerate(a) if answer}, domain=Domain.range(0, len(a))
     ),

@@ -1,147 +1,48 @@
 """Answers in parts have the law of all at once: walked whole, and as users run it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.checking.cached_law import gap_top_k
 from tests.checking.frequencies import misfits_of
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.checking.walks import DrawWalker
-from topgap import Release, Selector, TopK, select
+from tests.selection.selector_walks import (
+    NO_CHANGE,
+    NONE,
+    OTHER_WAYS,
+    WAYS,
+    Outcome,
+    Parts,
+    PlainCase,
+    Recorder,
+    contradicts,
+    merged_as_a_tree,
+    pairs,
+    selector_on,
+)
+from topgap import Selector, TopK, select
 from topgap.law import Bounds
-from topgap.reference import Sampler
-from topgap.selection import candidate_pool, mechanism, selector
-
-Parts = tuple[tuple[int, ...], ...]
-Outcome = tuple[tuple[int, Fraction], ...]
-Recorder = Callable[[str, object], None]
-
-
-# --- Ways to put the parts together; items are named by their place among all
-
-
-def in_sequence(made: Callable[[], Any], parts: Parts) -> Any:
-    whole = made()
-    for answers, names in named(parts):
-        whole.add(answers, names)
-    return whole
-
-
-def backwards(made: Callable[[], Any], parts: Parts) -> Any:
-    whole = made()
-    for answers, names in [*named(parts)][::-1]:
-        whole.add(answers, names)
-    return whole
-
-
-def merged_one_by_one(made: Callable[[], Any], parts: Parts) -> Any:
-    whole, *others = singles(made, parts)
-    for other in others:
-        whole.merge(other)
-    return whole
-
-
-def merged_as_a_tree(made: Callable[[], Any], parts: Parts) -> Any:
-    leaves = singles(made, parts)
-    while len(leaves) > 1:
-        last, before = leaves.pop(), leaves.pop()
-        before.merge(last)
-        leaves.insert(0, before)
-    return leaves[0]
-
-
-def merged_and_added(made: Callable[[], Any], parts: Parts) -> Any:
-    *first, (answers, names) = named(parts)
-    whole = merged_one_by_one(made, parts[:-1]) if first else made()
-    whole.add(answers, names)
-    return whole
-
-
-OTHER_WAYS = [in_sequence, backwards, merged_one_by_one, merged_and_added]
-WAYS = [*OTHER_WAYS, merged_as_a_tree]
-
-
-def named(parts: Parts) -> Iterator[tuple[tuple[int, ...], list[int]]]:
-    first = 0
-    for answers in parts:
-        yield answers, [*range(first, first + len(answers))]
-        first += len(answers)
-
-
-def singles(made: Callable[[], Any], parts: Parts) -> list[Any]:
-    found = []
-    for answers, names in named(parts):
-        found.append(made())
-        found[-1].add(answers, names)
-    return found
-
-
-def pairs(release: Release) -> Outcome:
-    return tuple(zip(release.items, release.gaps or (), strict=True))
-
 
 # --- Walked: the whole selector on every sequence of its draws, on the reference's noise
 
-
-class Case(NamedTuple):
-    parts: Parts
-    k: int
-    smallest: Fraction = Fraction(1, 10**7)
-
-    @property
-    def parameters(self) -> TopK:
-        """Noise of rate 2 per step, so that ties are common; without a kernel."""
-        parameters = TopK(self.k, 4 * self.k, resolution=1)
-        object.__setattr__(parameters, "_kernel", None)
-        return parameters
-
-    @property
-    def answers(self) -> list[int]:
-        return [answer for part in self.parts for answer in part]
-
-    def walk(self, way: Callable[..., Any], module: Any, walker: DrawWalker) -> Any:
-        parameters = self.parameters
-
-        def program(sampler: Sampler) -> Outcome:
-            module.candidate_pool.Sampler = lambda _bits=None: sampler
-            return pairs(way(lambda: module.Selector(parameters), self.parts).release())
-
-        return walker.walk(program, self.smallest)
-
-    def law(self, outcome: Outcome) -> Bounds:
-        return gap_top_k(self.answers, self.parameters, outcome)
-
-
 CASES = [
-    Case(((0,), (0,)), 1),
-    Case(((1, 0), (1,)), 1),
-    Case(((0, 0), (), (0,)), 2),
-    Case(((0, 0, 0), (0,)), 1, Fraction(1, 10**6)),
-    Case(((2,), (0, 1), (1,)), 2, Fraction(1, 10**6)),
+    PlainCase(((0,), (0,)), 1),
+    PlainCase(((1, 0), (1,)), 1),
+    PlainCase(((0, 0), (), (0,)), 2),
+    PlainCase(((0, 0, 0), (0,)), 1, smallest=Fraction(1, 10**6)),
+    PlainCase(((2,), (0, 1), (1,)), 2, smallest=Fraction(1, 10**6)),
 ]
 
 
 @pytest.fixture(scope="module")
 def walker() -> DrawWalker:
     return DrawWalker()
-
-
-NONE = Mutant("none", '"""Noisy', '"""Noisy')
-NO_CHANGE = Mutant("none", "class CandidatePool:", "class CandidatePool:")
-
-
-def selector_on(pool: Mutant, mutant: Mutant = NONE) -> Any:
-    """The selector's module once more on a pool once more, for its sampler is replaced."""
-    module: Any = mutated(selector, mutant)
-    module.candidate_pool = mutated(candidate_pool, pool)
-    for name in ("CandidatePool", "Part", "Ranking"):
-        setattr(module, name, getattr(module.candidate_pool, name))
-    return module
 
 
 @pytest.fixture
@@ -153,7 +54,11 @@ def module() -> Any:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_parts_have_the_law_of_the_whole(
-    case: Case, way: Callable[..., Any], module: Any, walker: DrawWalker, record_property: Recorder
+    case: PlainCase,
+    way: Callable[..., Any],
+    module: Any,
+    walker: DrawWalker,
+    record_property: Recorder,
 ) -> None:
     walked = case.walk(way, module, walker)
     record_property("selector, by draws", float(walked.rest))
@@ -161,21 +66,9 @@ def test_parts_have_the_law_of_the_whole(
     assert walked.rest < 1e-2
 
 
-def walk_at_once(case: Case, mutant: Mutant, walker: DrawWalker) -> Any:
-    """All answers at once where the kernel's integers are too short: `select` with a pool."""
-    pool, at_once = mutated(candidate_pool, NO_CHANGE), mutated(mechanism, mutant)
-    at_once.CandidatePool = pool.CandidatePool
-
-    def program(sampler: Sampler) -> Outcome:
-        pool.Sampler = lambda _bits=None: sampler
-        return pairs(at_once.select(case.parameters, case.answers))
-
-    return walker.walk(program, case.smallest)
-
-
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_all_at_once_without_the_kernel_have_the_law(case: Case, walker: DrawWalker) -> None:
-    walked = walk_at_once(case, Mutant("none", '"""Noisy', '"""Noisy'), walker)
+def test_all_at_once_without_the_kernel_have_the_law(case: PlainCase, walker: DrawWalker) -> None:
+    walked = case.walk_at_once(NONE, walker)
     assert walked.violations(case.law) == []
     assert walked.rest < 1e-2
 
@@ -190,7 +83,7 @@ WITHOUT_KERNEL = [
 
 @pytest.mark.parametrize("mutant", WITHOUT_KERNEL, ids=lambda mutant: mutant.name)
 def test_a_broken_fallback_is_found(mutant: Mutant, walker: DrawWalker) -> None:
-    assert any(walk_at_once(case, mutant, walker).violations(case.law) for case in CASES)
+    assert any(case.walk_at_once(mutant, walker).violations(case.law) for case in CASES)
 
 
 KEPT = "return [candidate for candidate in candidates if candidate.ticks >= least]"
@@ -228,27 +121,20 @@ BROKEN_DRAWINGS = [
 ]  # fmt: skip
 
 
+FEW = ValueError, IndexError
+"""Too few winners, or none to choose from."""
+
+
 @pytest.mark.parametrize(
     "mutant", BROKEN_RANKINGS + BROKEN_DRAWINGS, ids=lambda mutant: mutant.name
 )
 def test_a_broken_pool_is_found(mutant: Mutant, walker: DrawWalker) -> None:
-    assert _is_found(selector_on(mutant), walker)
+    assert contradicts(selector_on(mutant), CASES, walker, *FEW)
 
 
 def test_a_broken_selector_is_found(walker: DrawWalker) -> None:
     lost = Mutant("a merged pool lost", "ours.keep(theirs.as_part())", "pass")
-    assert _is_found(selector_on(NO_CHANGE, lost), walker)
-
-
-def _is_found(module: Any, walker: DrawWalker) -> bool:
-    for case in CASES:
-        for way in (in_sequence, merged_one_by_one, merged_and_added):
-            try:
-                if case.walk(way, module, walker).violations(case.law):
-                    return True
-            except (ValueError, IndexError):  # too few winners, or none to choose from
-                return True
-    return False
+    assert contradicts(selector_on(NO_CHANGE, lost), CASES, walker, *FEW)
 
 
 # --- As users run it, with the kernel's noise on its fine grid

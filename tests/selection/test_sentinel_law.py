@@ -3,76 +3,42 @@
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.checking.cached_law import gap_top_k, top_k
 from tests.checking.frequencies import misfits_of
-from tests.checking.mutants import Mutant, mutated
-from tests.checking.walks import DrawWalker, Walk
-from tests.selection.test_selector_law import (
+from tests.checking.mutants import Mutant
+from tests.checking.walks import DrawWalker
+from tests.selection.selector_walks import (
+    ALL_AT_ONCE,
     NO_CHANGE,
+    NONE,
     WAYS,
     Outcome,
-    Parts,
+    PlainCase,
     Recorder,
-    in_sequence,
-    merged_and_added,
+    contradicts,
     merged_as_a_tree,
-    merged_one_by_one,
     pairs,
     selector_on,
 )
 from topgap import Domain, ParameterError, Release, Selector, TopgapError, TopK, select
 from topgap.law import Bounds
-from topgap.reference import Sampler
-from topgap.selection import candidate_pool, mechanism
 
 # --- Walked: the whole selector on every sequence of its draws, on the reference's noise
 
-
-class Case(NamedTuple):
-    parts: Parts
-    k: int
-    threshold: int
-    smallest: Fraction = Fraction(1, 10**7)
-
-    @property
-    def parameters(self) -> TopK:
-        """Noise of rate 2 per step, so that ties are common; without a kernel."""
-        parameters = TopK(self.k, 4 * self.k, resolution=1, threshold=self.threshold)
-        object.__setattr__(parameters, "_kernel", None)
-        return parameters
-
-    @property
-    def answers(self) -> list[int]:
-        return [answer for part in self.parts for answer in part]
-
-    def walk(self, way: Callable[..., Any], module: Any, walker: DrawWalker) -> Walk[Outcome]:
-        parameters = self.parameters
-
-        def program(sampler: Sampler) -> Outcome:
-            module.candidate_pool.Sampler = lambda _bits=None: sampler
-            return pairs(way(lambda: module.Selector(parameters), self.parts).release())
-
-        return walker.walk(program, self.smallest)
-
-    def law(self, outcome: Outcome) -> Bounds:
-        return gap_top_k(self.answers, self.parameters, outcome)
-
-
 CASES = [
-    Case(((0,),), 1, 0),
-    Case(((0,), (1,)), 1, 1),
-    Case(((0,), (1,)), 2, 1),
+    PlainCase(((0,),), 1, 0),
+    PlainCase(((0,), (1,)), 1, 1),
+    PlainCase(((0,), (1,)), 2, 1),
     # More places than items; a threshold that is seldom reached, and one that nearly all reach.
-    Case(((1,), (), (0,)), 5, 0),
-    Case(((0,), (1,)), 1, 3),
-    Case(((0,), (1,)), 1, -2),
-    Case(((1,), (0, 1)), 2, 1, Fraction(1, 10**6)),
-    Case(((1, 0), (2,), (0,)), 2, 1, Fraction(1, 10**6)),
+    PlainCase(((1,), (), (0,)), 5, 0),
+    PlainCase(((0,), (1,)), 1, 3),
+    PlainCase(((0,), (1,)), 1, -2),
+    PlainCase(((1,), (0, 1)), 2, 1, Fraction(1, 10**6)),
+    PlainCase(((1, 0), (2,), (0,)), 2, 1, Fraction(1, 10**6)),
 ]
 
 
@@ -85,7 +51,7 @@ def walker() -> DrawWalker:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_parts_have_the_law_of_the_whole(
-    case: Case, way: Callable[..., Any], walker: DrawWalker, record_property: Recorder
+    case: PlainCase, way: Callable[..., Any], walker: DrawWalker, record_property: Recorder
 ) -> None:
     walked = case.walk(way, selector_on(NO_CHANGE), walker)
     assert walked.violations(case.law) == []
@@ -94,20 +60,12 @@ def test_parts_have_the_law_of_the_whole(
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_all_at_once_without_the_kernel_have_the_law(case: Case, walker: DrawWalker) -> None:
-    pool, at_once = mutated(candidate_pool, NO_CHANGE), mutated(mechanism, NONE)
-    at_once.CandidatePool = pool.CandidatePool
-
-    def program(sampler: Sampler) -> Outcome:
-        pool.Sampler = lambda _bits=None: sampler
-        return pairs(at_once.select(case.parameters, case.answers))
-
-    walked = walker.walk(program, case.smallest)
+def test_all_at_once_without_the_kernel_have_the_law(case: PlainCase, walker: DrawWalker) -> None:
+    walked = case.walk_at_once(NONE, walker)
     assert walked.violations(case.law) == []
     assert walked.rest < 1e-2
 
 
-NONE = Mutant("none", '"""Noisy', '"""Noisy')
 NAMED = "items = [*takewhile(lambda item: item is not SENTINEL, ranked)]\n"
 GAPS = "gap_units, value_units = gap_units[: len(items)], None"
 NOISE = "noise = sampler.geometric(parameters.rate / 2**refinement)"
@@ -141,15 +99,8 @@ BROKEN_POOLS = [
 
 @pytest.mark.parametrize("mutant", BROKEN_POOLS, ids=lambda mutant: mutant.name)
 def test_a_broken_pool_is_found(mutant: Mutant, walker: DrawWalker) -> None:
-    module = selector_on(mutant)
-    for case in CASES:
-        for way in (in_sequence, merged_one_by_one, merged_and_added):
-            try:
-                if case.walk(way, module, walker).violations(case.law):
-                    return
-            except (TopgapError, ValueError, IndexError):  # too many winners, or gaps
-                return
-    pytest.fail("it was not found")
+    errors = TopgapError, ValueError, IndexError  # too many winners, or gaps
+    assert contradicts(selector_on(mutant), CASES, walker, *errors)
 
 
 # --- As users run it, with the kernel's noise on its fine grid, and of domains
@@ -201,15 +152,7 @@ def by_a_selector(parameters: TopK, answers: dict[int, int], domain: Domain) -> 
 
 
 PATHS: dict[str, Callable[[TopK, list[int]], Release]] = {
-    "list": select,
-    "constant work": lambda p, a: select(p, np.array(a), constant_work=True),
-    "threads": lambda p, a: select(p, a, threads=2),
-    "shifted": lambda p, a: select(p, np.array(a, dtype=np.uint64)),
-    "floats": lambda p, a: select(p, np.array(a, dtype=np.float64)),
-    "fractions": lambda p, a: select(p, [*map(Fraction, a)]),
-    "listed domain": lambda p, a: select(
-        p, {i: answer for i, answer in enumerate(a) if answer}, domain=[*range(len(a))]
-    ),
+    **ALL_AT_ONCE,
     "domain by a rule": lambda p, a: of_a_domain(
         p, a, lambda p, occurring, domain: select(p, occurring, domain=domain)
     ),

@@ -1,15 +1,11 @@
 """Plans for a domain alone, without any counts: what an item needs to be named."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from topgap.display import dataframes
 from topgap.display.numbers import format_level, format_roughly
-from topgap.display.text import format_html_table, format_text_table
 from topgap.domains import Domain
 from topgap.errors import ParameterTypeError
 from topgap.margins import people_needed, read_probability
@@ -24,13 +20,9 @@ from topgap.planning.formatting import (
     to_column,
     to_json_number,
 )
+from topgap.planning.forms import TabularPlan
 from topgap.planning.validation import EPSILONS, read_epsilons, read_ks, read_size
 from topgap.selection.unlisted import check_domain_size
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
 FORMAT = "topgap.domain-plan/1"
 _NO_DATA = "No data was used: domain, k and ε alone decide."
@@ -72,7 +64,7 @@ class DomainRow:
 
 
 @dataclass(frozen=True, repr=False)
-class DomainPlan:
+class DomainPlan(TabularPlan):
     """What an item of a domain needs to be named, over ε and k: a `topgap.planning.plan_domain`.
 
     Attributes:
@@ -114,35 +106,12 @@ class DomainPlan:
             ],
         }
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The dict of `to_dict` as JSON.
-
-        Args:
-            indent: Spaces by which inner lines are indented; None for a single line.
-        """
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """A pandas data frame with a row for each ε, k and contribution bound.
-
-        The columns are `epsilon`, `k`, `scale`, `people` and `people_for_half`, as of `DomainRow`.
-        With bounds there is `items_per_person` after `k`, missing in rows without one.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-        """
-        return dataframes.to_pandas(self.columns())
-
-    def to_polars(self) -> "pl.DataFrame":
-        """A polars data frame with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_polars(self.columns())
-
-    def to_arrow(self) -> "pa.Table":
-        """An Arrow table with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_arrow(self.columns())
-
     def columns(self) -> dict[str, list[float | None]]:
-        """The columns of the data frames, by name."""
+        """The columns of the data frames, by name.
+
+        They are `epsilon`, `k`, `scale`, `people` and `people_for_half`, as of `DomainRow`. With
+        bounds there is `items_per_person` after `k`, missing in rows without one.
+        """
         columns: dict[str, list[float | None]] = {
             "epsilon": [float(row.epsilon) for row in self.rows]
         }
@@ -152,18 +121,6 @@ class DomainPlan:
         for name in self.rows[0].figures:
             columns[name] = [*to_column([row.figures[name] for row in self.rows])]
         return columns
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def to_text(self) -> str:
-        """The plan as a table, with a line for each ε, k and contribution bound."""
-        head, rows = self._table()
-        return "\n".join([format_text_table(head, rows, left=()), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        head, rows = self._table()
-        return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         head = ["ε", "k", *["L"] * self.has_bounds, "noise"]

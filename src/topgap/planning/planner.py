@@ -1,28 +1,19 @@
 """The public function `plan`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
-import numpy as np
-
-from topgap.domains import Counts
-from topgap.errors import DomainError, ParameterError
-from topgap.numbers.parse import Number, is_whole, read_whole
+from topgap.numbers.parse import Number, read_whole
 from topgap.parameters import TopK
-from topgap.planning.bounded_counts import BoundedCounts, match_counts, read_bounds
+from topgap.planning.bounded_counts import read_bounds
+from topgap.planning.input_counts import InputCounts
+from topgap.planning.progress import Progress, count_releases
 from topgap.planning.public_counts import PublicCounts
 from topgap.planning.result import Plan
 from topgap.planning.simulation import simulate, simulate_bound
-from topgap.planning.validation import EPSILONS, read_epsilons, read_size
-from topgap.selection.answers import Array, check_enough, read
+from topgap.planning.validation import EPSILONS, check_noise, read_epsilons
 from topgap.selection.measurement import Shares
-from topgap.selection.participants import find_participants
-from topgap.selection.unlisted import check_domain_size, leaves_ties
-
-Progress = Callable[[str, float | None], None]
-"""Called with what is being done and the share of it that is done."""
 
 RELEASES = 10_000
 RELEASES_WITH_BOUNDS = 2_000
@@ -117,26 +108,16 @@ def plan(
     wholes, bounded = list_parameters(None), [*map(list_parameters, bounds)]
     all_shares = [Shares.of(whole, selection_share) for whole in wholes]
     parameters = wholes[0]
-    if domain is None and isinstance(counts, Counts):
-        domain = counts.domain
-    numbers, names, domain_size = read_counts(counts, domain, parameters)
-    if domain_size is not None and domain_size > len(numbers):
+    inputs = InputCounts.read(counts, domain, bounded_counts, parameters)
+    if inputs.unlisted:
         selections = (shares.selection for shares in all_shares)
         check_noise([*wholes, *selections, *chain(*bounded)])
-    public, kept = PublicCounts.of(shuffle(numbers), parameters, domain_size), []
-    for bound, (first, *_) in zip(bounds, bounded, strict=True):
-        same = numbers
-        if bounded_counts is not None:
-            same = match_counts(bounded_counts[bound], domain, names, len(numbers))
-        kept.append(BoundedCounts.of(shuffle(same), public, first))
-    done, all_of = 0, (2 + len(bounds)) * releases * len(wholes)
-
-    def report(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress("simulating releases", done / all_of)
-
+    public = PublicCounts.of(inputs.shuffle(), parameters, inputs.domain_size)
+    kept = [
+        inputs.prepare_bound(bound, public, first)[1]
+        for bound, (first, *_) in zip(bounds, bounded, strict=True)
+    ]
+    report = count_releases(progress, (2 + len(bounds)) * releases * len(wholes))
     rows = []
     for place, whole in enumerate(wholes):
         row = simulate(public, all_shares[place], whole, releases, report)
@@ -147,61 +128,13 @@ def plan(
         rows.append(replace(row, bounds=tuple(bound_rows)))
     return Plan(
         k=parameters.k,
-        items=len(numbers),
+        items=len(inputs.numbers),
         resolution=parameters.resolution,
         sensitivity=parameters.sensitivity,
         monotonic=parameters.monotonic,
         selection_share=all_shares[0].selection.epsilon / parameters.epsilon,
         releases=releases,
         rows=tuple(rows),
-        domain_size=domain_size,
+        domain_size=inputs.domain_size,
         is_truncated=bounded_counts is not None,
     )
-
-
-def read_counts(
-    counts: object, domain: object, parameters: TopK
-) -> "tuple[Array | list[Any], Any, int | None]":
-    """Read the counts that take part, their names or None, and the size of the domain or None.
-
-    Raises:
-        AnswersError, AnswersTypeError, ItemsError: The counts cannot be used.
-        DomainError: The domain cannot be used, or is smaller than there are counts.
-    """
-    if domain is not None and not is_whole(domain):
-        found = find_participants(counts, None, domain, parameters)
-        size = None if found.domain is None else found.domain.size
-        return found.numbers, found.names, size
-    size = None if domain is None else read_size(domain)  # type: ignore[arg-type]
-    if size is not None:
-        check_domain_size(size, parameters.fewest_winners)
-    numbers, names = read(counts)
-    if size is None:
-        check_enough(len(numbers), parameters.fewest_winners)
-    elif len(numbers) > size:
-        raise DomainError("The domain has fewer items than there are counts; give its whole size.")
-    return numbers, names, size
-
-
-def check_noise(all_parameters: Sequence[TopK]) -> None:
-    """Refuse noise with which releases of a domain cannot be simulated.
-
-    Raises:
-        ParameterError: One of them has such noise.
-    """
-    if any(parameters.kernel is None for parameters in all_parameters):
-        raise ParameterError(
-            "A plan for a domain needs noise that the kernel's integers can hold; take larger "
-            "values of epsilon or a coarser resolution."
-        )
-    if any(map(leaves_ties, all_parameters)):
-        raise ParameterError(
-            "With such small noise too many items of the domain would be equal; take smaller "
-            "values of epsilon."
-        )
-
-
-def shuffle(numbers: "Array | list[Any]") -> "Array | list[Any]":
-    """Shuffle the counts: no probability changes, and the kernel is slower on sorted counts."""
-    order = np.random.default_rng(0).permutation(len(numbers))
-    return numbers[order] if isinstance(numbers, np.ndarray) else [numbers[i] for i in order]

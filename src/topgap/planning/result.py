@@ -1,15 +1,10 @@
 """The result of a plan, `Plan`, as text, as JSON, as data frames and as a plot."""
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from topgap.display import dataframes
 from topgap.display.numbers import format_roughly
-from topgap.display.text import format_html_table, format_text_table
 from topgap.numbers.format import format_rounded
 from topgap.parameters import TopK
 from topgap.planning.advice import advise
@@ -20,21 +15,17 @@ from topgap.planning.formatting import (
     format_overlap,
     format_people,
     format_share,
-    format_size,
     to_column,
     to_json_number,
 )
-from topgap.planning.plot import plot, render
+from topgap.planning.forms import SimulatedPlan
+from topgap.planning.plot import draw
 from topgap.planning.rows import Lists, ReleasedErrors, Row
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from matplotlib.axes import Axes
 
 FORMAT = "topgap.plan/1"
-NOT_PRIVATE = "Not private: a plan tells of its counts, which must be public or made up."
 NEEDED = (
     "needed: people, for an item to be named with probability 95% if at most k items have anybody."
 )
@@ -44,15 +35,15 @@ AT_MOST = (
 ERRORS = "median error, bias: of released counts, against the counts of all items."
 IN_FIGURES = "What a bound leaves out was counted, and is in the figures."
 NOT_IN_FIGURES = "Counts do not say what a bound leaves out: these figures have noise alone."
-_WIDTH = 100
 _NAMES, _ESTIMATES = "names, gaps", "counts too"
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(SimulatedPlan):
     """What to expect of releases of such counts, as `topgap.plan` found it by simulation.
 
-    It reveals the counts that it was made from, which must be public or made up.
+    It reveals the counts that it was made from, which must be public or made up. Its table has for
+    each ε a line of names and gaps, one with counts too, and one of each contribution bound.
 
     Attributes:
         k: How many winners are named.
@@ -79,6 +70,8 @@ class Plan:
     domain_size: int | None = None
     is_truncated: bool = False
 
+    _left = (1,)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: parameters as exact strings, simulated figures as floats.
 
@@ -86,13 +79,7 @@ class Plan:
         """
         return {
             "format": FORMAT,
-            "caution": NOT_PRIVATE,
-            "k": self.k,
-            "items": self.items,
-            **({} if self.domain_size is None else {"domain_size": str(self.domain_size)}),
-            "resolution": str(self.resolution),
-            "sensitivity": str(self.sensitivity),
-            "monotonic": self.monotonic,
+            **self._counts_to_dict(),
             "selection_share": str(self.selection_share),
             "releases": self.releases,
             **self._bounds_to_dict(),
@@ -128,18 +115,10 @@ class Plan:
         """What the figures say of the contribution bounds, in sentences; none without bounds."""
         return advise(self.rows, self.k, is_truncated=self.is_truncated)
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The dict of `to_dict` as JSON.
+    def columns(self) -> dict[str, list[float]]:
+        """The columns of the data frames, by name.
 
-        Args:
-            indent: Spaces by which inner lines are indented; None for a single line.
-        """
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """A pandas data frame with one row per ε, from the smallest up.
-
-        The columns are `epsilon`; each of the simulated figures (`names_right`, `names_in_order`,
+        They are `epsilon`; each of the simulated figures (`names_right`, `names_in_order`,
         `names_overlap`, `estimates_right`, `estimates_in_order`, `estimates_overlap`,
         `measured_error`, `combined_error`, `combined_median`, `combined_bias`), followed by its
         standard error, whose name ends in `_se`; `measured_formula` and `combined_formula`. With a
@@ -147,22 +126,7 @@ class Plan:
         `estimates_people_needed`. With a contribution bound of 2 there are `bound_2_right`,
         `bound_2_in_order`, `bound_2_overlap`, `bound_2_median`, `bound_2_bias` and `bound_2_scale`.
         See `Row`, `Lists` and `BoundRow` for what they mean.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
         """
-        return dataframes.to_pandas(self.columns())
-
-    def to_polars(self) -> "pl.DataFrame":
-        """A polars data frame with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_polars(self.columns())
-
-    def to_arrow(self) -> "pa.Table":
-        """An Arrow table with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_arrow(self.columns())
-
-    def columns(self) -> dict[str, list[float]]:
-        """The columns of the data frames, by name."""
         columns: dict[str, list[float]] = {"epsilon": [float(row.epsilon) for row in self.rows]}
         for name in self.rows[0].figures:
             columns[name] = [row.figures[name].value for row in self.rows]
@@ -171,28 +135,6 @@ class Plan:
             columns[name] = to_column([row.formulas[name] for row in self.rows])
         return columns
 
-    def plot(self, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
-        """Draw the accuracy of the lists and the errors of the counts over ε.
-
-        Args:
-            axes: Two Matplotlib axes to draw on. Default: new ones in a new figure.
-
-        Raises:
-            MissingExtraError: Matplotlib is not installed.
-        """
-        return plot(self.rows, self.k, self.title, axes)
-
-    def render(self, form: str) -> bytes:
-        """Draw the same chart as the contents of a file, without pyplot and without a display.
-
-        Args:
-            form: One of `topgap.display.figure.FORMS`.
-
-        Raises:
-            MissingExtraError: Matplotlib is not installed.
-        """
-        return render(self.rows, self.k, self.title, form)
-
     @property
     def title(self) -> str:
         """What was planned, as a title.
@@ -200,23 +142,10 @@ class Plan:
         >>> Plan(2, 9_000, Fraction(1), Fraction(1), True, Fraction(1, 2), 100, ()).title
         'The 2 largest of 9,000 items'
         """
-        items = f"{self.items:,}" if self.domain_size is None else format_size(self.domain_size)
-        return f"The {f'{self.k} ' * (self.k > 1)}largest of {items} items"
+        return f"The {f'{self.k} ' * (self.k > 1)}largest of {self._format_items()}"
 
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def to_text(self) -> str:
-        """The plan as a table: for each ε a line of names and gaps, and one with counts too.
-
-        With contribution bounds there is also a line for each of them.
-        """
-        head, rows = self._table()
-        return "\n".join([format_text_table(head, rows), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        head, rows = self._table()
-        return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+    def _draw(self, above: "Axes", below: "Axes") -> None:
+        draw(self.rows, self.k, self.title, above, below)
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         if self.items_per_person:
@@ -267,8 +196,7 @@ class Plan:
     def _domain_head(self) -> list[str]:
         return [] if self.domain_size is None else [f"of {self.k} empty", "needed"]
 
-    def _notes(self) -> list[str]:
-        sensitivity = f"{self.sensitivity}{', monotonic' * self.monotonic}"
+    def _explanations(self) -> list[str]:
         off = max(
             each.standard_error
             for row in self.rows
@@ -276,14 +204,11 @@ class Plan:
             for each in (lists.right, lists.in_order)
         )
         return [
-            f"{self.title}: resolution {self.resolution}, sensitivity {sensitivity}",
             f"Where counts are released too, {self.selection_share} of ε selects.",
             *self._domain_notes(),
             *self._bound_notes(),
             f"Each line is from {self.releases:,} simulated releases: chances have a standard "
             f"error of at most {100 * off:.2g}%.",
-            NOT_PRIVATE,
-            *(line for sentence in self.advice for line in wrap(sentence, _WIDTH)),
         ]
 
     def _bound_notes(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Simulation of many releases of the same counts, with the noise of a real release."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from topgap.numbers.format import to_float
 from topgap.parameters import TopK
 from topgap.planning.bounded_counts import BoundedCounts
 from topgap.planning.count_errors import CountErrors, Floats, in_units
+from topgap.planning.progress import Report
 from topgap.planning.public_counts import PublicCounts, Steps, Whole, Winners
 from topgap.planning.rows import BoundRow, Lists, ReleasedErrors, Row
 from topgap.planning.statistics import (
@@ -27,9 +28,6 @@ from topgap.planning.statistics import (
 from topgap.release import Release
 from topgap.selection.measurement import Shares
 from topgap.selection.mechanism import select
-
-Report = Callable[[int], None]
-"""Called with the number of releases that have been simulated since the last call."""
 
 _MOST_AT_ONCE = 1_000
 _MOST_WINNERS_AT_ONCE = 2**19

@@ -3,20 +3,19 @@
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-from topgap.domains import Counts
 from topgap.numbers.parse import Number, read_whole
 from topgap.parameters import TopK
-from topgap.planning.bounded_counts import BoundedCounts, Floats, match_counts, read_bounds
-from topgap.planning.planner import Progress, check_noise, read_counts, shuffle
+from topgap.planning.bounded_counts import Floats, Numbers, read_bounds
+from topgap.planning.input_counts import InputCounts
+from topgap.planning.progress import Progress, count_releases
 from topgap.planning.public_counts import PublicCounts
 from topgap.planning.threshold_advice import advise
 from topgap.planning.threshold_counts import ShouldBeNamed, ThresholdCounts
 from topgap.planning.threshold_result import ThresholdPlan
 from topgap.planning.threshold_rows import ThresholdRow
 from topgap.planning.threshold_simulation import simulate_threshold
-from topgap.planning.validation import EPSILONS, read_epsilons, read_thresholds
+from topgap.planning.validation import EPSILONS, check_noise, read_epsilons, read_thresholds
 from topgap.selection.answers import check_enough
 
 RELEASES = 2_000
@@ -82,37 +81,24 @@ def plan_threshold(
         for bound in (None, *bounds)
     }  # fmt: skip
     parameters = by_bound[None][exact[0], ts[0]]
-    if domain is None and isinstance(counts, Counts):
-        domain = counts.domain
-    numbers, names, domain_size = read_counts(counts, domain, parameters)
+    inputs = InputCounts.read(counts, domain, bounded_counts, parameters)
     if any(bound < k for bound in bounds):  # the kernel draws more items than it names
-        size = len(numbers) if domain_size is None else domain_size
-        check_enough(size, k)
-    whole = shuffle(numbers)
-    public = PublicCounts.of(whole, parameters, domain_size)
-    kept: dict[int | None, tuple[Any, Floats | None]] = {None: (whole, None)}
+        check_enough(len(inputs.numbers) + inputs.unlisted, k)
+    whole = inputs.shuffle()
+    public = PublicCounts.of(whole, parameters, inputs.domain_size)
+    kept: dict[int | None, tuple[Numbers, Floats | None]] = {None: (whole, None)}
     for bound in bounds:
-        same = numbers
-        if bounded_counts is not None:
-            same = match_counts(bounded_counts[bound], domain, names, len(numbers))
-        own = shuffle(same)
-        first = by_bound[bound][exact[0], ts[0]]
-        kept[bound] = own, BoundedCounts.of(own, public, first).missing
+        numbers, own = inputs.prepare_bound(bound, public, by_bound[bound][exact[0], ts[0]])
+        kept[bound] = numbers, own.missing
 
     def prepare(bound: int | None, epsilon: Fraction, t: Fraction) -> ThresholdCounts:
         numbers, missing = kept[bound]
-        return ThresholdCounts.of(numbers, by_bound[bound][epsilon, t], domain_size, missing)
+        return ThresholdCounts.of(numbers, by_bound[bound][epsilon, t], inputs.domain_size, missing)
 
-    if domain_size is not None and domain_size > len(numbers):
+    if inputs.unlisted:
         check_noise([prepare(*each).drawn for each in product(by_bound, exact, ts)])
-    truths = [ShouldBeNamed.of(whole, by_bound[None][exact[0], t], domain_size) for t in ts]
-    done, all_of = 0, releases * len(exact) * len(ts) * len(by_bound)
-
-    def report(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress("simulating releases", done / all_of)
+    truths = [ShouldBeNamed.of(whole, by_bound[None][exact[0], t], inputs.domain_size) for t in ts]
+    report = count_releases(progress, releases * len(exact) * len(ts) * len(by_bound))
 
     def simulate() -> Iterator[ThresholdRow]:
         for epsilon in exact:
@@ -123,13 +109,13 @@ def plan_threshold(
 
     return ThresholdPlan(
         k=parameters.k,
-        items=len(numbers),
+        items=len(inputs.numbers),
         resolution=parameters.resolution,
         sensitivity=parameters.sensitivity,
         monotonic=parameters.monotonic,
         releases=releases,
         rows=tuple(simulate()),
         advice=advise([prepare(None, exact[0], t) for t in ts], [truth.count for truth in truths]),
-        domain_size=domain_size,
+        domain_size=inputs.domain_size,
         is_truncated=bounded_counts is not None,
     )

@@ -1,36 +1,26 @@
 """The result of a plan for thresholds, `ThresholdPlan`, in all its forms."""
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from topgap.display import dataframes
 from topgap.display.numbers import format_roughly
-from topgap.display.text import format_html_table, format_text_table
 from topgap.planning.formatting import (
     format_epsilon,
     format_error,
     format_overlap,
     format_share,
-    format_size,
     format_threshold,
     to_json_number,
 )
-from topgap.planning.result import NOT_PRIVATE
-from topgap.planning.threshold_plot import plot, render
+from topgap.planning.forms import SimulatedPlan
+from topgap.planning.threshold_plot import draw
 from topgap.planning.threshold_rows import ONE_IN, ThresholdRow
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from matplotlib.axes import Axes
 
 FORMAT = "topgap.threshold-plan/1"
-_WIDTH = 100
 _NOTES = (
     "above: items above the threshold, at most k; named, and right of them: on average.",
     "cost: in ε, on average. counts: the probability that counts come with the names.",
@@ -42,7 +32,7 @@ _NOTES = (
 
 
 @dataclass(frozen=True, repr=False)
-class ThresholdPlan:
+class ThresholdPlan(SimulatedPlan):
     """What to expect of releases with a threshold, as `topgap.planning.plan_threshold` found it.
 
     It reveals the counts that it was made from, which must be public or made up.
@@ -86,13 +76,7 @@ class ThresholdPlan:
         """
         return {
             "format": FORMAT,
-            "caution": NOT_PRIVATE,
-            "k": self.k,
-            "items": self.items,
-            **({} if self.domain_size is None else {"domain_size": str(self.domain_size)}),
-            "resolution": str(self.resolution),
-            "sensitivity": str(self.sensitivity),
-            "monotonic": self.monotonic,
+            **self._counts_to_dict(),
             "releases": self.releases,
             **({"is_truncated": self.is_truncated} if self.has_bounds else {}),
             "advice": [*self.advice],
@@ -112,37 +96,14 @@ class ThresholdPlan:
             ],
         }
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The dict of `to_dict` as JSON.
-
-        Args:
-            indent: Spaces by which inner lines are indented; None for a single line.
-        """
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """A pandas data frame with a row for each ε, threshold and contribution bound.
-
-        The columns are `epsilon` and `threshold`; `items_per_person`, if there are bounds; each of
-        the simulated figures (`named`, `right`, `spent`, `counted`, `error`, `bias`), followed by
-        its standard error, whose name ends in `_se`; and `scale`, `above`, `expected_above`,
-        `margin`, `near` and `deviation`. See `ThresholdRow` for what they mean.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-        """
-        return dataframes.to_pandas(self.columns())
-
-    def to_polars(self) -> "pl.DataFrame":
-        """A polars data frame with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_polars(self.columns())
-
-    def to_arrow(self) -> "pa.Table":
-        """An Arrow table with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_arrow(self.columns())
-
     def columns(self) -> dict[str, list[float | None]]:
-        """The columns of the data frames, by name."""
+        """The columns of the data frames, by name.
+
+        They are `epsilon` and `threshold`; `items_per_person`, if there are bounds; each of the
+        simulated figures (`named`, `right`, `spent`, `counted`, `error`, `bias`), followed by its
+        standard error, whose name ends in `_se`; and `scale`, `above`, `expected_above`, `margin`,
+        `near` and `deviation`. See `ThresholdRow` for what they mean.
+        """
         columns: dict[str, list[float | None]] = {
             "epsilon": [float(row.epsilon) for row in self.rows],
             "threshold": [float(row.threshold) for row in self.rows],
@@ -159,28 +120,6 @@ class ThresholdPlan:
             columns[name] = [to_json_number(row.formulas[name]) for row in self.rows]
         return columns
 
-    def plot(self, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
-        """Draw what is found and what it costs, and the errors of the counts, over ε.
-
-        Args:
-            axes: Two Matplotlib axes to draw on. Default: new ones in a new figure.
-
-        Raises:
-            MissingExtraError: Matplotlib is not installed.
-        """
-        return plot(self.rows, self.title, axes)
-
-    def render(self, form: str) -> bytes:
-        """Draw the same chart as the contents of a file, without pyplot and without a display.
-
-        Args:
-            form: One of `topgap.display.figure.FORMS`.
-
-        Raises:
-            MissingExtraError: Matplotlib is not installed.
-        """
-        return render(self.rows, self.title, form)
-
     @property
     def title(self) -> str:
         """What was planned, as a title.
@@ -188,20 +127,10 @@ class ThresholdPlan:
         >>> ThresholdPlan(25, 9_000, Fraction(1), Fraction(1), True, 100, ()).title
         'Above a threshold, at most 25 of 9,000 items'
         """
-        items = f"{self.items:,}" if self.domain_size is None else format_size(self.domain_size)
-        return f"Above a threshold, at most {self.k:,} of {items} items"
+        return f"Above a threshold, at most {self.k:,} of {self._format_items()}"
 
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def to_text(self) -> str:
-        """The plan as a table, with a line for each ε, threshold and contribution bound."""
-        head, rows = self._table()
-        return "\n".join([format_text_table(head, rows, left=()), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        head, rows = self._table()
-        return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+    def _draw(self, above: "Axes", below: "Axes") -> None:
+        draw(self.rows, self.title, above, below)
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         head = ["ε", "threshold", *["L"] * self.has_bounds, "noise", "above", "named", "right"]
@@ -218,20 +147,16 @@ class ThresholdPlan:
             last_epsilon, last_threshold = row.epsilon, row.threshold
         return head, rows
 
-    def _notes(self) -> list[str]:
-        sensitivity = f"{self.sensitivity}{', monotonic' * self.monotonic}"
+    def _explanations(self) -> list[str]:
         truncated = {True: "is in the figures", False: "is not known, nor in the figures"}
         bounds = [
             "L: of each person's items so many count at most; the noise is Laplace noise if L < k.",
             f"What a bound leaves out {truncated[self.is_truncated]}.",
         ]
         return [
-            f"{self.title}: resolution {self.resolution}, sensitivity {sensitivity}",
             *_NOTES,
             *(bounds if self.has_bounds else []),
             f"Each line is from {self.releases:,} simulated releases.",
-            NOT_PRIVATE,
-            *(line for sentence in self.advice for line in wrap(sentence, _WIDTH)),
         ]
 
     def __repr__(self) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 from topgap.numbers.format import to_float
 from topgap.parameters import TopK
 from topgap.planning.count_errors import Floats, in_units
+from topgap.planning.progress import Report
 from topgap.planning.public_counts import Flags, Steps, Whole
-from topgap.planning.simulation import Report, SimulatedReleases, simulate_releases
+from topgap.planning.simulation import SimulatedReleases, simulate_releases
 from topgap.planning.statistics import (
     Figure,
     Mean,

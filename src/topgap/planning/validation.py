@@ -1,12 +1,14 @@
 """What a plan is asked for, read and checked: values of ε, values of k, and the domain's size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from topgap.domains import LARGEST_SIZE, Domain
 from topgap.errors import DomainError, ParameterError, ParameterTypeError
 from topgap.numbers.parse import Number, is_whole, read_number, read_parameter, read_whole
+from topgap.parameters import TopK
+from topgap.selection.unlisted import leaves_ties
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 """The default values of ε."""
@@ -81,6 +83,24 @@ def read_size(domain: Domain | int) -> int:
     if size > LARGEST_SIZE:
         raise DomainError("The size of a domain must be at most 10^4000.")
     return size
+
+
+def check_noise(all_parameters: Sequence[TopK]) -> None:
+    """Refuse noise with which releases of a domain cannot be simulated.
+
+    Raises:
+        ParameterError: One of them has such noise.
+    """
+    if any(parameters.kernel is None for parameters in all_parameters):
+        raise ParameterError(
+            "A plan for a domain needs noise that the kernel's integers can hold; take larger "
+            "values of epsilon or a coarser resolution."
+        )
+    if any(map(leaves_ties, all_parameters)):
+        raise ParameterError(
+            "With such small noise too many items of the domain would be equal; take smaller "
+            "values of epsilon."
+        )
 
 
 def to_list(values: Any, name: str) -> list[Any]:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from topgap.display.items import split_items
+from topgap.domains import DomainDescription
 from topgap.errors import ReleaseError
 from topgap.numbers.format import round_outwards, to_float
 from topgap.release.construction import Units
 from topgap.release.counts import Count
+from topgap.release.notes import format_domain
 
 Columns = dict[str, Any]
 
@@ -34,33 +36,34 @@ def build_gap_columns(gaps: Sequence[Fraction], units: Units) -> Columns:
     Raises:
         ReleaseError: A gap is enormous.
     """
-    if units.dtype == object:
-        raise ReleaseError(
-            "A gap has more than 2**63 - 1 steps, too many for a column; use to_dict."
-        )
-    return {"gap": to_floats(gaps), "gap_units": units}
+    return _build_step_columns("gap", "A gap", gaps, units)
 
 
 def build_value_columns(values: Sequence[Fraction], units: Units) -> Columns:
-    """Return the values as floats, and the exact steps of each.
+    """Return the same for noisy answers."""
+    return _build_step_columns("value", "A noisy answer", values, units)
 
-    Raises:
-        ReleaseError: A value is enormous.
-    """
+
+def _build_step_columns(
+    name: str, words: str, numbers: Sequence[Fraction], units: Units
+) -> Columns:
     if units.dtype == object:
         raise ReleaseError(
-            "A noisy answer has more than 2**63 - 1 steps, too many for a column; use to_dict."
+            f"{words} has more than 2**63 - 1 steps, too many for a column; use to_dict."
         )
-    return {"value": to_floats(values), "value_units": units}
+    return {name: to_floats(numbers), f"{name}_units": units}
 
 
-def build_interval_columns(intervals: Sequence[tuple[Fraction, Fraction]]) -> Columns:
-    """Return the ends of intervals as floats that cut off nothing.
+def build_error_columns(
+    errors: float | Sequence[float], intervals: Sequence[tuple[Fraction, Fraction]]
+) -> Columns:
+    """Return standard errors, or the one of all, and the ends of intervals, which cut off nothing.
 
-    >>> build_interval_columns([(Fraction(1, 2), Fraction(3))])
-    {'low': array([0.5]), 'high': array([3.])}
+    >>> build_error_columns(1.5, [(Fraction(1, 2), Fraction(3))])
+    {'standard_error': array([1.5]), 'low': array([0.5]), 'high': array([3.])}
     """
     return {
+        "standard_error": np.full(len(intervals), errors, float),
         "low": np.array([round_outwards(low, -inf) for low, _ in intervals], float),
         "high": np.array([round_outwards(high, inf) for _, high in intervals], float),
     }
@@ -70,19 +73,20 @@ def build_count_columns(counts: Sequence[Count]) -> Columns:
     """Return the counts as floats, their standard errors and intervals, and which are biased."""
     return {
         "count": np.array([to_float(each.value) for each in counts], float),
-        "standard_error": np.array([each.standard_error for each in counts], float),
-        **build_interval_columns([(each.low, each.high) for each in counts]),
+        **build_error_columns(
+            [each.standard_error for each in counts], [(each.low, each.high) for each in counts]
+        ),
         "is_biased": np.array([each.is_biased for each in counts], bool),
     }
 
 
 def build_domain_columns(
-    description: str | None, winners: int, *, domain_from_data: bool
+    domain: DomainDescription | None, winners: int, *, domain_from_data: bool
 ) -> dict[str, list[Any]]:
     """Return what is said of the domain in every row, where there is something to say."""
     columns: dict[str, list[Any]] = {}
-    if description is not None:
-        columns["domain"] = [description] * winners
+    if domain is not None and not domain.is_listed:
+        columns["domain"] = [format_domain(domain)] * winners
     if domain_from_data:
         columns["domain_from_data"] = [True] * winners
     return columns

@@ -27,6 +27,20 @@ NOT_PROTECTED = (
 _MOST_RANGES = 8  # of ranks within a sentence
 
 
+def explain_missing_values(parameters: TopK) -> str:
+    """Return the sentence about why a release has no noisy answers.
+
+    >>> explain_missing_values(TopK(k=4, epsilon=1))
+    'This release has no noisy answers; they come with the gaps of Laplace noise.'
+    """
+    if parameters.has_sentinel:
+        return (
+            "This release has no noisy answers; where the threshold ended the list, counts() says "
+            "how large its winners are."
+        )
+    return "This release has no noisy answers; they come with the gaps of Laplace noise."
+
+
 def format_note(
     parameters: TopK,
     cost: str,

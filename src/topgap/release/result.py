@@ -1,6 +1,5 @@
 """`Release`: the published result, at the boundary between secret and public data."""
 
-import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from html import escape
@@ -12,20 +11,21 @@ from topgap.display import dataframes
 from topgap.display.numbers import ChartScale
 from topgap.display.text import format_html_table, format_text_table
 from topgap.domains import DomainDescription
-from topgap.errors import ParameterError, ReleaseError
+from topgap.errors import ReleaseError
 from topgap.margins import near_the_end
-from topgap.numbers.parse import LEVEL, Number, read_flag, read_level, read_whole
+from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import TopK
 from topgap.release.charts import place_counts, plot_release
 from topgap.release.columns import (
     build_count_columns,
     build_domain_columns,
+    build_error_columns,
     build_gap_columns,
-    build_interval_columns,
     build_item_columns,
     build_value_columns,
 )
 from topgap.release.construction import (
+    Packed,
     PackedUnits,
     Units,
     list_units,
@@ -43,10 +43,11 @@ from topgap.release.counts import (
     explain_missing_counts,
     list_counts,
 )
+from topgap.release.coverage import read_coverage
 from topgap.release.laplace_error import standard_error
-from topgap.release.notes import NOT_PROTECTED, format_domain
-from topgap.release.parsing import has_json, parse_json, parse_release
-from topgap.release.serialization import build_document, build_winners
+from topgap.release.notes import NOT_PROTECTED, explain_missing_values
+from topgap.release.parsing import parse_json, parse_release
+from topgap.release.serialization import build_document, build_winners, write_json
 from topgap.release.text import MOST_ROWS, Grid, build_table, describe_winners
 
 if TYPE_CHECKING:
@@ -130,9 +131,13 @@ with its noise.
         domain_from_data: bool = False,
         domain: DomainDescription | None = None,
     ) -> None:
-        packed = pack_checked(
-            parameters, indices, gap_units, items, value_units, domain_from_data, domain
+        self._hold(
+            pack_checked(
+                parameters, indices, gap_units, items, value_units, domain_from_data, domain
+            )
         )
+
+    def _hold(self, packed: Packed) -> None:
         for name, part in packed._asdict().items():
             object.__setattr__(self, f"_{name}", part)  # for our own refuses
 
@@ -161,16 +166,13 @@ with its noise.
             domain_from_data: Whether the list of items was taken from the data.
             domain: Which items took part.
         """
+        gaps, values = (
+            pack_units(units) if isinstance(units, list) else units
+            for units in (gap_units, value_units)
+        )
+        names = None if items is None else tuple(items)
         release = object.__new__(cls)
-        put = object.__setattr__
-        put(release, "_parameters", parameters)
-        put(release, "_indices", indices)
-        put(release, "_gap_units", pack_units(gap_units) if type(gap_units) is list else gap_units)
-        values = pack_units(value_units) if type(value_units) is list else value_units
-        put(release, "_value_units", values)
-        put(release, "_items", None if items is None else tuple(items))
-        put(release, "_domain_from_data", domain_from_data)
-        put(release, "_domain", domain)
+        release._hold(Packed(parameters, indices, gaps, names, values, domain_from_data, domain))
         return release
 
     def with_items(self, items: Sequence[Any]) -> "Release":
@@ -323,7 +325,9 @@ with its noise.
         (Fraction(15, 1), Fraction(29, 1))
         """
         values = self._require_values()
-        tail, took_part = self._read_coverage(level, simultaneous=simultaneous, size=size)
+        tail, took_part = read_coverage(
+            level, simultaneous=simultaneous, size=size, winners=len(self), domain=self._domain
+        )
         return compute_value_intervals(self._parameters, values, tail, took_part)
 
     @property
@@ -355,15 +359,12 @@ with its noise.
         that does not cover has a probability of at most 1 − `level`.
 
         Args:
-            level: A number between 0 and 1.
-            simultaneous: Whether all intervals are to cover at once with that probability, whoever
-                wins.
-            size: How many items took part, for simultaneous intervals; needed if the release does
-                not know its domain.
+            level: As of `intervals`.
+            simultaneous: As of `intervals`.
+            size: As of `intervals`.
 
         Raises:
-            ParameterError, ParameterTypeError: The level does not lie between 0 and 1, or the size
-                is missing or none.
+            ParameterError, ParameterTypeError: As of `intervals`.
             ReleaseError: The release has no counts; the sentence says why.
 
         >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)   # noise of mean 4
@@ -376,7 +377,9 @@ with its noise.
         (5.66, False)
         """
         self._require_counts()
-        tail, took_part = self._read_coverage(level, simultaneous=simultaneous, size=size)
+        tail, took_part = read_coverage(
+            level, simultaneous=simultaneous, size=size, winners=len(self), domain=self._domain
+        )
         found = self._parameters, self.items, self._gap_steps, self.values
         return list_counts(*found, tail=tail, size=took_part)
 
@@ -406,38 +409,15 @@ with its noise.
             has_gaps = self._gap_units is not None
             raise ReleaseError(explain_missing_counts(self._parameters, has_gaps=has_gaps))
 
-    def _read_coverage(
-        self, level: "Number", *, simultaneous: bool, size: int | None
-    ) -> tuple[Fraction, int | None]:
-        """Read what intervals may miss to one side, and how many items took part, if at once."""
-        tail = (1 - read_level(level)) / 2
-        return tail, self._read_size(size) if read_flag(simultaneous, "simultaneous") else None
-
     @property
     def _gap_steps(self) -> list[int]:
         return list_units(self.gap_units) or []
 
     def _require_values(self) -> tuple[Fraction, ...]:
         values = self.values
-        if values is None and self._parameters.has_sentinel:
-            raise ReleaseError(
-                "This release has no noisy answers; where the threshold ended the list, counts() "
-                "says how large its winners are."
-            )
         if values is None:
-            raise ReleaseError(
-                "This release has no noisy answers; they come with the gaps of Laplace noise."
-            )
+            raise ReleaseError(explain_missing_values(self._parameters))
         return values
-
-    def _read_size(self, size: int | None) -> int:
-        if size is not None:
-            return read_whole(size, "size", least=max(1, len(self)))
-        if self._domain is None:
-            raise ParameterError(
-                "Simultaneous intervals need size=, the number of items that took part."
-            )
-        return self._domain.size
 
     @property
     def domain_from_data(self) -> bool:
@@ -457,11 +437,9 @@ with its noise.
     def to_dict(self) -> dict[str, Any]:
         """Everything in a dict: gaps and parameters as exact strings, items as they are.
 
-        Winners go by `item` if they have names, and by `index` otherwise. If the list of items was
-        taken from the data, `domain_from_data` is True and `caveat` says what that means. `domain`
-        describes the domain, if it is known. `spent` is what the output cost, where that can be
-        less than ε. Where a threshold ended the list, each winner has its `count`, which follows
-        from the gaps.
+        Winners go by `item` if they have names, and by `index` otherwise; where a threshold ended
+        the list, each has its `count`. `spent` is there where it can be less than ε, `domain` if it
+        is known, and `domain_from_data` if it is True, with a `caveat` that says what that means.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> release.to_dict()["winners"]
@@ -508,12 +486,7 @@ with its noise.
         >>> Release.from_json(release.to_json()) == release
         True
         """
-        if not all(map(has_json, self._items or ())):
-            raise ReleaseError(
-                "Only items that are strings, finite numbers of at most 600 digits, True, False or "
-                "None, or tuples of them, can be written as JSON; name the items by strings."
-            )
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+        return write_json(self.to_dict(), self._items or (), indent)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Release":
@@ -531,16 +504,13 @@ with its noise.
     def to_pandas(self, level: "Number" = LEVEL) -> "pd.DataFrame":
         """A pandas data frame with one row per winner, from the largest down.
 
-        The columns are `item`, and with gaps `gap`, a float that is the exact gap rounded to the
-        nearest, and `gap_units`, the exact multiple of the resolution. With Laplace noise there are
-        `value` and `value_units` likewise, `standard_error`, and `low` and `high`, the ends of each
-        winner's own interval. Where a threshold ended the list, with exponential noise, there are
-        `count`, `standard_error`, `low`, `high` and `is_biased`, as of `counts`. If the items are
-        tuples, there is a column for each member, `item_1`, `item_2` and so on, in place of `item`.
-        What a reader has to know of the domain stands in every row: `domain` describes it, unless
-        it is a written list, and `domain_from_data` is True if the list was taken from the data. If
-        there is no winner, the columns are there, with `item` for items of any kind, and there is
-        no row.
+        The columns are `item`, or `item_1`, `item_2` and so on for tuples; with gaps `gap`, a float
+        that is the exact gap rounded to the nearest, and `gap_units`, the exact multiple of the
+        resolution; with Laplace noise `value` and `value_units` likewise, `standard_error`, `low`
+        and `high`, as of `intervals`; where a threshold ended the list, with exponential noise,
+        `count`, `standard_error`, `low`, `high` and `is_biased`, as of `counts`. In every row
+        `domain` describes the domain, unless it is a written list, and `domain_from_data` is True
+        if the list was taken from the data. Without a winner there are the columns and no row.
 
         Args:
             level: That of the intervals.
@@ -587,10 +557,10 @@ with its noise.
     def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a bar per winner: its lead over the first item not named, and its gap.
 
-        If it has counts, or values of Laplace noise, it has a point per winner and an error bar,
-        its interval. The point is hollow where noise may have decided that the item is named, and
-        for counts where it may have decided on the rank: they are biased there. A threshold is a
-        dashed line; if no item reached it, the chart is empty and says so.
+        If it has counts or values, it has a point per winner and an error bar, its interval. The
+        point is hollow where it is biased: where noise may have decided that the item is named, or
+        on the rank of a count. A threshold is a dashed line; if no item reached it, the chart is
+        empty and says so.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -648,8 +618,7 @@ with its noise.
             columns |= build_gap_columns(self.gaps or (), gap_units)
         if value_units is not None:
             columns |= build_value_columns(self.values or (), value_units)
-            columns["standard_error"] = np.full(len(self), self.standard_error)
-            columns |= build_interval_columns(self.intervals(level))
+            columns |= build_error_columns(self.standard_error, self.intervals(level))
         elif self.has_counts:
             columns |= build_count_columns(self.counts(level))
         return columns | self.domain_columns
@@ -657,9 +626,9 @@ with its noise.
     @property
     def domain_columns(self) -> dict[str, list[Any]]:
         """The columns `domain` and `domain_from_data`, where there is something to say."""
-        domain = self._domain
-        words = None if domain is None or domain.is_listed else format_domain(domain)
-        return build_domain_columns(words, len(self), domain_from_data=self._domain_from_data)
+        return build_domain_columns(
+            self._domain, len(self), domain_from_data=self._domain_from_data
+        )
 
     def __len__(self) -> int:
         if self._items is not None:

@@ -1,14 +1,16 @@
 """A release as a dict of plain values, which `topgap.release.parsing` reads."""
 
+import json
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from topgap.domains import DomainDescription
+from topgap.errors import ReleaseError
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
 from topgap.release.notes import NOT_PROTECTED
-from topgap.release.parsing import FORMAT
+from topgap.release.parsing import FORMAT, has_json
 
 
 def build_document(
@@ -51,3 +53,17 @@ def build_winners(
         for winner, number in zip(winners, column or (), strict=column is not None):
             winner[key] = format_exact(number)
     return winners
+
+
+def write_json(document: dict[str, Any], items: Sequence[Any], indent: int | None) -> str:
+    """Return the document as JSON.
+
+    Raises:
+        ReleaseError: One of the items cannot be written.
+    """
+    if not all(map(has_json, items)):
+        raise ReleaseError(
+            "Only items that are strings, finite numbers of at most 600 digits, True, False or "
+            "None, or tuples of them, can be written as JSON; name the items by strings."
+        )
+    return json.dumps(document, ensure_ascii=False, indent=indent)

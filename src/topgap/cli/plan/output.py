@@ -10,7 +10,7 @@ from topgap.cli import files
 from topgap.cli.csv_text import format_csv
 from topgap.cli.plan.request import PlanRequest
 from topgap.planning import DomainPlan, Plan, ThresholdPlan
-from topgap.planning.result import NOT_PRIVATE
+from topgap.planning.forms import NOT_PRIVATE
 
 
 def write_plans(request: PlanRequest, plans: Sequence[Plan | ThresholdPlan]) -> None:

@@ -14,7 +14,7 @@ from topgap.display.figure import require_matplotlib
 from topgap.domains import Counts, Domain
 from topgap.errors import SourceError
 from topgap.planning import DomainPlan, Plan, ThresholdPlan
-from topgap.planning.planner import Progress
+from topgap.planning.progress import Progress
 
 
 def run_plan(request: PlanRequest) -> None:
