@@ -60,6 +60,7 @@ MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | 
     "topgap.spark.executors", "topgap.user_stacklevel",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
+OS = {"getpid", "register_at_fork"}
 NUMPY = {
     "array",
     "ascontiguousarray",
@@ -122,7 +123,7 @@ def _offences_of(node: ast.AST) -> Iterator[str]:
             yield f"the use of {text}"
         case ast.Attribute(value=ast.Name(id="secrets"), attr=name) if name != "randbits":
             yield f"the use of {text}"
-        case ast.Attribute(value=ast.Name(id="os"), attr=name) if name != "getpid":
+        case ast.Attribute(value=ast.Name(id="os"), attr=name) if name not in OS:
             yield f"the use of {text}"
         case ast.Import(names=names):
             yield from (f"import {a.name}" for a in names if a.name not in LIBRARIES)

@@ -54,6 +54,6 @@ def test_a_sentinel_has_noise_and_an_early_end_costs_less(k: int, released: str,
     assert check.lines()[1:3] == [
         f"Would be released: the items above 50, {released}, at ε = 1, sensitivity 1.",
         f"The threshold would get noise, too. If fewer than {k} are named, their counts come with "
-        f"them, and the release costs less: "
+        f"them, and the release may cost less: "
         f"{none} if there is none.",
     ]

@@ -250,8 +250,14 @@ def test_it_is_not_copied_pickled_or_started_again(call: Callable[[Any], object]
 
 @pytest.mark.posix
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks while threads run
-def test_a_forked_copy_cannot_be_asked() -> None:
+@pytest.mark.parametrize("has_equal_number", [False, True])  # as one in a namespace of its own
+def test_a_forked_copy_cannot_be_asked(
+    has_equal_number: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = made()
+    if has_equal_number:
+        number = os.getpid()
+        monkeypatch.setattr(os, "getpid", lambda: number)
     child = os.fork()
     if child == 0:
         try:

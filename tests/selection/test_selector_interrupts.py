@@ -119,8 +119,14 @@ def test_a_signal_handler_cannot_use_it_meanwhile(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.posix
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks while threads run
-def test_a_forked_copy_cannot_be_used() -> None:
+@pytest.mark.parametrize("has_equal_number", [False, True])  # as one in a namespace of its own
+def test_a_forked_copy_cannot_be_used(
+    has_equal_number: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = holding(ONE, {"ash": FAR, "elm": 0})
+    if has_equal_number:
+        number = os.getpid()
+        monkeypatch.setattr(os, "getpid", lambda: number)
     child = os.fork()
     if child == 0:
         try:

@@ -59,7 +59,7 @@ class LedgerCharge:
         mechanism: The mechanism of the release, for the ledger's entry.
         parameters: The parameters of the mechanism, for the entry.
         neighbours: The neighbouring data sets that ε is true for; None for those of the data set.
-        may_settle: Whether the mechanism has a sentinel.
+        may_settle: Whether some outputs of the mechanism cost less than ε.
 
     Attributes:
         dataset: The data set.
@@ -171,7 +171,7 @@ def prepare_charge(
         return NO_CHARGE
     listed = {**parameters.to_dict(), **more}
     neighbours = stated or relation_of(parameters)
-    may_settle = parameters.has_sentinel
+    may_settle = parameters.cost(parameters.fewest_winners) < parameters.epsilon
     return LedgerCharge(
         *account, parameters.epsilon, mechanism, listed, neighbours, may_settle=may_settle
     )

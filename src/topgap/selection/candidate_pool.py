@@ -11,7 +11,6 @@ answer. It is drawn once, when the pool is ranked, and what comes after it is no
 nothing below the threshold is kept, for the noise of the sentinel is never negative.
 """
 
-import os
 from functools import partial
 from itertools import pairwise, takewhile
 from typing import Any, NamedTuple, NoReturn, TypeAlias
@@ -27,6 +26,7 @@ from topgap.release import Release
 from topgap.sampling.sampler import Sampler
 from topgap.selection.answers import check_enough, floor_answers, to_kernel_array
 from topgap.selection.item_names import TWICE, SeenNames, look_up
+from topgap.selection.process import this_process
 from topgap.selection.unlisted import FindListed, Unlisted, check_domain
 
 
@@ -154,7 +154,7 @@ class CandidatePool:
         self.named: bool | None = None if domain is None else True
         self.seen = SeenNames(() if remember_names else None, forget=domain is None)
         self._find_listed = find_listed
-        self._process = os.getpid()
+        self._process = this_process()
         self._stream = stream
         self._keeps_answers = keep_answers
         # The items of the candidates, each with its answer if these are kept, and else with None.
@@ -247,7 +247,7 @@ class CandidatePool:
         Raises:
             SelectorError: It came here by a fork, with the noise of another process.
         """
-        if os.getpid() != self._process:
+        if this_process() != self._process:
             raise SelectorError(
                 "This selector belongs to another process; send it by pickle or as Arrow."
             )

@@ -69,10 +69,12 @@ class Check:
                 f"for at most {format_items_per_person(parameters)}."
             )
         if parameters.has_sentinel:
+            least = parameters.cost(0)
+            cheaper = f", and the release may cost less: {format_exact(least)} if there is none"
             said.append(
                 "The threshold would get noise, too. If fewer than "
-                f"{parameters.k:,} are named, their counts come with them, and the release costs "
-                f"less: {format_exact(parameters.cost(0))} if there is none."
+                f"{parameters.k:,} are named, their counts come with them"
+                f"{cheaper * (least < parameters.epsilon)}."
             )
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(

@@ -1,6 +1,5 @@
 """Sparse vector with gap, for queries that come one at a time: `Monitor`."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -12,6 +11,7 @@ from topgap.ledger.charging import LedgerLike, note_charge, open_ledger
 from topgap.numbers.parse import Number
 from topgap.sampling.sampler import Sampler
 from topgap.selection.answers import floor_answers, read
+from topgap.selection.process import this_process
 from topgap.selection.sparse_vector import SparseVector
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ new one, which costs its own epsilon.
             monotonic=monotonic,
             threshold_share=threshold_share,
         )
-        charge = _charge(parameters, ledger, dataset)
         self._parameters = parameters
         self._lock = RLock()
         self._busy = False
-        self._process = os.getpid()
+        self._process = this_process()
         self._answered = 0
+        charge = _charge(parameters, ledger, dataset)
         try:
             noise = Sampler().geometric(parameters.threshold_rate)
         except BaseException as error:
@@ -178,7 +178,7 @@ new one, which costs its own epsilon.
             MonitorError: It came here by a fork, with the noise of another process, or is in use by
                 what this thread was interrupted in.
         """
-        if os.getpid() != self._process:
+        if this_process() != self._process:
             raise MonitorError("This monitor belongs to another process; ask there.")
         with self._lock:
             if self._busy:

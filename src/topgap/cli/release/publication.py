@@ -16,7 +16,7 @@ from topgap.estimates import Estimates
 from topgap.margins import NEAR_TIES, least_certain_gap
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import LEVEL
-from topgap.release import Release, explain_bias
+from topgap.release import Release, explain_bias, format_threshold
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,9 +65,14 @@ class Publication:
             ]
         if not (self.result.has_counts and len(self.result)):
             return []
+        parameters, room = self.result.parameters, ""
+        if parameters.has_sentinel:
+            room = (
+                f", if clearly fewer than {parameters.k:,} are above {format_threshold(parameters)}"
+            )
         return [
             f"± is the standard error; in {format_share(self.level)} such publications the "
-            f"interval of an item that is clearly on the list holds its true number."
+            f"interval of an item that is clearly on the list holds its true number{room}."
         ]
 
     @property
