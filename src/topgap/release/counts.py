@@ -42,7 +42,7 @@ class Count(NamedTuple):
         standard_error: The standard deviation of the estimate's error.
         low: The lower end of its interval.
         high: The upper end.
-        is_biased: Whether the gaps show that noise may have decided on its rank, or that it is named.
+        is_biased: Whether the gaps show that noise may have decided its rank, or that it is named.
     """
 
     item: Any

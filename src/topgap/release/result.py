@@ -353,11 +353,12 @@ with its noise.
 
         The count of an item that is clearly above the threshold is unbiased, with a standard error
         of √2 times the scale, if k leaves room: where k items or more are above the threshold, the
-        few lists that have counts have them because its noise was large, and all are too low. All counts share the noise of the threshold (`count_covariance`).
-        `is_biased` marks winners of which noise may have decided the rank, or that they are named
-        (docs/gaps.md). The interval covers the answer, rounded down to a multiple of the
-        resolution: whatever the data are, that an item chosen in advance is named with an interval
-        that does not cover has a probability of at most 1 − `level`.
+        few lists that have counts have them because its noise was large, and all are too low. All
+        counts share that noise (`count_covariance`). `is_biased` marks winners of which the gaps
+        show that noise may have decided the rank, or that they are named (docs/gaps.md). The
+        interval covers the answer, rounded down to a multiple of the resolution: whatever the data
+        are, that an item chosen in advance is named with an interval that does not cover has a
+        probability of at most 1 − `level`.
 
         Args:
             level: As of `intervals`.

@@ -6,6 +6,6 @@
     answers → monitor                                  answers that come one at a time: `Monitor`
 
 `sparse_vector` has the parameters of a monitor, `item_names` the items' names. `check` tells what
-would be released, `process` in which process noise was drawn, `arrow_columns` and `arrow_partition` read answers that come in Arrow's batches,
-and `candidate_arrow` sends candidates.
+would be released, `process` in which process noise was drawn. `arrow_columns` and `arrow_partition`
+read answers that come in Arrow's batches, and `candidate_arrow` sends candidates.
 """

@@ -90,9 +90,9 @@ def top_k(
             this is your word; counts that topgap made know it, and are refused if it is larger.
         threshold: A public number: name only items above it, at most k of them. It joins the
             ranking with noise like all others, and ends the list where it comes: then the last gap
-            is the lead over it, and what the release cost, `spent`, can be less than ε. With Laplace
-            noise it has no noise of its own: the items named are those whose noisy answers reach
-            it, with k=None all of them, and the cost is ε.
+            is the lead over it, and what the release cost, `spent`, can be less than ε. With
+            Laplace noise it has no noise of its own: the items named are those whose noisy answers
+            reach it, with k=None all of them, and the cost is ε.
         noise: "laplace" or "exponential" to have this one of the two; see `TopK`.
         items: The items' names, in the order of the answers, if these have none of their own;
             distinct, and known to everyone, unless there is a domain.
