@@ -85,11 +85,6 @@ CASES = {
 SMALLEST = Fraction(1, 10**7)
 
 
-@pytest.fixture(scope="module")
-def walker() -> DrawWalker:
-    return DrawWalker()
-
-
 def rates_are_right(module: Any, each: Case) -> bool:
     parameters = module.SparseVector(**each.parameters)
     rates = parameters.threshold_rate, parameters.answer_rate

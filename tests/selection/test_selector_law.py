@@ -40,11 +40,6 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def walker() -> DrawWalker:
-    return DrawWalker()
-
-
 @pytest.fixture
 def module() -> Any:
     return selector_on(NO_CHANGE)

@@ -42,11 +42,6 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def walker() -> DrawWalker:
-    return DrawWalker()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=str)

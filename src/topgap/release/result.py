@@ -25,7 +25,6 @@ from topgap.release.columns import (
     build_value_columns,
 )
 from topgap.release.construction import (
-    Packed,
     PackedUnits,
     Units,
     list_units,
@@ -131,13 +130,9 @@ with its noise.
         domain_from_data: bool = False,
         domain: DomainDescription | None = None,
     ) -> None:
-        self._hold(
-            pack_checked(
-                parameters, indices, gap_units, items, value_units, domain_from_data, domain
-            )
+        packed = pack_checked(
+            parameters, indices, gap_units, items, value_units, domain_from_data, domain
         )
-
-    def _hold(self, packed: Packed) -> None:
         for name, part in packed._asdict().items():
             object.__setattr__(self, f"_{name}", part)  # for our own refuses
 
@@ -166,13 +161,16 @@ with its noise.
             domain_from_data: Whether the list of items was taken from the data.
             domain: Which items took part.
         """
-        gaps, values = (
-            pack_units(units) if isinstance(units, list) else units
-            for units in (gap_units, value_units)
-        )
-        names = None if items is None else tuple(items)
         release = object.__new__(cls)
-        release._hold(Packed(parameters, indices, gaps, names, values, domain_from_data, domain))
+        put = object.__setattr__
+        put(release, "_parameters", parameters)
+        put(release, "_indices", indices)
+        put(release, "_gap_units", pack_units(gap_units) if type(gap_units) is list else gap_units)
+        values = pack_units(value_units) if type(value_units) is list else value_units
+        put(release, "_value_units", values)
+        put(release, "_items", None if items is None else tuple(items))
+        put(release, "_domain_from_data", domain_from_data)
+        put(release, "_domain", domain)
         return release
 
     def with_items(self, items: Sequence[Any]) -> "Release":
