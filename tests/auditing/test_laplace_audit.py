@@ -108,8 +108,8 @@ NUMBERS = "(order[:joint_prefix], numbers)"
 @pytest.mark.parametrize("mutant", [
     Mutant("the next bin", "boxes = [\n            (\n                (number,),",
            "boxes = [\n            (\n                ((number + 1) % len(ranges),),"),
-    Mutant("another rest", "yield Cell(_last_bits_of_value(i), ((), (left,))",
-           "yield Cell(_last_bits_of_value(i), ((), (7 - left,))"),
+    Mutant("another rest", "yield Cell(k, _last_bits_of_value(i), ((), (left,))",
+           "yield Cell(k, _last_bits_of_value(i), ((), (7 - left,))"),
     Mutant("values exchanged", NUMBERS,
            "(order[:joint_prefix], (*numbers[1:-1], numbers[0], numbers[-1]))"),
     Mutant("any last gap", "return Box((*[_FROM_0] * (len(values) - 1), last), ranges)",

@@ -295,8 +295,8 @@ NAMED = "items = [*takewhile(lambda item: item is not SENTINEL, ranked)]"
 # Each changes some probability by more than a tenth, of 4,000 releases and more.
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", [
-    Mutant("no noise of the sentinel", "(units << self.refinement) + noise", "0 * noise"),
-    Mutant("half its noise", "(units << self.refinement) + noise", "noise // 2"),
+    Mutant("no noise of the sentinel", "(units << refinement) + noise", "0 * noise"),
+    Mutant("half its noise", "(units << refinement) + noise", "noise // 2"),
     Mutant("cut one too late", NAMED,
            NAMED.replace("items = ", "items = [i for i in ranked if i is not SENTINEL][:1 + len(")
            .replace("ranked)]", "ranked)])]")),
