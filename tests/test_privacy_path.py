@@ -24,7 +24,7 @@ import topgap
 from topgap import TopK
 from topgap.reference import gap_top_k, gap_top_k_pruned, noisy_max, top_k
 from topgap.sampling import sampler
-from topgap.selection import measurement, mechanism
+from topgap.selection import measurement, preparation
 
 SOURCE = Path(topgap.__file__).parent
 FOLDERS = ("selection", "sampling", "reference")
@@ -312,7 +312,7 @@ def test_nor_is_one_where_winners_are_measured(epsilon: Fraction) -> None:
     """With the kernel's noise, and with the reference's where that is too large for the kernel."""
     shares = measurement.Shares.of(TopK(2, epsilon), "1/3")
     for numbers in ([3, 1, 2], np.array([5, 5, 5]), [Fraction(1, 3), Decimal("0.3"), 10**30]):
-        data = mechanism.prepare(shares.selection, numbers)
+        data = preparation.prepare(shares.selection, numbers)
         assert floats_in_variables(shares.select_and_measure, data) == set()
 
 

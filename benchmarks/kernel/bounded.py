@@ -20,7 +20,8 @@ from benchmarks.data import Counts, load, zipf
 from benchmarks.interleaving import Runs, measure_medians
 from benchmarks.numpy_baselines import select_difference, select_laplace
 from topgap import Domain, TopK
-from topgap.selection.mechanism import prepare, select_prepared
+from topgap.selection.mechanism import select_prepared
+from topgap.selection.preparation import prepare
 
 KS = (25, 100, 800)
 BOUND = 5

@@ -14,7 +14,8 @@ import topgap
 from benchmarks.data import load, zipf
 from benchmarks.interleaving import Runs, measure_medians
 from topgap import Domain, TopK
-from topgap.selection.mechanism import Prepared, prepare, select_prepared
+from topgap.selection.mechanism import select_prepared
+from topgap.selection.preparation import Prepared, prepare
 
 KS = (10, 100)
 WRITTEN_OUT = 10**7

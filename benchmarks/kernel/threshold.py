@@ -19,7 +19,8 @@ import topgap
 from benchmarks.data import Counts, load, zipf
 from benchmarks.interleaving import Runs, measure_medians
 from topgap import Domain, Release, TopK
-from topgap.selection.mechanism import prepare, select_prepared
+from topgap.selection.mechanism import select_prepared
+from topgap.selection.preparation import prepare
 
 KS = (25, 100)
 RANKS = (5, 25, 60)

@@ -1,6 +1,7 @@
 """Which k items are the largest, and by how much, under pure ε-differential privacy.
 
     top_k(answers, k, epsilon, …)         the k largest and the gaps between them: a Release
+    top_k_by_group(answers, k, …)         the same for each of many groups, for one ε
     noisy_max(answers, epsilon, …)        the largest alone
     select(TopK(k, epsilon, …), answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
@@ -74,16 +75,18 @@ if TYPE_CHECKING:
     from topgap.auditing import Audit, audit
     from topgap.domains import Domain
     from topgap.estimates import Estimates, estimate
+    from topgap.grouped_parameters import TopKByGroup
     from topgap.ledger import Ledger
     from topgap.numbers.parse import Number
     from topgap.parameters import TopK
     from topgap.planning import Plan, plan
-    from topgap.release import Release
+    from topgap.release import GroupedRelease, Release
     from topgap.selection.check import Check
     from topgap.selection.mechanism import noisy_max, select, top_k
     from topgap.selection.monitor import Monitor
     from topgap.selection.selector import Selector
     from topgap.selection.sparse_vector import SparseVector
+    from topgap.selection.top_k_by_group import top_k_by_group
     from topgap.selection.top_k_with_estimates import top_k_with_estimates
 
 # The command imports this before it can handle signals, so all but the errors waits for its use.
@@ -107,6 +110,7 @@ _MODULE_OF = {
     "Check": "selection.check",
     "Domain": "domains",
     "Estimates": "estimates",
+    "GroupedRelease": "release",
     "Ledger": "ledger",
     "Monitor": "selection.monitor",
     "Number": "numbers.parse",
@@ -115,6 +119,7 @@ _MODULE_OF = {
     "Selector": "selection.selector",
     "SparseVector": "selection.sparse_vector",
     "TopK": "parameters",
+    "TopKByGroup": "grouped_parameters",
     "__version__": "_core",
     "audit": "auditing",
     "estimate": "estimates",
@@ -122,6 +127,7 @@ _MODULE_OF = {
     "plan": "planning",
     "select": "selection.mechanism",
     "top_k": "selection.mechanism",
+    "top_k_by_group": "selection.top_k_by_group",
     "top_k_with_estimates": "selection.top_k_with_estimates",
 }
 
@@ -139,6 +145,7 @@ __all__ = [
     "DomainWarning",
     "Estimates",
     "EstimatesError",
+    "GroupedRelease",
     "ItemsError",
     "KernelError",
     "Ledger",
@@ -160,6 +167,7 @@ __all__ = [
     "SparkError",
     "SparseVector",
     "TopK",
+    "TopKByGroup",
     "TopgapError",
     "__version__",
     "audit",
@@ -179,6 +187,7 @@ __all__ = [
     "spark",
     "streams",
     "top_k",
+    "top_k_by_group",
     "top_k_with_estimates",
 ]
 

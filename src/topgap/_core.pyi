@@ -64,6 +64,31 @@ class Kernel:
         from the number of answers on count through the items that it was asked about.
         """
 
+    def release_groups(
+        self,
+        answers: np.ndarray[tuple[int], np.dtype[np.int64]],
+        ends: np.ndarray[tuple[int], np.dtype[np.int64]],
+        *,
+        in_steps: bool,
+        threads: int,
+        floor: int | None = None,
+        sentinel: int | None = None,
+        run: tuple[int, int] | None = None,
+        find_listed: Callable[[int, list[bytes]], Sequence[int]] | None = None,
+        constant_work: bool = False,
+        stream: Stream | None = None,
+    ) -> tuple[bytes, bytes, bytes, bytes | list[int]]:
+        """The same release for each of many groups, with independent noise, in threads.
+
+        How many winners each group has, the indices of all, how many numbers each group has, and
+        all numbers, one group after the other.
+
+        `ends` has where the answers of each group end. A run is the answer and the number of a
+        domain's members: each group has all of them, and its answers are of those that are listed.
+        `find_listed` is given the number of a group and a few ranks, as by `release_with_runs`.
+        With a stream there are no threads, and the groups use it up one after the other.
+        """
+
     def run_candidates(
         self,
         runs: Sequence[tuple[int, int, int]],

@@ -132,6 +132,11 @@ class TopK:
         """Whether the threshold joins the ranking, with noise like all others."""
         return self.threshold is not None and self.noise == "exponential"
 
+    @property
+    def least_cost(self) -> Fraction:
+        """What the cheapest output costs: less than ε where a threshold can end the list early."""
+        return self.cost(self.fewest_winners)
+
     def cost(self, winners: int) -> Fraction:
         """What an output with so many winners costs: at most ε, and less if a sentinel came early.
 

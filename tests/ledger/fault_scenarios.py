@@ -21,7 +21,7 @@ from tests.ledger.kill_scenarios import THRESHOLDS, Told, settled
 from tests.ledger.ledger_mutants import break_ledger
 from topgap import ledger as package
 from topgap.ledger import charging
-from topgap.selection import mechanism
+from topgap.selection import mechanism, preparation
 
 VISITS = {"start": 51_260, "search": 20_110, "help": 960, "legal": 12}
 COST = Fraction(1, 3)
@@ -219,7 +219,7 @@ class Play:
         pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
         told = Told(lambda _, made: self._tell(drawn=made), pending)
         made = mechanism.charge_and_select(
-            parameters, mechanism.prepare(parameters, VISITS), told, gaps=True
+            parameters, preparation.prepare(parameters, VISITS), told, gaps=True
         )
         self._tell(released=made.to_dict())
 

@@ -25,7 +25,7 @@ from tests.ledger.ledger_mutants import break_ledger
 from topgap import ledger as package
 from topgap.ledger import charging
 from topgap.ledger.charging import PendingCharge
-from topgap.selection import mechanism
+from topgap.selection import mechanism, preparation
 
 PROCESSES = 4
 CALLS = 10
@@ -117,7 +117,7 @@ class Worker:
 
     def _draw(self, known: Any, parameters: topgap.TopK) -> None:
         pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
-        data = mechanism.prepare(parameters, VISITS)
+        data = preparation.prepare(parameters, VISITS)
         made = mechanism.charge_and_select(parameters, data, Told(self._tell, pending), gaps=True)
         self._tell("released", made.to_dict())
 

@@ -23,7 +23,7 @@ from topgap import (
 from topgap.law import Bounds
 from topgap.selection import measurement
 from topgap.selection.measurement import Shares
-from topgap.selection.mechanism import prepare as taken_out
+from topgap.selection.preparation import prepare as taken_out
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)
 

@@ -27,7 +27,7 @@ from topgap import (
 )
 from topgap._core import Kernel
 from topgap.law import Bounds, exp_minus
-from topgap.selection import mechanism
+from topgap.selection import drawing
 from topgap.selection.candidate_pool import cut_noisy_answers
 
 # --- The law, as released
@@ -331,7 +331,7 @@ NOISY = [
 def test_noisy_answers_are_cut_alike_in_int64_and_in_integers_of_any_size(
     parameters: TopK, noisy: list[int], shift: int
 ) -> None:
-    in_int64 = mechanism._cut_in_int64(parameters, np.array(noisy, dtype=np.int64).tobytes(), shift)
+    in_int64 = drawing._cut_in_int64(parameters, np.array(noisy, dtype=np.int64).tobytes(), shift)
     values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
     fits = all(abs(each) < 2**60 for each in (*noisy, shift))
     assert in_int64 is not None or not (fits and values)

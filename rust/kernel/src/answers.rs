@@ -33,8 +33,13 @@ pub(crate) struct Blocks<'a> {
     pub(crate) largest: Cow<'a, [i64]>,
 }
 
-/// To look at so many blocks costs little.
-const FEW_BLOCKS: usize = 1024;
+/// To look at so many blocks, or items, of so many items costs little.
+pub(crate) fn few_of(items: usize) -> usize {
+    (3 * items.isqrt()).clamp(110, MOST_FEW)
+}
+
+/// However many items there are, so many are few.
+const MOST_FEW: usize = 1024;
 
 /// The largest blocks have 2^`MAX_LOG_SIZE` items.
 const MAX_LOG_SIZE: u32 = 12;
@@ -47,7 +52,7 @@ impl<'a> Blocks<'a> {
     /// blocks, and twice as many as are needed; and not so large that a second look costs much.
     pub(crate) fn fitting(items: usize, needed: usize) -> u32 {
         let largest =
-            (items / FEW_BLOCKS.max(needed.saturating_mul(2))).checked_ilog2().unwrap_or(0);
+            (items / few_of(items).max(needed.saturating_mul(2))).checked_ilog2().unwrap_or(0);
         largest.min(MAX_LOG_SIZE)
     }
 
@@ -130,7 +135,7 @@ impl<'a> Blocks<'a> {
             blocks.filter(|&block| self.largest[block] >= anchor.0).collect();
         blocks.sort_unstable_by_key(|&block| Reverse(self.largest[block]));
         // The largest so far; of those up to `bar` there are enough.
-        let mut best = Vec::with_capacity(FEW_BLOCKS + 2 * needed);
+        let mut best = Vec::with_capacity(few_of(units.len()) + 2 * needed);
         let mut bar = i64::MIN;
         for block in blocks {
             if best.len() >= needed && self.largest[block] <= bar {

@@ -11,7 +11,8 @@
 //! - `ranking`: their order, and the gaps.
 //!
 //! Answers that come in parts go as far as `candidates`, and are ranked elsewhere. `constant_work`
-//! is another path, with the same work for all answers.
+//! is another path, with the same work for all answers. `groups` goes either path for each of many
+//! groups.
 //!
 //! `workers` run the work, one after the other or in threads. All randomness comes from a `sampler`,
 //! which draws it from the bits of a `bit_source`. `geometric` decides by `rate` and `fast_log2` in
@@ -30,6 +31,7 @@ pub mod enclosures;
 pub mod fast_log2;
 pub mod floats;
 pub mod geometric;
+pub mod groups;
 pub mod laplace;
 mod leading_zeros;
 pub mod noise;

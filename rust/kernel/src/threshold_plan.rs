@@ -2,7 +2,7 @@
 //!
 //! The plan is a function of the answers alone, so it may be computed in any way.
 
-use crate::answers::{Answers, Blocks};
+use crate::answers::{Answers, Blocks, few_of};
 use crate::candidates::Target;
 use crate::noise::Noise;
 use crate::quantities::{Ticks, TicksPerUnit, Units};
@@ -28,9 +28,6 @@ pub const MAX_LEADING_ZEROS: u32 = 32;
 const BINS: usize = 2 * MIDDLE_BIN;
 const MIDDLE_BIN: usize = 4 * MAX_LEADING_ZEROS as usize;
 const MIDDLE_BIN_I64: i64 = 4 * MAX_LEADING_ZEROS as i64;
-
-/// Items looked at beside the largest of each block.
-const SAMPLED_ITEMS: usize = 1024;
 
 /// If so many times as many items as needed lie above the anchor, a better one is worth its cost.
 const MANY_TIMES_NEEDED: u64 = 8;
@@ -144,7 +141,7 @@ fn histogram(answers: Answers, blocks: &Blocks, anchor: Units, rate: &Rate) -> [
         }
     }
     if blocks.size() > 1 {
-        let weight = answers.units.len().div_ceil(SAMPLED_ITEMS);
+        let weight = answers.units.len().div_ceil(few_of(answers.units.len()));
         for (i, &unit) in answers.units.iter().enumerate().step_by(weight) {
             if let Some(bin) = bins.of(Units(unit))
                 && !blocks.is_first_largest(answers.units, i)
@@ -259,8 +256,11 @@ fn with_spare(needed: u64) -> u64 {
 fn reaching_from_below(counts: &[u64; BINS], in_runs: u64) -> [u64; BINS] {
     let mut from_below = [0; BINS];
     for bin in 1..BINS {
-        from_below[bin] =
-            (from_below[bin - 1] * FALL_PER_BIN + counts[bin - 1] * FALL_PER_HALF_BIN) / ITEM;
+        // Most bins are empty, and nothing falls from them.
+        if from_below[bin - 1] | counts[bin - 1] != 0 {
+            from_below[bin] =
+                (from_below[bin - 1] * FALL_PER_BIN + counts[bin - 1] * FALL_PER_HALF_BIN) / ITEM;
+        }
         if bin == MIDDLE_BIN {
             from_below[bin] += in_runs;
         }

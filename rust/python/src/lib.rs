@@ -19,6 +19,7 @@ use topgap_kernel::bit_source::{BitSource, Cipher, Key, NoEntropy};
 use topgap_kernel::constant_work::{select_constant_work, select_noisy_answers_constant_work};
 use topgap_kernel::enclosures::Ratio;
 use topgap_kernel::floats::{self, FloatProblem};
+use topgap_kernel::groups::draw_each_group;
 use topgap_kernel::laplace::laplace;
 use topgap_kernel::noise;
 use topgap_kernel::quantities::{Ticks, Units};
@@ -38,6 +39,9 @@ const MAX_ANSWERS_WITH_GIL: usize = 10_000;
 /// Each thread has at least so many answers, unless the user says how many threads there are.
 const MIN_ANSWERS_PER_THREAD: usize = 1 << 20;
 
+/// A group is as much work as so many answers, about.
+const ANSWERS_PER_GROUP: usize = 1 << 15;
+
 /// Numbers drawn between two looks for signals.
 const DRAWS_PER_CHECKPOINT: usize = 1 << 12;
 
@@ -46,7 +50,9 @@ const TICK_BITS: u32 = 120;
 
 const TOO_SHORT: &str = "The kernel's integers are too short for it.";
 const TOO_FEW: &str = "There must be more answers than winners.";
+const NO_GROUPS: &str = "The groups must end where the answers do, each after the one before.";
 const OTHER_CUT: &str = "A floor is for Laplace noise, and a sentinel for exponential noise.";
+const MORE_LISTED: &str = "More items of a run are listed than it has.";
 const TOO_MANY: &str = "So many draws do not fit into memory; draw fewer at a time.";
 const DEFECT: &str = "The kernel met a defect of its own, or answers that were changed while it ran; nothing was released.";
 const STOPPED: &str = "The work was stopped; nothing was released.";
@@ -58,6 +64,11 @@ const NO_ENTROPY: &str = "The operating system gave no randomness; nothing was r
 /// of the gaps, and that of the next item. Either as the bytes of int64; gaps and noisy answers as a
 /// list of int if one does not fit.
 type Released<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
+
+/// The same for many groups, one after the other: how many winners each group has, all indices, how
+/// many numbers each has, and all numbers.
+type ReleasedGroups<'py> =
+    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
 /// The indices of items, as the bytes of int64, and their noisy answers in ticks.
 type Found<'py> = (Bound<'py, PyBytes>, Vec<i128>);
@@ -216,6 +227,54 @@ impl Kernel {
         released(py, &selection)
     }
 
+    /// Release the top k of each group; `ends` has where the answers of each group end. If there is a
+    /// size, that of a domain, each group has all its members, and those that are not listed among the
+    /// group's answers have this answer. `find_listed` is given the number of a group and a few ranks.
+    ///
+    /// A stream is used up from its beginning on, group after group.
+    #[pyo3(signature = (answers, ends, *, in_steps, threads, floor=None, sentinel=None, run=None, find_listed=None, constant_work=false, stream=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+    fn release_groups<'py>(
+        &self,
+        py: Python<'py>,
+        answers: PyReadonlyArray1<'py, i64>,
+        ends: PyReadonlyArray1<'py, i64>,
+        in_steps: bool,
+        threads: usize,
+        floor: Option<BigInt>,
+        sentinel: Option<Whole>,
+        run: Option<(i64, BigUint)>,
+        find_listed: Option<Py<PyAny>>,
+        constant_work: bool,
+        stream: Option<&mut Stream>,
+    ) -> PyResult<ReleasedGroups<'py>> {
+        let answers = self.answers(&answers, in_steps)?;
+        let cut = self.cut(floor.as_ref(), sentinel)?;
+        let groups = Groups::new(answers, ends.as_slice()?, run, find_listed)?;
+        groups.check_room()?;
+        let can_be_fewer = cut.is_given || (constant_work && self.is_laplace);
+        self.check_enough(&groups.fewest_items(), can_be_fewer)?;
+        let works: Vec<usize> =
+            groups.listed.iter().map(|listed| listed.units.len() + ANSWERS_PER_GROUP).collect();
+        let work: usize = works.iter().sum();
+        let threads = if stream.is_some() { 1 } else { threads_for(work, threads) };
+        let draw = |group: usize, sampler: &mut Cipher<Checkpoint>, published: &mut Published| {
+            published.push(&self.select_in_group(&groups, group, cut, constant_work, sampler)?);
+            Ok(())
+        };
+        // Threads may call Python, so this one must not keep it to itself.
+        let parts = py.detach(|| {
+            guarded(|| {
+                if let Some(Stream(sampler)) = stream {
+                    draw_each_group(&works, &mut Sequential { sampler, parts: 1 }, draw)
+                } else {
+                    draw_each_group(&works, &mut in_threads(threads.min(works.len()).max(1))?, draw)
+                }
+            })?
+        })?;
+        released_groups(py, &parts)
+    }
+
     /// Add noise to the items of runs: the indices among the items that `find_listed` was asked about
     /// and noisy answers, in ticks, of all but those that lie below k + 1 others of them, or below
     /// the floor.
@@ -264,13 +323,7 @@ impl Kernel {
         let Cut { sentinel, is_given, .. } = self.cut(None, sentinel)?;
         self.check_enough(&BigUint::from(answers.units.len()), self.is_laplace || is_given)?;
         let selection = detached(py, answers.units.len(), || {
-            let sampler = &mut fresh(check_signals)?;
-            let (k, rate) = (self.k, &self.rate);
-            if self.is_laplace {
-                select_noisy_answers_constant_work(answers, k, rate, sampler).map(Outcome::Noisy)
-            } else {
-                select_constant_work(answers, k, sentinel, rate, sampler).map(Outcome::Gaps)
-            }
+            self.select_constant_work(answers, sentinel, &mut fresh(check_signals)?)
         })?;
         released(py, &selection)
     }
@@ -330,6 +383,43 @@ impl Kernel {
         select(answers, runs, k, cut.sentinel, rate, None, workers).map(Outcome::Gaps)
     }
 
+    /// Select in one group; the sampler goes on to the next.
+    fn select_in_group(
+        &self,
+        groups: &Groups,
+        group: usize,
+        cut: Cut,
+        constant_work: bool,
+        sampler: &mut Cipher<Checkpoint>,
+    ) -> PyResult<Outcome> {
+        let answers = groups.listed[group];
+        if constant_work {
+            return self.select_constant_work(answers, cut.sentinel, sampler);
+        }
+        let workers = &mut Sequential { sampler, parts: 1 };
+        let (Some((answer, size)), Some(ask)) = (&groups.run, &groups.find_listed) else {
+            return self.select(answers, None, cut, workers);
+        };
+        let run = Run { answer: *answer, size: size.clone(), listed: answers.units.len() };
+        let mut find_listed = |_: usize, ranks: &[&[u64]]| call_find_listed(ask, group, ranks);
+        let runs = Runs { all: &[run], find_listed: &mut find_listed };
+        self.select(answers, Some(runs), cut, workers)
+    }
+
+    fn select_constant_work(
+        &self,
+        answers: Answers,
+        sentinel: Option<Ticks>,
+        sampler: &mut Cipher<impl FnMut() -> PyResult<()>>,
+    ) -> PyResult<Outcome> {
+        let (k, rate) = (self.k, &self.rate);
+        if self.is_laplace {
+            select_noisy_answers_constant_work(answers, k, rate, sampler).map(Outcome::Noisy)
+        } else {
+            select_constant_work(answers, k, sentinel, rate, sampler).map(Outcome::Gaps)
+        }
+    }
+
     /// Read where the list of winners ends, in steps: for Laplace noise a floor, and else a sentinel.
     fn cut(&self, floor: Option<&BigInt>, sentinel: Option<Whole>) -> PyResult<Cut> {
         if if self.is_laplace { sentinel.is_some() } else { floor.is_some() } {
@@ -365,6 +455,52 @@ impl Kernel {
     }
 }
 
+/// The answers of each group; and the answer and size of the run that each group has beside them.
+struct Groups<'a> {
+    listed: Vec<Answers<'a>>,
+    run: Option<(Units, BigUint)>,
+    find_listed: Option<Py<PyAny>>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(
+        answers: Answers<'a>,
+        ends: &[i64],
+        run: Option<(i64, BigUint)>,
+        find_listed: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (mut from, mut listed) = (0, Vec::with_capacity(ends.len()));
+        for &end in ends {
+            let end = usize::try_from(end).ok();
+            let range = end.and_then(|end| answers.units.get(from..end));
+            let units = range.ok_or_else(|| PyValueError::new_err(NO_GROUPS))?;
+            listed.push(Answers { units, ..answers });
+            from += units.len();
+        }
+        if from != answers.units.len() || run.is_some() != find_listed.is_some() {
+            return Err(PyValueError::new_err(NO_GROUPS));
+        }
+        Ok(Self { listed, run: run.map(|(answer, size)| (Units(answer), size)), find_listed })
+    }
+
+    /// See whether the domain has room for the items of each group.
+    fn check_room(&self) -> PyResult<()> {
+        let most = self.listed.iter().map(|listed| listed.units.len()).max().unwrap_or(0);
+        match &self.run {
+            Some((_, size)) if *size < BigUint::from(most) => {
+                Err(PyValueError::new_err(MORE_LISTED))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many items take part in the group that has the fewest.
+    fn fewest_items(&self) -> BigUint {
+        let fewest = self.listed.iter().map(|listed| listed.units.len()).min().unwrap_or(0);
+        self.run.as_ref().map_or_else(|| fewest.into(), |(_, size)| size.clone())
+    }
+}
+
 /// A whole number. Python's short ones are read faster.
 #[derive(FromPyObject)]
 enum Whole {
@@ -385,7 +521,7 @@ struct Cut {
 fn read_runs(runs: Vec<RunGiven>) -> PyResult<Vec<Run>> {
     let read = |(answer, size, listed): RunGiven| {
         if size < BigUint::from(listed) {
-            return Err(PyValueError::new_err("More items of a run are listed than it has."));
+            return Err(PyValueError::new_err(MORE_LISTED));
         }
         Ok(Run { answer: Units(answer), size, listed })
     };
@@ -396,19 +532,26 @@ fn read_runs(runs: Vec<RunGiven>) -> PyResult<Vec<Run>> {
 fn ask_python(
     find_listed: Py<PyAny>,
 ) -> impl FnMut(usize, &[&[u64]]) -> PyResult<Vec<usize>> + Send {
-    move |run, ranks| {
-        Python::attach(|py| {
-            let bytes = |rank: &&[u64]| in_bytes(py, rank.iter().map(|word| word.to_be_bytes()));
-            let ranks: Vec<_> = ranks.iter().map(bytes).collect::<PyResult<_>>()?;
-            find_listed.call1(py, (run, ranks))?.extract(py)
-        })
-    }
+    move |run, ranks| call_find_listed(&find_listed, run, ranks)
+}
+
+/// Ask which of these ranks are listed in a run, or in a group, of this number.
+fn call_find_listed(
+    find_listed: &Py<PyAny>,
+    number: usize,
+    ranks: &[&[u64]],
+) -> PyResult<Vec<usize>> {
+    Python::attach(|py| {
+        let bytes = |rank: &&[u64]| in_bytes(py, rank.iter().map(|word| word.to_be_bytes()));
+        let ranks: Vec<_> = ranks.iter().map(bytes).collect::<PyResult<_>>()?;
+        find_listed.call1(py, (number, ranks))?.extract(py)
+    })
 }
 
 /// Candidates, as Python takes them.
 fn in_python<'py>(py: Python<'py>, found: &[NoisyCandidate]) -> PyResult<Found<'py>> {
-    let indices = found.iter().map(|found| (found.index as u64).to_ne_bytes());
-    Ok((in_bytes(py, indices)?, found.iter().map(|found| found.noisy_answer.0).collect()))
+    let indices = found.iter().map(|found| found.index);
+    Ok((packed_sizes(py, indices)?, found.iter().map(|found| found.noisy_answer.0).collect()))
 }
 
 /// What may be published.
@@ -417,6 +560,36 @@ enum Outcome {
     Gaps(Selection),
     /// With Laplace noise.
     Noisy(NoisySelection),
+}
+
+/// What may be published of some groups, one after the other.
+#[derive(Default)]
+struct Published {
+    winners: Vec<usize>,
+    indices: Vec<usize>,
+    counts: Vec<usize>,
+    gaps: Vec<u128>,
+    noisy_answers: Vec<i128>,
+}
+
+impl Published {
+    /// Add what may be published of one more group.
+    fn push(&mut self, outcome: &Outcome) {
+        let indices = match outcome {
+            Outcome::Gaps(selection) => {
+                self.gaps.extend(selection.gaps.iter().map(|gap| gap.0));
+                self.counts.push(selection.gaps.len());
+                &selection.indices
+            }
+            Outcome::Noisy(selection) => {
+                self.noisy_answers.extend(selection.noisy_answers.iter().map(|each| each.0));
+                self.counts.push(selection.noisy_answers.len());
+                &selection.indices
+            }
+        };
+        self.winners.push(indices.len());
+        self.indices.extend(indices);
+    }
 }
 
 /// What may be published, as Python takes it.
@@ -431,7 +604,30 @@ fn released<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Released<'py>> 
             (&selection.indices, packed(py, ticks)?)
         }
     };
-    Ok((in_bytes(py, indices.iter().map(|&index| (index as u64).to_ne_bytes()))?, numbers))
+    Ok((packed_sizes(py, indices.iter().copied())?, numbers))
+}
+
+/// The same for many groups, which all have gaps or all have noisy answers.
+fn released_groups<'py>(py: Python<'py>, parts: &[Published]) -> PyResult<ReleasedGroups<'py>> {
+    let all = |sizes: fn(&Published) -> &Vec<usize>| {
+        packed_sizes(py, parts.iter().flat_map(sizes).copied().collect::<Vec<_>>().into_iter())
+    };
+    let gaps: Vec<u128> = parts.iter().flat_map(|part| &part.gaps).copied().collect();
+    let noisy: Vec<i128> = parts.iter().flat_map(|part| &part.noisy_answers).copied().collect();
+    Ok((
+        all(|part| &part.winners)?,
+        all(|part| &part.indices)?,
+        all(|part| &part.counts)?,
+        if noisy.is_empty() { packed(py, gaps)? } else { packed(py, noisy)? },
+    ))
+}
+
+/// Sizes or places as the bytes of int64.
+fn packed_sizes(
+    py: Python<'_>,
+    sizes: impl ExactSizeIterator<Item = usize>,
+) -> PyResult<Bound<'_, PyBytes>> {
+    in_bytes(py, sizes.map(|size| (size as u64).to_ne_bytes()))
 }
 
 /// Numbers as the bytes of int64, or as a list if one does not fit.

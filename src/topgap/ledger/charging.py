@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from topgap.display.text import to_line
 from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
+from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.entry import relation_of
 from topgap.numbers.format import format_exact
 from topgap.parameters import Neighbours, TopK
@@ -144,7 +145,7 @@ def prepare_charge(
     ledger: "LedgerLike | None",
     dataset: str | None,
     mechanism: str,
-    parameters: TopK,
+    parameters: TopK | TopKByGroup,
     stated: Neighbours | None = None,
     **more: Any,
 ) -> PendingCharge:
@@ -171,7 +172,7 @@ def prepare_charge(
         return NO_CHARGE
     listed = {**parameters.to_dict(), **more}
     neighbours = stated or relation_of(parameters)
-    may_settle = parameters.cost(parameters.fewest_winners) < parameters.epsilon
+    may_settle = parameters.least_cost < parameters.epsilon
     return LedgerCharge(
         *account, parameters.epsilon, mechanism, listed, neighbours, may_settle=may_settle
     )

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, Literal, get_args
 
 from topgap.errors import LedgerError
+from topgap.grouped_parameters import TopKByGroup
 from topgap.numbers.format import format_exact, parse_exact
 from topgap.parameters import Neighbours, TopK
 
@@ -240,7 +241,7 @@ def parse_timestamp(text: str) -> datetime:
     return time
 
 
-def relation_of(parameters: TopK) -> Neighbours | None:
+def relation_of(parameters: TopK | TopKByGroup) -> Neighbours | None:
     """Return the relation for which the ε of a release holds; None if only its user knows.
 
     Monotonic answers all move the same way if a person is added or removed, and their noise is

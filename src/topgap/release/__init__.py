@@ -1,6 +1,7 @@
-"""`Release`: the published result, at the boundary between secret and public data."""
+"""`Release` and `GroupedRelease`: what is published, between secret and public data."""
 
 from topgap.release.counts import Count
+from topgap.release.grouped import GroupedRelease, Lists
 from topgap.release.notes import (
     NOT_PROTECTED,
     explain_bias,
@@ -23,6 +24,8 @@ __all__ = [
     "FORMAT",
     "NOT_PROTECTED",
     "Count",
+    "GroupedRelease",
+    "Lists",
     "Release",
     "describe_spent",
     "explain_bias",

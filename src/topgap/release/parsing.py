@@ -58,7 +58,7 @@ def parse_release(read: dict[str, Any]) -> Parts:
         )
         if not winners:  # as a threshold can leave it
             items, gaps, values = [], [], [] if parameters.noise == "laplace" else None
-        items = None if items is None else [*map(_to_tuple, items)]
+        items = None if items is None else [*map(to_tuple, items)]
         named = len(items or indices or ())
         spent = str(parameters.cost(named)) if parameters.has_sentinel else None
         require(read.get("spent") == spent, "its cost is not that of so many winners")
@@ -142,9 +142,9 @@ def _has_counts(counts: list[str] | None, gap_units: list[int] | None, parameter
     return [*map(parse_exact, counts)] == center_counts(parameters, gap_units)
 
 
-def _to_tuple(item: Any) -> Any:
+def to_tuple(item: Any) -> Any:
     """JSON has lists where items are tuples."""
-    return tuple(map(_to_tuple, item)) if type(item) in (list, tuple) else item
+    return tuple(map(to_tuple, item)) if type(item) in (list, tuple) else item
 
 
 def _read_units(written: str, parameters: TopK) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from topgap.display.text import to_line
 from topgap.domains import DomainDescription
+from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.charging import LedgerCharge, PendingCharge, describe_cost
 from topgap.numbers.format import format_exact
 from topgap.parameters import MOST_WINNERS, TopK
@@ -31,6 +32,8 @@ class Check:
         cost: The ε that would be charged.
         left: What would be left of the data set's total.
         domain_from_data: Whether the list of items is known to be taken from the data.
+        by: The parameters of all groups, if each group gets a list; `parameters` are those of one.
+        groups: How many groups there are.
 
     >>> print(Check(TopK(k=1, epsilon=1), False, 3, 2))  # doctest: +NORMALIZE_WHITESPACE
     Nothing was drawn or charged.
@@ -52,6 +55,13 @@ class Check:
     cost: Fraction | None = None
     left: Fraction | None = None
     domain_from_data: bool = False
+    by: TopKByGroup | None = None
+    groups: int = 1
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The ε of all of it."""
+        return self.parameters.epsilon if self.by is None else self.by.epsilon
 
     def lines(self) -> Sequence[str]:
         """What is said of it, a sentence in each."""
@@ -63,6 +73,12 @@ class Check:
             f"ε = {format_exact(parameters.epsilon)}, sensitivity {parameters.sensitivity}"
             f"{monotonic}.",
         ]
+        if self.by is not None:
+            said.append(
+                f"Each of {self.groups:,} groups would get such a list; with each person in at "
+                f"most {self.by.groups_per_person:,} of them, all together cost "
+                f"ε = {format_exact(self.epsilon)}."
+            )
         if parameters.noise == "laplace":
             said.append(
                 f"Every answer would get Laplace noise of scale {format_exact(parameters.scale)}, "
@@ -79,7 +95,7 @@ class Check:
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
                 f"Would be charged to {to_line(self.dataset)}: "
-                f"{describe_cost(self.cost, parameters.epsilon)}, which leaves "
+                f"{describe_cost(self.cost, self.epsilon)}, which leaves "
                 f"{format_exact(self.left)}."
             )
         size = DomainDescription("", self.items).format_size()
@@ -122,9 +138,14 @@ def describe_check(
     *,
     measured: bool = False,
     domain_from_data: bool = False,
+    by: TopKByGroup | None = None,
+    groups: int = 1,
 ) -> Check:
     """The check of a release from so many items, of which so many have an answer other than 0."""
-    check = Check(parameters, measured, items, occurring, domain_from_data=domain_from_data)
+    check = Check(
+        parameters, measured, items, occurring, domain_from_data=domain_from_data, by=by,
+        groups=groups,
+    )  # fmt: skip
     if not isinstance(pending, LedgerCharge):
         return check
     return replace(check, dataset=pending.dataset, cost=pending.cost, left=pending.left)

@@ -12,7 +12,8 @@ from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.sampling.sampler import Sampler
 from topgap.selection.answers import floor_answers
-from topgap.selection.mechanism import Prepared, select_with_answers
+from topgap.selection.mechanism import select_with_answers
+from topgap.selection.preparation import Prepared
 
 
 @dataclass(frozen=True)

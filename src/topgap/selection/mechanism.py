@@ -3,24 +3,21 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache, partial
-from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+from functools import lru_cache
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 
-from topgap.domains import Counts, DomainDescription
-from topgap.errors import AnswersTypeError, ParameterError, ParameterTypeError
+from topgap.errors import ParameterTypeError
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
-from topgap.numbers.parse import Number, read_flag, read_threads
+from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import NoiseKind, TopK
 from topgap.release import Release
-from topgap.selection.answers import KernelArray, floor_answers, to_kernel_array
-from topgap.selection.candidate_pool import CandidatePool, cut_noisy_answers
 from topgap.selection.check import Check, count_occurring, describe_check
+from topgap.selection.drawing import Drawn, draw, unpack_places
 from topgap.selection.item_names import look_up
 from topgap.selection.options import ReleaseOptions, TopKOptions
-from topgap.selection.participants import find_participants
-from topgap.selection.unlisted import Unlisted
+from topgap.selection.preparation import Prepared, prepare
 
 
 @overload
@@ -293,147 +290,34 @@ def _select(
 
 
 def charge_and_select(
-    parameters: TopK, data: "Prepared", pending: PendingCharge, *, gaps: bool
+    parameters: TopK, data: Prepared, pending: PendingCharge, *, gaps: bool
 ) -> Release:
     """The release of prepared answers, after its charge."""
     return pending.charge_then_run(lambda: select_prepared(parameters, data, gaps=gaps))
 
 
-class Prepared(NamedTuple):
-    """What was handed in, taken out and checked: nothing is wrong with it from here on.
-
-    Attributes:
-        numbers: The answers.
-        kernel_array: The same as the kernel takes them; None if they are too large for it, or the
-            threshold too far from them.
-        names: Their names, or None.
-        threads: How many threads are to look at them.
-        constant_work: Whether the work is to be the same whatever they are.
-        domain_from_data: Whether the list of items is known to be from the data.
-        domain: The domain that was given, if one was.
-        unlisted: All other members of a domain that is not written out.
-        cut: The threshold in steps, shifted as the kernel's array.
-    """
-
-    numbers: Any
-    kernel_array: KernelArray | None
-    names: Any
-    threads: int
-    constant_work: bool
-    domain_from_data: bool
-    domain: DomainDescription | None = None
-    unlisted: Unlisted | None = None
-    cut: int | None = None
-
-    @property
-    def size(self) -> int:
-        """How many items take part."""
-        return len(self.numbers) if self.domain is None else self.domain.size
-
-
-def prepare(
-    parameters: TopK,
-    answers: object,
-    items: object = None,
-    *,
-    threads: int | None = None,
-    constant_work: bool = False,
-    domain: object = None,
-) -> Prepared:
-    """Take out what was handed in, and check all of it."""
-    threads = read_threads(threads)
-    constant_work = read_flag(constant_work, "constant_work")
-    if domain is None and isinstance(answers, Counts):
-        domain = answers.domain
-    if constant_work and domain is not None:
-        raise ParameterError(
-            "constant_work needs the answers of all items in order, because looking names up in a "
-            "domain takes longer for some data; leave one of the two out."
-        )
-    found = find_participants(answers, items, domain, parameters)
-    numbers = found.numbers
-    if constant_work:
-        _check_constant_work(parameters, threads, numbers)
-    steps_per_unit = parameters.resolution.denominator
-    kernel_array = to_kernel_array(numbers, steps_per_unit)
-    shift = 0 if kernel_array is None else kernel_array.shift
-    if found.unlisted is not None and not -(2**63) < shift <= 2**63:
-        kernel_array = None  # the answer 0 is too far from the others for the kernel
-    cut = None if kernel_array is None else _find_cut(parameters, kernel_array)
-    if cut is not None and not _has_room(parameters, cut):
-        if constant_work:  # of whose answers only the type moved the threshold
-            raise ParameterError(
-                "constant_work needs a threshold that the kernel's integers can hold; take one "
-                "that the answers can reach."
-            )
-        kernel_array = cut = None
-    if kernel_array is None:
-        floor_answers(numbers, steps_per_unit)  # which sees whether all are finite numbers
-    return Prepared(
-        numbers, kernel_array, found.names, threads, constant_work, found.domain_from_data,
-        found.domain, found.unlisted, cut,
-    )  # fmt: skip
-
-
-def _check_constant_work(parameters: TopK, threads: int, numbers: object) -> None:
-    """Refuse what cannot be done by the same work, by types and parameters and by no answer."""
-    if threads > 1:
-        raise ParameterError("constant_work runs in one thread; leave threads out.")
-    if parameters.kernel is None:
-        raise ParameterError(
-            "constant_work needs noise that the kernel's integers can hold; take a larger epsilon "
-            "or a coarser resolution, or leave constant_work out."
-        )
-    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
-        raise AnswersTypeError(
-            "constant_work needs an array of integers, such as np.array(answers, dtype=np.int64), "
-            "because reading others takes longer for some answers; names go into items."
-        )
-
-
 def select_prepared(parameters: TopK, data: Prepared, *, gaps: bool) -> Release:
     """The release of prepared answers."""
-    return _release(parameters, data, _draw(parameters, data), gaps=gaps)
+    return _release(parameters, data, draw(parameters, data), gaps=gaps)
 
 
 def select_with_answers(parameters: TopK, data: Prepared) -> tuple[Release, Any]:
     """The release of prepared answers, and the winners' own answers, which are secret."""
-    drawn, numbers = _draw(parameters, data), data.numbers
-    release, winners = _release(parameters, data, drawn, gaps=True), _unpack(drawn.places)
+    drawn, numbers = draw(parameters, data), data.numbers
+    release, winners = _release(parameters, data, drawn, gaps=True), unpack_places(drawn.places)
     if isinstance(numbers, np.ndarray) and not drawn.unlisted:
         return release, numbers[winners]
     listed = len(numbers)
     return release, [numbers[place] if place < listed else 0 for place in winners.tolist()]
 
 
-Units: TypeAlias = bytes | list[int]
-"""Numbers of steps, as int64 in bytes, or a list where one does not fit."""
-
-
-class Drawn(NamedTuple):
-    """What was drawn.
-
-    Attributes:
-        places: The winners' positions among the answers, as int64 in bytes.
-        gap_units: The gaps.
-        value_units: The winners' noisy answers, with Laplace noise.
-        unlisted: The names of the winners that have no answer, whose positions go on from those of
-            the answers.
-    """
-
-    places: bytes
-    gap_units: Units
-    value_units: Units | None = None
-    unlisted: Sequence[Any] = ()
-
-
 def _release(parameters: TopK, data: Prepared, drawn: Drawn, *, gaps: bool) -> Release:
     places, gap_units, value_units, unlisted = drawn
     names, winners = data.names, None
     if unlisted:
-        winners = _name_winners(names, unlisted, _unpack(places).tolist())
+        winners = _name_winners(names, unlisted, unpack_places(places).tolist())
     elif names is not None:
-        winners = look_up(names, _unpack(places).tolist())
+        winners = look_up(names, unpack_places(places).tolist())
     return Release.from_mechanism(
         parameters,
         places if data.unlisted is None else None,
@@ -449,129 +333,6 @@ def _name_winners(names: list[Any], unlisted: Sequence[Any], places: list[int]) 
     """The names at these positions, which go on from `names` to `unlisted`."""
     listed = len(names)
     return [names[place] if place < listed else unlisted[place - listed] for place in places]
-
-
-def _unpack(places: bytes) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    return np.frombuffer(places, dtype=np.int64)
-
-
-def _draw(parameters: TopK, data: Prepared) -> Drawn:
-    """Draw the winners and their gaps."""
-    kernel, array = parameters.kernel, data.kernel_array
-    if kernel is None or array is None:
-        return _draw_by_pool(parameters, data)
-    floor, sentinel = (None, data.cut) if parameters.has_sentinel else (data.cut, None)
-    if data.unlisted is not None:
-        # The members that have no answer have 0, shifted as the others.
-        asked: list[Any] = []
-        places, units = kernel.release_with_runs(
-            array.numbers,
-            runs=[data.unlisted.as_run(-array.shift)],
-            find_listed=partial(data.unlisted.find_places, asked),
-            in_steps=array.in_steps,
-            threads=data.threads,
-            floor=floor,
-            sentinel=sentinel,
-        )
-        return _read_drawn(parameters, array, places, units, asked)
-    if data.constant_work:
-        places, units = kernel.release_constant_work(
-            array.numbers, in_steps=array.in_steps, sentinel=sentinel
-        )
-    else:
-        places, units = kernel.release(
-            array.numbers,
-            in_steps=array.in_steps,
-            threads=data.threads,
-            floor=floor,
-            sentinel=sentinel,
-        )
-    return _read_drawn(parameters, array, places, units)
-
-
-def _read_drawn(
-    parameters: TopK,
-    array: KernelArray,
-    places: bytes,
-    units: Units,
-    unlisted: Sequence[Any] = (),
-) -> Drawn:
-    """What the kernel drew: gaps, or with Laplace noise the noisy answers, shifted as the array."""
-    if parameters.noise == "exponential":
-        return Drawn(places, units, None, unlisted)
-    shift = _shift_in_steps(parameters, array)
-    cut = _cut_in_int64(parameters, units, shift) if isinstance(units, bytes) else None
-    if cut is None:
-        noisy = _unpack(units).tolist() if isinstance(units, bytes) else units
-        values, gaps = cut_noisy_answers(parameters, [each + shift for each in noisy])
-        return Drawn(places[: 8 * len(values)], gaps, values, unlisted)
-    return Drawn(places[: len(cut[0])], cut[1], cut[0], unlisted)
-
-
-def _cut_in_int64(parameters: TopK, units: bytes, shift: int) -> tuple[bytes, bytes] | None:
-    """What `cut_noisy_answers` gives for the shifted answers, in int64.
-
-    None if there is no answer, or if one of the numbers, or of their differences, may not fit.
-    """
-    noisy, threshold = _unpack(units), parameters.threshold_units
-    if not units:
-        return None
-    ends = int(noisy[0]) + shift, int(noisy[-1]) + shift, shift, threshold or 0
-    if min(ends) < -(2**62) or max(ends) >= 2**62:
-        return None
-    values, next_one = noisy + shift, threshold
-    if threshold is not None:
-        values = values[values >= threshold]
-    if len(values) > parameters.k:
-        values, next_one = values[:-1], values[-1]
-    if not len(values):
-        return None
-    gaps = values.copy()
-    gaps[:-1] -= values[1:]
-    gaps[-1] -= next_one
-    return values.tobytes(), gaps.tobytes()
-
-
-def _shift_in_steps(parameters: TopK, array: KernelArray) -> int:
-    """So many steps are to be added to what the kernel tells of the array."""
-    return array.shift * (1 if array.in_steps else parameters.resolution.denominator)
-
-
-def _find_cut(parameters: TopK, array: KernelArray) -> int | None:
-    """The threshold in steps, shifted as the array."""
-    units = parameters.threshold_units
-    return None if units is None else units - _shift_in_steps(parameters, array)
-
-
-_SENTINEL_BITS = 124
-"""The kernel takes a sentinel up to 2^124 ticks from the array's zero."""
-
-
-def _has_room(parameters: TopK, cut: int) -> bool:
-    """Whether the kernel's integers can hold the threshold; as a floor they hold any."""
-    kernel = parameters.kernel
-    if kernel is None or not parameters.has_sentinel:
-        return True
-    return abs(cut) << kernel.refinement <= 1 << _SENTINEL_BITS
-
-
-def _draw_by_pool(parameters: TopK, data: Prepared) -> Drawn:
-    """Draw from numbers too large for the kernel: a pool has the same law, and takes its time."""
-    names, unlisted = data.names, data.unlisted
-    if unlisted is None:
-        pool = CandidatePool(parameters)
-        pool.add(data.numbers, None)
-        ranking = pool.rank()
-        places = np.array(ranking.items, dtype=np.int64).tobytes()
-        return Drawn(places, ranking.gap_units, ranking.value_units)
-    pool = CandidatePool(parameters, domain=unlisted.domain, find_listed=unlisted.find_listed)
-    pool.add(data.numbers, names)
-    ranking = pool.rank()
-    listed = {name: place for place, name in enumerate(names)}
-    others = [name for name in ranking.items if name not in listed]
-    listed |= {name: len(names) + i for i, name in enumerate(others)}
-    places = np.array([listed[name] for name in ranking.items], dtype=np.int64).tobytes()
-    return Drawn(places, ranking.gap_units, ranking.value_units, others)
 
 
 _COMPARED = frozenset({bool, int, str, float, Fraction, Decimal, np.float64, np.int64, type(None)})

@@ -33,6 +33,16 @@ class TopKOptions(ReleaseOptions, total=False):
     items: object
 
 
+class GroupOptions(TopKOptions, total=False):
+    """Those of `top_k_by_group`."""
+
+    groups_per_person: int
+    groups: object
+    by: object
+    item: object
+    count: object
+
+
 class EstimatesOptions(_Common, total=False):
     """Those of `top_k_with_estimates`."""
 

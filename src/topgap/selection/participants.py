@@ -110,7 +110,12 @@ your word.
 
 @seal_errors
 def find_participants(
-    answers: object, items: object, domain: object, parameters: TopK
+    answers: object,
+    items: object,
+    domain: object,
+    parameters: TopK,
+    *,
+    as_run: bool = False,
 ) -> Participants:
     """The answers that take part in a release, with their names.
 
@@ -119,6 +124,7 @@ def find_participants(
         items: Their names, if they have none of their own.
         domain: The public list; None if the answers are of all items of one.
         parameters: There must be more than k of them.
+        as_run: Whether the other members of a `Domain` are drawn as a run, also if it is a list.
 
     Raises:
         ParameterError: The noise relies on a bound that they do not have.
@@ -132,7 +138,7 @@ def find_participants(
     ([0, 2], ['cold', 'flu'])
     """
     check_bound(answers, parameters)
-    if isinstance(domain, Domain) and not domain.is_listed:
+    if isinstance(domain, Domain) and (as_run or not domain.is_listed):
         return _match_rule(answers, items, domain, parameters)
     k = parameters.fewest_winners
     if domain is not None and type(domain) is not FromData:

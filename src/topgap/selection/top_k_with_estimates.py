@@ -12,8 +12,8 @@ from topgap.parameters import Neighbours, TopK
 from topgap.release import Release
 from topgap.selection.check import Check, count_occurring, describe_check
 from topgap.selection.measurement import Shares
-from topgap.selection.mechanism import Prepared, prepare
 from topgap.selection.options import EstimatesOptions
+from topgap.selection.preparation import Prepared, prepare
 
 
 @overload

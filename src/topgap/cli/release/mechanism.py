@@ -20,7 +20,8 @@ from topgap.release import Release, format_domain
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import Shares
-from topgap.selection.mechanism import prepare, select_prepared
+from topgap.selection.mechanism import select_prepared
+from topgap.selection.preparation import prepare
 from topgap.selection.top_k_with_estimates import (
     estimate_from,
     estimate_prepared,
