@@ -53,8 +53,8 @@ pub(crate) fn plan<N: Noise>(
     let mut base = target.base(ticks_per_unit);
     base = runs_base(runs, needed, ticks_per_unit, rate).map_or(base, |runs| base.max(runs));
     let anchor = ticks_per_unit.whole_units(base);
-    let mut counts = histogram(answers, blocks, anchor, rate);
-    if !runs.is_empty() {
+    let (mut counts, misled_by) = histogram(answers, blocks, anchor, rate);
+    if 4 * misled_by > needed || !runs.is_empty() {
         count_high(answers, blocks, needed, anchor, rate, &mut counts);
     }
     if blocks.size() > 1
@@ -63,7 +63,7 @@ pub(crate) fn plan<N: Noise>(
     {
         let highest = blocks.highest_anchor(answers.units, listed, needed);
         base = base.max(ticks_per_unit.ticks(highest));
-        counts = histogram(answers, blocks, anchor.max(highest), rate);
+        (counts, _) = histogram(answers, blocks, anchor.max(highest), rate);
     }
     let in_runs = runs.iter().map(|run| reaching(run, base, ticks_per_unit, rate)).sum();
     let bin = if N::IS_NEVER_NEGATIVE {
@@ -131,10 +131,16 @@ fn quarter_log2(run: &Run) -> i64 {
     4 * i64::try_from(bits - 1).expect("few bits") + i64::try_from(quarters).expect("at most 3")
 }
 
-/// About how many items lie in each bin: the largest of each block, and a sample of the others.
-fn histogram(answers: Answers, blocks: &Blocks, anchor: Units, rate: &Rate) -> [u64; BINS] {
+/// About how many items lie in each bin: the largest of each block, and a sample of the others; and
+/// how many one of the sample stands for, if it lies above the anchor, where there are not so many.
+fn histogram(
+    answers: Answers,
+    blocks: &Blocks,
+    anchor: Units,
+    rate: &Rate,
+) -> ([u64; BINS], usize) {
     let bins = Bins::new(answers, anchor, rate);
-    let mut counts = [0; BINS];
+    let (mut counts, mut misled_by) = ([0; BINS], 0);
     for &unit in blocks.largest.iter() {
         if let Some(bin) = bins.of(Units(unit)) {
             counts[bin] += ITEM;
@@ -147,10 +153,13 @@ fn histogram(answers: Answers, blocks: &Blocks, anchor: Units, rate: &Rate) -> [
                 && !blocks.is_first_largest(answers.units, i)
             {
                 counts[bin] += ITEM * weight as u64;
+                if bin >= MIDDLE_BIN {
+                    misled_by = weight;
+                }
             }
         }
     }
-    counts
+    (counts, misled_by)
 }
 
 /// Count all items above the anchor, in place of what a sample says of them, unless they are in many
