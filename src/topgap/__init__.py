@@ -7,6 +7,7 @@
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
     Monitor(threshold, answers, …)        which of the answers that come one at a time are above it
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
+    top_k_by_group_with_estimates(…)      both: a list for each group, and how many
     estimate(release, measurements, …)    the same from measurements that were made elsewhere
     plan(counts, k, epsilons, …)          before: what to expect of it, from public counts: a Plan
     topgap.streams                        precomputed counts of any number, in one pass
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from topgap._core import __version__
     from topgap.auditing import Audit, audit
     from topgap.domains import Domain
-    from topgap.estimates import Estimates, estimate
+    from topgap.estimates import Estimates, GroupedEstimates, estimate
     from topgap.grouped_parameters import TopKByGroup
     from topgap.ledger import Ledger
     from topgap.numbers.parse import Number
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from topgap.selection.selector import Selector
     from topgap.selection.sparse_vector import SparseVector
     from topgap.selection.top_k_by_group import top_k_by_group
+    from topgap.selection.top_k_by_group_with_estimates import top_k_by_group_with_estimates
     from topgap.selection.top_k_with_estimates import top_k_with_estimates
 
 # The command imports this before it can handle signals, so all but the errors waits for its use.
@@ -110,6 +112,7 @@ _MODULE_OF = {
     "Check": "selection.check",
     "Domain": "domains",
     "Estimates": "estimates",
+    "GroupedEstimates": "estimates",
     "GroupedRelease": "release",
     "Ledger": "ledger",
     "Monitor": "selection.monitor",
@@ -128,6 +131,7 @@ _MODULE_OF = {
     "select": "selection.mechanism",
     "top_k": "selection.mechanism",
     "top_k_by_group": "selection.top_k_by_group",
+    "top_k_by_group_with_estimates": "selection.top_k_by_group_with_estimates",
     "top_k_with_estimates": "selection.top_k_with_estimates",
 }
 
@@ -145,6 +149,7 @@ __all__ = [
     "DomainWarning",
     "Estimates",
     "EstimatesError",
+    "GroupedEstimates",
     "GroupedRelease",
     "ItemsError",
     "KernelError",
@@ -188,6 +193,7 @@ __all__ = [
     "streams",
     "top_k",
     "top_k_by_group",
+    "top_k_by_group_with_estimates",
     "top_k_with_estimates",
 ]
 

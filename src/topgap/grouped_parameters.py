@@ -85,6 +85,20 @@ class TopKByGroup:
         return self.each.monotonic
 
     @property
+    def measurements_per_person(self) -> int:
+        """How many measurements of winners, each at the same ε, one person's data can move at most.
+
+        They are those of the k winners in each group of that person. Measurements do not tell one
+        direction from the other. So between replace-one neighbours the groups of the person who
+        leaves and those of the one who comes count in full, where the lists count half each.
+
+        >>> TopKByGroup(k=10, epsilon=1, groups_per_person=2).measurements_per_person
+        40
+        """
+        sides = 1 if self.monotonic else 2
+        return sides * self.groups_per_person * self.each.k
+
+    @property
     def least_cost(self) -> Fraction:
         """What the cheapest output costs: less than ε where a threshold can end lists early."""
         return self.cost([self.each.fewest_winners] * 2 * self.groups_per_person)

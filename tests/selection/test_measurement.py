@@ -134,7 +134,7 @@ MUTANTS = [
            "noise = laplace(self.rate * Fraction(10, 9), len(steps))"),
     Mutant("a tenth too much noise", "noise = laplace(self.rate, len(steps))",
            "noise = laplace(self.rate * Fraction(9, 10), len(steps))"),
-    Mutant("no noise", "(a + x) * resolution", "(a + 0 * x) * resolution"),
+    Mutant("no noise", "[a + x for", "[a + 0 * x for"),
     Mutant("one noise for all", "laplace(self.rate, len(steps))",
            "laplace(self.rate, 1) * len(steps)"),
     Mutant("winners in the order of their positions", "release, self.measure(answers)",

@@ -1,11 +1,13 @@
 """How many: measurements of the winners, made better by the gaps between them.
 
     estimate(release, measurements, variance=…, …)     estimates from what was measured elsewhere
+    GroupedEstimates                                   those of many groups, for one ε
 
 Nothing here sees an answer; `topgap.top_k_with_estimates` selects, measures and estimates.
 """
 
 from topgap.estimates.estimator import estimate
+from topgap.estimates.grouped import GroupedEstimates
 from topgap.estimates.result import Estimates
 
-__all__ = ["Estimates", "estimate"]
+__all__ = ["Estimates", "GroupedEstimates", "estimate"]

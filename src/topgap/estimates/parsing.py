@@ -29,25 +29,25 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
     """
     try:
         known = isinstance(read, dict) and bool(read.get("format") == FORMAT)
-        _require(known, f"they must have the format {FORMAT}")
+        require(known, f"they must have the format {FORMAT}")
         expected = {"format", "epsilon", "release", "measurements", "noise", "level", "estimates"}
-        _require({*read} == expected, "something is missing, or there is more")
+        require({*read} == expected, "something is missing, or there is more")
         release = Release.from_dict(read["release"])
         read_level(parse_exact(read["level"]))
-        _require(len(read["estimates"]) == len(release), "there must be one for each winner")
+        require(len(read["estimates"]) == len(release), "there must be one for each winner")
         measurements = [parse_exact(each) for each in read["measurements"]]
         kind, noise = read["noise"]["kind"], read["noise"]
         if kind == "discrete laplace":
-            _require({*noise} == {"kind", "epsilon_each"}, "such noise has an epsilon for each")
+            require({*noise} == {"kind", "epsilon_each"}, "such noise has an epsilon for each")
             epsilon = parse_exact(noise["epsilon_each"])
-            _require(epsilon > 0, "an epsilon is greater than 0")
+            require(epsilon > 0, "an epsilon is greater than 0")
             exact = Noise.discrete_laplace(release.parameters, epsilon)
             measured = read_measurements(release, measurements)
             whole = release.epsilon + len(release) * epsilon
-            _require(read["epsilon"] == str(whole), "the parts do not sum to epsilon")
+            require(read["epsilon"] == str(whole), "the parts do not sum to epsilon")
             return Parts(release, measured, exact)
-        _require(read["epsilon"] is None, "what was measured elsewhere cost what is not known")
-        _require({*noise} == {"kind", "variances", "step"}, "such noise has variances and a step")
+        require(read["epsilon"] is None, "what was measured elsewhere cost what is not known")
+        require({*noise} == {"kind", "variances", "step"}, "such noise has variances and a step")
         variances = [parse_exact(each) for each in noise["variances"]]
         family = None if kind == "unknown" else kind
         check_family(family)
@@ -62,6 +62,11 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
         raise EstimatesError("These are no estimates: something is misplaced.") from None
 
 
-def _require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
+def require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
+    """Refuse what are no estimates.
+
+    Raises:
+        EstimatesError: The condition does not hold.
+    """
     if not holds:
         raise EstimatesError(f"These are no estimates: {what}.")

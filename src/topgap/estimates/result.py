@@ -294,15 +294,15 @@ topgap.estimates/1.
             ReleaseError: The items, or an enormous gap, fit no column.
             MissingExtraError: pandas is not installed.
         """
-        return dataframes.to_pandas(self._columns(level))
+        return dataframes.to_pandas(self.columns(level))
 
     def to_polars(self, level: "Number" = LEVEL) -> "pl.DataFrame":
         """A polars data frame with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_polars(self._columns(level))
+        return dataframes.to_polars(self.columns(level))
 
     def to_arrow(self, level: "Number" = LEVEL) -> "pa.Table":
         """An Arrow table with the columns of `to_pandas`, and the same errors."""
-        return dataframes.to_arrow(self._columns(level))
+        return dataframes.to_arrow(self.columns(level))
 
     def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a point per winner, its estimate, and an error bar, its interval.
@@ -355,7 +355,12 @@ topgap.estimates/1.
         """
         return self.in_doubt(1 - Fraction(2, ONE_IN))
 
-    def _columns(self, level: "Number") -> dict[str, Any]:
+    def columns(self, level: "Number" = LEVEL) -> dict[str, Any]:
+        """What the data frames are made of: a list or array by each name.
+
+        Args:
+            level: That of the intervals.
+        """
         intervals, last = self.intervals(level), self.release.domain_columns
         return {
             **{name: each for name, each in self.release.columns().items() if name not in last},

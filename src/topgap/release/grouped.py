@@ -141,12 +141,7 @@ class GroupedRelease(ByGroup[Release]):
         return release
 
     def __getitem__(self, group: Any) -> Release:
-        slices = self._slices
-        if slices is None:
-            ends = pairwise([0, *accumulate(self._lists.sizes)])
-            slices = dict(zip(self._groups, ends, strict=True))
-            object.__setattr__(self, "_slices", slices)
-        start, end = slices[group]
+        start, end = self.find_slice(group)
         lists = self._lists
         return Release.from_mechanism(
             self._parameters.each,
@@ -157,6 +152,19 @@ class GroupedRelease(ByGroup[Release]):
             domain=self._domain,
             domain_from_data=self._domain_from_data,
         )
+
+    def find_slice(self, group: Any) -> tuple[int, int]:
+        """Where the list of a group begins and ends among those of all groups.
+
+        Raises:
+            KeyError: There is no such group.
+        """
+        slices = self._slices
+        if slices is None:
+            ends = pairwise([0, *accumulate(self._lists.sizes)])
+            slices = dict(zip(self._groups, ends, strict=True))
+            object.__setattr__(self, "_slices", slices)
+        return slices[group]
 
     @property
     def groups(self) -> tuple[Any, ...]:

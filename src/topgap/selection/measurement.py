@@ -1,5 +1,10 @@
-"""The winners' own answers, measured with exact discrete Laplace noise: `Shares`."""
+"""The winners' own answers, measured with exact discrete Laplace noise.
 
+Shares          how ε is shared by the selection and the measurements of its winners
+GroupedShares   the same for a list for each group
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -7,6 +12,7 @@ from typing import Any
 
 from topgap._core import Laplace
 from topgap.errors import AnswersError, ParameterError
+from topgap.grouped_parameters import TopKByGroup
 from topgap.numbers.parse import Number, read_parameter
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -47,11 +53,7 @@ class Shares:
         topgap.errors.ParameterError: selection_share must be below 1, or nothing is left to \
 measure with.
         """
-        share = read_parameter(selection_share, "selection_share")
-        if share >= 1:
-            raise ParameterError(
-                "selection_share must be below 1, or nothing is left to measure with."
-            )
+        share = read_selection_share(selection_share)
         try:
             selection = TopK(
                 parameters.k,
@@ -63,9 +65,7 @@ measure with.
                 noise="exponential",
             )
         except ParameterError:  # the product alone can be one that it refuses
-            raise ParameterError(
-                "selection_share must have fewer digits, or epsilon; write thirds as '1/3'."
-            ) from None
+            raise ParameterError(_TOO_FINE) from None
         return cls(selection, parameters.epsilon * (1 - share) / parameters.k)
 
     @property
@@ -106,8 +106,86 @@ measure with.
         steps = floor_answers(answers, resolution.denominator)
         if len(steps) != self.selection.k:
             raise AnswersError(f"Only the {self.selection.k} winners are measured, each once.")
+        return tuple(each * resolution for each in self.add_noise(steps))
+
+    def add_noise(self, steps: Sequence[int]) -> list[int]:
+        """These whole numbers of steps, each plus noise of its own."""
         noise = laplace(self.rate, len(steps))
-        return tuple((a + x) * resolution for a, x in zip(steps, noise, strict=True))
+        return [a + x for a, x in zip(steps, noise, strict=True)]
+
+
+@dataclass(frozen=True)
+class GroupedShares:
+    """How ε is shared where each group gets a list and its winners are measured.
+
+    The lists of all groups cost the ε of the selection. Each measurement costs its part as often as
+    one person's data can move one, which `TopKByGroup.measurements_per_person` says; so between
+    replace-one neighbours it gets half of what it gets otherwise.
+
+    Attributes:
+        selection: The parameters of the selection in all groups, with its part of ε.
+        measurement_epsilon: The part of ε that each measurement costs.
+
+    >>> shares = GroupedShares.of(TopKByGroup(k=10, epsilon=1, monotonic=True), "1/2")
+    >>> shares.selection.epsilon, shares.measurement_epsilon, shares.epsilon
+    (Fraction(1, 2), Fraction(1, 20), Fraction(1, 1))
+    >>> GroupedShares.of(TopKByGroup(k=10, epsilon=1), "1/2").measurement_epsilon
+    Fraction(1, 40)
+    """
+
+    selection: TopKByGroup
+    measurement_epsilon: Fraction
+
+    @classmethod
+    def of(cls, parameters: TopKByGroup, selection_share: "Number") -> "GroupedShares":
+        """Share out the ε of these parameters; the selections get so much of it.
+
+        Raises:
+            ParameterTypeError, ParameterError: As of `Shares.of`.
+        """
+        share, each = read_selection_share(selection_share), parameters.each
+        try:
+            selection = TopKByGroup(
+                each.k,
+                parameters.epsilon * share,
+                groups_per_person=parameters.groups_per_person,
+                resolution=each.resolution,
+                sensitivity=each.sensitivity,
+                monotonic=each.monotonic,
+                items_per_person=each.items_per_person,
+                noise="exponential",
+            )
+        except ParameterError:  # the product alone can be one that it refuses
+            raise ParameterError(_TOO_FINE) from None
+        rest = parameters.epsilon * (1 - share)
+        return cls(selection, rest / parameters.measurements_per_person)
+
+    @property
+    def each(self) -> Shares:
+        """The shares within one group."""
+        return Shares(self.selection.each, self.measurement_epsilon)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The privacy loss of the lists and all measurements of all groups."""
+        measured = self.selection.measurements_per_person * self.measurement_epsilon
+        return self.selection.epsilon + measured
+
+
+_TOO_FINE = "selection_share must have fewer digits, or epsilon; write thirds as '1/3'."
+
+
+def read_selection_share(selection_share: "Number") -> Fraction:
+    """Read which part of ε selects.
+
+    Raises:
+        ParameterTypeError: It is of a type that is no exact number.
+        ParameterError: It does not lie between 0 and 1.
+    """
+    share = read_parameter(selection_share, "selection_share")
+    if share >= 1:
+        raise ParameterError("selection_share must be below 1, or nothing is left to measure with.")
+    return share
 
 
 def laplace(rate: Fraction, count: int) -> list[int]:

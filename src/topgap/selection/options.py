@@ -51,3 +51,13 @@ class EstimatesOptions(_Common, total=False):
     sensitivity: "Number"
     monotonic: bool
     items: object
+
+
+class GroupEstimatesOptions(EstimatesOptions, total=False):
+    """Those of `top_k_by_group_with_estimates`."""
+
+    groups_per_person: int
+    groups: object
+    by: object
+    item: object
+    count: object

@@ -12,6 +12,7 @@ from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import NoiseKind
 from topgap.release import GroupedRelease, Lists
 from topgap.release.construction import PackedUnits, pack_units
+from topgap.selection.answers import floor_answers
 from topgap.selection.check import Check, describe_check
 from topgap.selection.drawing import Drawn, Units, draw, read_drawn, unpack_places
 from topgap.selection.grouped_answers import NameListed, PreparedGroups, read_groups
@@ -134,6 +135,7 @@ def top_k_by_group(
             parameters.each, pending, data.size, data.count_occurring(),
             domain_from_data=data.domain_from_data, by=parameters, groups=len(data.groups),
         )  # fmt: skip
+    pending.note_groups(len(data.groups))
     return pending.charge_then_run(lambda: select_groups(parameters, data, gaps=gaps))
 
 
@@ -214,6 +216,29 @@ def build_release(
         domain=data.domain,
         domain_from_data=data.domain_from_data,
     )
+
+
+def read_winner_steps(
+    parameters: TopKByGroup, data: PreparedGroups, drawn: DrawnGroups
+) -> list[int]:
+    """Each winner's own answer in steps, rounded down, group after group; they are secret."""
+    steps_per_unit = parameters.each.resolution.denominator
+    places, array = unpack_places(drawn.places), data.array
+    if array is None:
+        ends = pairwise([0, *accumulate(drawn.sizes)])
+        answers = [
+            single.numbers[place] if place < len(single.numbers) else 0
+            for single, (start, end) in zip(data.singles, ends, strict=True)
+            for place in places[start:end].tolist()
+        ]
+        return floor_answers(answers, steps_per_unit)
+    ends_of_answers = np.repeat(data.ends, drawn.sizes)
+    at = places + np.repeat(np.concatenate([[0], data.ends[:-1]]), drawn.sizes)
+    listed = at < ends_of_answers
+    numbers = iter(array.numbers[at[listed]].tolist())
+    times = 1 if array.in_steps else steps_per_unit
+    # What has no answer has 0.
+    return [(next(numbers) + array.shift) * times if has else 0 for has in listed.tolist()]
 
 
 def _split(packed: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
