@@ -67,7 +67,7 @@ pub(crate) fn plan<N: Noise>(
     }
     let in_runs = runs.iter().map(|run| reaching(run, base, ticks_per_unit, rate)).sum();
     let bin = if N::IS_NEVER_NEGATIVE {
-        threshold_bin(&counts, in_runs, needed as u64)
+        threshold_bin(&counts, in_runs, needed as u64, answers.units.len())
     } else {
         laplace_threshold_bin(&counts, in_runs, needed as u64)
     };
@@ -223,9 +223,12 @@ impl Bins {
 /// The highest bin, from the anchor's upwards, that enough items can be expected to reach.
 ///
 /// Of the items in runs, `in_runs` can be expected to reach the anchor, in multiples as the counts.
-fn threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
+fn threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64, items: usize) -> usize {
     let target = with_spare(needed);
-    let from_below = reaching_from_below(counts, in_runs);
+    // So far below the middle that of all items less than a quarter of one reaches it.
+    let bits = (usize::BITS - items.leading_zeros()) as usize;
+    let lowest = MIDDLE_BIN.saturating_sub(4 * (bits + 2));
+    let from_below = reaching_from_below(counts, in_runs, lowest);
     let mut above = 0;
     for bin in (MIDDLE_BIN..BINS).rev() {
         above += counts[bin];
@@ -243,7 +246,7 @@ fn threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
 /// hardly any of them falls.
 fn laplace_threshold_bin(counts: &[u64; BINS], in_runs: u64, needed: u64) -> usize {
     let target = with_spare(needed);
-    let from_below = reaching_from_below(counts, in_runs);
+    let from_below = reaching_from_below(counts, in_runs, 0);
     let (mut above, mut fallen) = (0, 0);
     for bin in (0..BINS).rev() {
         above += counts[bin];
@@ -261,10 +264,11 @@ fn with_spare(needed: u64) -> u64 {
     ITEM * (needed + 3 * needed.isqrt() / 2 + 4)
 }
 
-/// How many of the items in lower bins, and of `in_runs` in the middle one, reach each bin.
-fn reaching_from_below(counts: &[u64; BINS], in_runs: u64) -> [u64; BINS] {
+/// How many of the items in lower bins, from the lowest that counts, and of `in_runs` in the middle
+/// one, reach each bin.
+fn reaching_from_below(counts: &[u64; BINS], in_runs: u64, lowest: usize) -> [u64; BINS] {
     let mut from_below = [0; BINS];
-    for bin in 1..BINS {
+    for bin in lowest + 1..BINS {
         // Most bins are empty, and nothing falls from them.
         if from_below[bin - 1] | counts[bin - 1] != 0 {
             from_below[bin] =
