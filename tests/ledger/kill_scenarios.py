@@ -63,6 +63,7 @@ class Worker:
             self._drawn,
             self._cut,
             self._cut,
+            self._by_group,
             self._charge,
         ]
 
@@ -115,6 +116,14 @@ class Worker:
         """So is a list that a threshold ends, after two names, one or none."""
         self._draw(known, topgap.TopK(4, cost, threshold=random.choice(THRESHOLDS)))
 
+    def _by_group(self, known: Any, cost: Fraction) -> None:
+        """Two lists share the charge, and the longer one says what they cost."""
+        threshold = random.choice(THRESHOLDS)
+        groups = {"north": VISITS, "south": dict.fromkeys(VISITS, 0)}
+        paid = {"ledger": known, "dataset": "visits"}
+        made = topgap.top_k_by_group(groups, 4, cost, threshold=threshold, monotonic=True, **paid)
+        self._tell("released", made.to_dict())
+
     def _draw(self, known: Any, parameters: topgap.TopK) -> None:
         pending = charging.prepare_charge(known, "visits", "topgap.top_k", parameters, gaps=True)
         data = preparation.prepare(parameters, VISITS)
@@ -139,9 +148,11 @@ def settled(result: str | None) -> Fraction | None:
     document = None if result is None else json.loads(result)
     if not isinstance(document, dict) or "threshold" not in document.get("parameters", {}):
         return None
-    k, winners = document["parameters"]["k"], len(document["winners"])
-    cost = Fraction(document["parameters"]["epsilon"]) * (2 * winners + 1) / (2 * k)
-    return cost if winners < k else None
+    lists = document.get("groups", [document])
+    k, winners = document["parameters"]["k"], max(len(each["winners"]) for each in lists)
+    steps = winners + 1 if document["parameters"]["monotonic"] else winners + Fraction(1, 2)
+    cost = Fraction(document["parameters"]["epsilon"]) * steps / k
+    return cost if steps < k else None
 
 
 class Told:
@@ -150,6 +161,9 @@ class Told:
     def __init__(self, tell: Callable[[str, object], None], pending: PendingCharge) -> None:
         self._tell = tell
         self._pending = pending
+
+    def note_groups(self, number: int) -> None:
+        self._pending.note_groups(number)
 
     def charge_then_run(self, draw: Callable[[], _Made]) -> _Made:
         def drawn() -> _Made:

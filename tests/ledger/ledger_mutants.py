@@ -31,7 +31,7 @@ _PAY = """\
             self.dataset,
             self.epsilon,
             mechanism=self._mechanism,
-            parameters=self._parameters,
+            parameters=self.parameters,
             neighbours=self._neighbours,
         )
         result = self._run(draw)
@@ -47,7 +47,7 @@ _PAY_LATER = """\
             self.dataset,
             self.epsilon,
             mechanism=self._mechanism,
-            parameters=self._parameters,
+            parameters=self.parameters,
             neighbours=self._neighbours,
         )
 """

@@ -970,7 +970,7 @@ _CHARGE = """        self.charge = self._ledger.charge(
             self.dataset,
             self.epsilon,
             mechanism=self._mechanism,
-            parameters=self._parameters,
+            parameters=self.parameters,
             neighbours=self._neighbours,
         )
 """

@@ -1,6 +1,8 @@
 """What the command says about a charge: the question before it, and the receipt after it."""
 
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import typer
 
@@ -8,7 +10,8 @@ from topgap.cli.errors import FAILED, print_error
 from topgap.display.text import to_line
 from topgap.ledger import Charge
 from topgap.ledger.charging import LedgerCharge, describe_cost
-from topgap.numbers.format import format_exact
+from topgap.ledger.entry import NUMBER_OF_GROUPS
+from topgap.numbers.format import format_exact, parse_exact
 
 
 def confirm_charge(pending: LedgerCharge) -> None:
@@ -20,11 +23,13 @@ def confirm_charge(pending: LedgerCharge) -> None:
     if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     cost = describe_cost(pending.cost, pending.epsilon)
+    sharing = describe_sharing(pending.parameters)
     whatever = "whatever comes of it"
     if pending.may_settle:
         whatever = "or more if the threshold ends the list early"
     print(
-        f"This charges {cost} to {to_line(pending.dataset)} and leaves "
+        f"This charges {cost}{sharing and f' for {sharing}'} to {to_line(pending.dataset)} and "
+        f"leaves "
         f"{format_exact(pending.left)}, {whatever} (--check tries it without a charge). "
         f"Go on? [y/N] ",
         end="",
@@ -45,7 +50,38 @@ def describe_charge(charge: Charge) -> str:
     left, settled = charge.left, ""
     if charge.settled is not None and charge.left_settled is not None:
         left, settled = charge.left_settled, f", settled to {format_exact(charge.settled)}"
+    sharing = describe_sharing(charge.parameters)
     return (
         f"Charged to {to_line(charge.dataset)}: ε = {format_exact(charge.epsilon)}{converted}"
-        f"{settled}, which leaves {format_exact(left)}. Receipt {charge.receipt}"
+        f"{sharing and f' for {sharing}'}{settled}, which leaves {format_exact(left)}. "
+        f"Receipt {charge.receipt}"
     )
+
+
+def describe_sharing(parameters: Mapping[str, Any]) -> str:
+    """How many groups share the ε of a charge, and how; nothing if it is not of lists by group.
+
+    Args:
+        parameters: Those of the charge. Where they were noted by hand, they can be anything.
+
+    >>> describe_sharing({"number_of_groups": 20, "groups_per_person": 2, "group_epsilon": "1/2"})
+    '20 groups together (2 · 0.5: at most 2 groups per person, 0.5 per group)'
+    >>> describe_sharing({"number_of_groups": 20, "groups_per_person": 1, "group_epsilon": "1"})
+    '20 groups together (at most 1 group per person, 1 per group)'
+    >>> describe_sharing({"groups_per_person": "two"})
+    ''
+    """
+    number, most = (parameters.get(name) for name in (NUMBER_OF_GROUPS, "groups_per_person"))
+    try:
+        share = format_exact(parse_exact(parameters["group_epsilon"]))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        return ""
+    if type(most) is not int:
+        return ""
+    together = f"{_count_groups(number)} together" if type(number) is int else "all groups together"
+    product = "" if most == 1 else f"{most:,} · {share}: "
+    return f"{together} ({product}at most {_count_groups(most)} per person, {share} per group)"
+
+
+def _count_groups(number: int) -> str:
+    return f"{number:,} group" if number == 1 else f"{number:,} groups"

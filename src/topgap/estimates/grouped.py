@@ -1,6 +1,6 @@
 """`GroupedEstimates`: the winners of each of many groups, with an estimate for each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -144,6 +144,13 @@ class GroupedEstimates(ByGroup[Estimates]):
     def caveats(self) -> tuple[str, ...]:
         """Sentences about what is not protected, which all that is shown and written has."""
         return self._release.caveats
+
+    def with_items(
+        self, items: Sequence[Sequence[Any]], groups: Sequence[Any]
+    ) -> "GroupedEstimates":
+        """Return the same with other names for winners and groups, and without positions."""
+        release = self._release.with_items(items, groups)
+        return GroupedEstimates.from_mechanism(release, self._units, self._noise)
 
     def to_dict(self, level: "Number" = LEVEL) -> dict[str, Any]:
         """Everything in a dict: each group with its winners, measurements and estimates.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from topgap.display.text import to_line
 from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
 from topgap.grouped_parameters import TopKByGroup
-from topgap.ledger.entry import relation_of
+from topgap.ledger.entry import NUMBER_OF_GROUPS, relation_of
 from topgap.numbers.format import format_exact
 from topgap.parameters import Neighbours, TopK
 from topgap.user_stacklevel import find_user_stacklevel
@@ -35,12 +35,18 @@ LedgerLike: TypeAlias = "Ledger | str | os.PathLike[str]"
 class PendingCharge(Protocol):
     """The charge for one release, before it is made."""
 
+    def note_groups(self, number: int) -> None:
+        """Note how many groups share the charge, which is known once they have been read."""
+
     def charge_then_run(self, draw: Callable[[], _Result]) -> _Result:
         """Make the charge; then draw the release, and return it."""
 
 
 class _NoCharge:
     """The charge for a release without a ledger: none."""
+
+    def note_groups(self, number: int) -> None:
+        """Note nothing."""
 
     def charge_then_run(self, draw: Callable[[], _Result]) -> _Result:
         """Draw the release, and return it."""
@@ -65,6 +71,7 @@ class LedgerCharge:
     Attributes:
         dataset: The data set.
         epsilon: The ε of the release.
+        parameters: What will be noted with it.
         cost: The ε that will be charged, converted to the neighbours of the data set.
         left: What that leaves of the budget, as of now.
         may_settle: Whether less may count once the result is recorded, for a threshold may end the
@@ -94,12 +101,16 @@ class LedgerCharge:
         self._ledger = ledger
         self.epsilon = epsilon
         self._mechanism = mechanism
-        self._parameters = parameters
+        self.parameters: Mapping[str, Any] = parameters
         self._neighbours = neighbours
         self.may_settle = may_settle
         self.charge: Charge | None = None
         self.is_recorded = False
         self.before_charge: Callable[[LedgerCharge], None] | None = None
+
+    def note_groups(self, number: int) -> None:
+        """Note how many groups share the charge: their lists are one release, and cost ε once."""
+        self.parameters = {**self.parameters, NUMBER_OF_GROUPS: number}
 
     def charge_then_run(self, draw: Callable[[], _Result]) -> _Result:
         """Charge; then draw the release, record it and return it.
@@ -118,7 +129,7 @@ class LedgerCharge:
             self.dataset,
             self.epsilon,
             mechanism=self._mechanism,
-            parameters=self._parameters,
+            parameters=self.parameters,
             neighbours=self._neighbours,
         )
         result = self._run(draw)

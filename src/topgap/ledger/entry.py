@@ -34,6 +34,9 @@ The ε of every release by topgap holds for it if the sensitivity does, and that
 holds for it alone.
 """
 
+NUMBER_OF_GROUPS = "number_of_groups"
+"""What a charge for lists of many groups is noted with, beside its parameters."""
+
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{}]')
 _LONG_WHOLE = re.compile(rf"[0-9]{{{MAX_JSON_DIGITS + 1},}}")

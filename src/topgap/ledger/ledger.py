@@ -235,8 +235,8 @@ class Ledger:
 
         Args:
             charge: The charge, or its number.
-            result: A `Release` or `Estimates`, or whatever `json.dumps` can write, which may have
-                such in it. Items that JSON cannot hold are kept as text.
+            result: A `Release` or `Estimates`, or those of all groups, or whatever `json.dumps` can
+                write, which may have such in it. Names that JSON cannot hold are kept as text.
 
         Raises:
             ChargeMissingError: There is no such charge.

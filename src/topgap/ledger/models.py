@@ -81,8 +81,8 @@ class Charge:
         stated_neighbours: The relation that it was stated for. An ε for "add-remove" is charged
             twice where the data set has "replace", for that is a removal and an addition.
         receipt: Its number and its hash; `Ledger.verify` tells whether the ledger still has it.
-        result: What came of it, as JSON, such as `Release.from_json` and `Estimates.from_json`
-            read; None if nothing was recorded.
+        result: What came of it, as JSON, such as `Release.from_json`, `Estimates.from_json` and
+            those of `GroupedRelease` and `GroupedEstimates` read; None if nothing was recorded.
         settled: What the result cost, for the relation of the data set, if that is less than
             `epsilon`: the charge has counted for so much since. None if it counts for `epsilon`.
         left_settled: What was left of the total after that; None if it was not settled.

@@ -2,7 +2,8 @@
 
 A list that a threshold ends early costs less than the ε that was reserved for it. That bound is one
 of this very output, and such bounds of the releases of a data set may be added up, also if each
-release was chosen after the ones before (docs/ledger.md). Who settles a charge and who verifies a
+release was chosen after the ones before (docs/ledger.md). Of lists for many groups it is the sum
+over the costliest groups that one person can be in. Who settles a charge and who verifies a
 settlement compute it here, from the entry of the charge and the recorded text of the result alone.
 """
 
@@ -12,19 +13,26 @@ from fractions import Fraction
 from typing import Any
 
 from topgap.errors import ReleaseError
-from topgap.ledger.entry import Entry, conversion_factor, parse_epsilon, relation_of
+from topgap.ledger.entry import (
+    NUMBER_OF_GROUPS,
+    Entry,
+    conversion_factor,
+    parse_epsilon,
+    relation_of,
+)
 from topgap.parameters import Neighbours, TopK
-from topgap.release import Release
+from topgap.release import GroupedRelease, Release
 
-_PARAMETERS = tuple(field.name for field in fields(TopK))
+_GROUPING = "groups_per_person", "group_epsilon"
+_PARAMETERS = *(field.name for field in fields(TopK)), *_GROUPING
 
 
 def settled_cost(charge: Entry, result: str, relation: Neighbours) -> Fraction | None:
     """Return what a charge counts for after this result; None if all of its ε stays charged.
 
     It is what the output cost, converted as the ε of the charge was. There is nothing to settle
-    unless the result is a release with a sentinel, its parameters are those of the charge, all of
-    its ε was charged, and the output cost less.
+    unless the result is a release, of as many groups as were charged for, its parameters are those
+    of the charge, all of its ε was charged, and the output cost less: so it has a sentinel.
 
     Args:
         charge: The entry of the charge.
@@ -40,15 +48,15 @@ def settled_cost(charge: Entry, result: str, relation: Neighbours) -> Fraction |
     >>> settled_cost(charge, result, "replace")
     Fraction(1, 1)
     """
-    noted = _read_parameters(charge)
-    if noted.get("threshold") is None:
+    listed = json.loads(charge.parameters or "{}")
+    if listed.get("threshold") is None:
         return None
-    try:
-        release = Release.from_json(result)
-    except ReleaseError:
+    release = _read_release(listed, result)
+    if release is None:
         return None
     parameters = release.parameters
-    if not parameters.has_sentinel or noted != parameters.to_dict():
+    noted = {name: listed[name] for name in _PARAMETERS if name in listed}
+    if not _has_all_groups(release, listed) or noted != parameters.to_dict():
         return None
     factor = conversion_factor(charge.neighbours, relation)
     least = conversion_factor(relation_of(parameters), relation)
@@ -58,7 +66,17 @@ def settled_cost(charge: Entry, result: str, relation: Neighbours) -> Fraction |
     return cost if cost < reserved == parameters.epsilon * factor else None
 
 
-def _read_parameters(charge: Entry) -> dict[str, Any]:
-    """The parameters of the mechanism, without what else is noted with a charge."""
-    noted = json.loads(charge.parameters or "{}")
-    return {name: noted[name] for name in _PARAMETERS if name in noted}
+def _read_release(listed: dict[str, Any], result: str) -> Release | GroupedRelease | None:
+    """The release of the kind that was charged for; None if the result is something else."""
+    kind = GroupedRelease if "groups_per_person" in listed else Release
+    try:
+        return kind.from_json(result)
+    except ReleaseError:
+        return None
+
+
+def _has_all_groups(release: Release | GroupedRelease, listed: dict[str, Any]) -> bool:
+    """Whether it has as many groups as were noted: without a costly one it would look cheaper."""
+    if isinstance(release, Release):
+        return True
+    return bool(listed.get(NUMBER_OF_GROUPS, len(release)) == len(release))

@@ -24,6 +24,8 @@ from topgap.ledger.entry import (
 )
 from topgap.parameters import Neighbours
 from topgap.release import Release
+from topgap.release.by_group import ByGroup
+from topgap.release.parsing import has_json
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 10_000
 _LONGEST_WAIT = 86_400
@@ -181,9 +183,9 @@ def read_result(result: object) -> Recordable:
     if result is None:
         raise ParameterTypeError("result must be what was released, not None.")
     kept = _to_json(_to_plain(result), "result")
-    if not isinstance(result, Release | Estimates):
+    if not isinstance(result, Release | Estimates | ByGroup):
         return Recordable(kept, None, None)
-    release = result if isinstance(result, Release) else result.release
+    release = result.release if isinstance(result, Estimates) else result
     return Recordable(kept, result.epsilon, relation_of(release.parameters))
 
 
@@ -245,6 +247,8 @@ def _to_plain(result: object, levels: int = MAX_JSON_DEPTH) -> object:
     """Return the result with dicts for releases and estimates, also within lists and dicts."""
     if isinstance(result, Release):
         return _with_plain_items(result).to_dict()
+    if isinstance(result, ByGroup):
+        return _with_plain_names(result).to_dict()
     if isinstance(result, Estimates):
         return replace(result, release=_with_plain_items(result.release)).to_dict()
     if isinstance(result, list | tuple) and levels > 0:
@@ -261,6 +265,19 @@ def _with_plain_items(release: Release) -> Release:
     except ReleaseError:
         return release.with_items([*map(format_item, release.items)])
     return release
+
+
+def _with_plain_names(result: ByGroup[Any]) -> ByGroup[Any]:
+    """Return the result of all groups, with names as text if JSON cannot hold some of them."""
+    groups, items = [*result.groups], [[*each.items] for each in result.values()]
+    has_plain_groups = all(map(has_json, groups))
+    if has_plain_groups and all(has_json(item) for each in items for item in each):
+        return result
+    if not has_plain_groups:
+        groups = [*map(format_item, groups)]
+        if len({*groups}) < len(groups):  # texts that are alike: their places tell them apart
+            groups = [f"{place}: {text}" for place, text in enumerate(groups, 1)]
+    return result.with_items([[*map(format_item, each)] for each in items], groups)
 
 
 def convert_epsilon(

@@ -4,7 +4,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -52,6 +52,16 @@ class ByGroup(Mapping[Any, R]):
     @abstractmethod
     def epsilon(self) -> Fraction:
         """The privacy loss of publishing all of it."""
+
+    @abstractmethod
+    def with_items(self, items: Sequence[Sequence[Any]], groups: Sequence[Any]) -> Self:
+        """Return the same with other names for winners and groups, and without positions.
+
+        For the ledger and the command, which write names as text.
+
+        Raises:
+            ReleaseError: There is not one name for each.
+        """
 
     @abstractmethod
     def to_dict(self, level: "Number" = LEVEL) -> dict[str, Any]:

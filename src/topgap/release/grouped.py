@@ -210,13 +210,7 @@ class GroupedRelease(ByGroup[Release]):
         return (NOT_PROTECTED,) if self._domain_from_data else ()
 
     def with_items(self, items: Sequence[Sequence[Any]], groups: Sequence[Any]) -> "GroupedRelease":
-        """Return the same lists with other names for winners and groups, and without positions.
-
-        For the ledger and the command, which write names as text.
-
-        Raises:
-            ReleaseError: There is not one name for each.
-        """
+        """Return the same lists with other names for winners and groups, and without positions."""
         require(len({*groups}) == len(self), "each group needs a name of its own")
         require([*map(len, items)] == [*self.sizes], "there must be one name for each winner")
         named = tuple(name for each in items for name in each)

@@ -11,6 +11,7 @@ import typer
 
 from topgap.cli import files
 from topgap.cli.budget.request import ExportRequest, ListRequest
+from topgap.cli.charges import describe_sharing
 from topgap.cli.csv_text import format_csv
 from topgap.display.text import format_text_table, to_line
 from topgap.ledger import Budget, Charge
@@ -24,6 +25,9 @@ _WITHOUT_RESULT = (
     "Without a result: what they were charged for has crashed, is still at work, or recorded "
     "nothing. Nobody knows whether something was released, so they are spent and cannot be given "
     "back; a result that is known can be kept with topgap budget record."
+)
+_SHARED = (
+    "One charge each for the lists of many groups, which share it, however many groups there are:"
 )
 _UNSTATED = (
     "No neighbours were stated when {} got its total. All that topgap releases is true for one "
@@ -83,14 +87,30 @@ def format_budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
     parts = [format_text_table(head, rows, left=(0, 1, 8)) if rows else "There is no data set yet."]
     unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
     parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
+    shared = [line for each in charges if (line := _describe_shared(each))]
+    if shared:
+        parts += [f"\n{_SHARED}", *shared[-_MOST_SHOWN:]]
+    if len(shared) > _MOST_SHOWN:
+        parts.append(_count_hidden(shared))
     orphans = [each for each in charges if each.result is None]
     if orphans:
         parts += [f"\n{_WITHOUT_RESULT}", format_charges(orphans[-_MOST_SHOWN:]).rstrip("\n")]
     if len(orphans) > _MOST_SHOWN:
-        parts.append(
-            f"… and {len(orphans) - _MOST_SHOWN:,} before them; topgap budget history lists all."
-        )
+        parts.append(_count_hidden(orphans))
     return "\n".join(parts) + "\n"
+
+
+def _count_hidden(charges: Sequence[object]) -> str:
+    hidden = len(charges) - _MOST_SHOWN
+    return f"… and {hidden:,} before them; topgap budget history lists all."
+
+
+def _describe_shared(charge: Charge) -> str:
+    """A line about a charge that groups share; nothing if it is of another kind."""
+    sharing = describe_sharing(charge.parameters)
+    epsilon = charge.epsilon if charge.stated_epsilon is None else charge.stated_epsilon
+    label = f"entry {charge.number}, {to_line(charge.dataset)}"
+    return sharing and f"{label}: ε = {_shorten(epsilon)} for {sharing}"
 
 
 def _format_bar(budget: Budget) -> str:
@@ -137,13 +157,14 @@ def _describe_left(charge: Charge) -> str:
 
 
 def _describe_mechanism(charge: Charge) -> str:
-    """The mechanism, with k, the column of the items, noise and threshold if it has them."""
+    """The mechanism, with k, the column of the items and the like, and how groups share it."""
     names = ("k", "item", "items_per_person", "noise", "threshold")
     noted = {name: charge.parameters.get(name) for name in names}
     if noted["threshold"] is not None and noted["k"] == MOST_WINNERS:
         del noted["k"]  # the threshold alone says how many
     more = [f", {name} = {to_line(value)}" for name, value in noted.items() if value is not None]
-    return to_line(charge.mechanism) + "".join(more)
+    sharing = describe_sharing(charge.parameters)
+    return to_line(charge.mechanism) + "".join(more) + (sharing and f", for {sharing}")
 
 
 def _shorten(number: Fraction) -> str:

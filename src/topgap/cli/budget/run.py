@@ -29,14 +29,22 @@ from topgap.cli.budget.request import (
 from topgap.cli.charges import describe_charge
 from topgap.display.text import format_path, to_line
 from topgap.errors import SourceError
-from topgap.estimates import Estimates
+from topgap.estimates import Estimates, GroupedEstimates
+from topgap.estimates.grouped_parsing import FORMAT as GROUPED_ESTIMATES
 from topgap.estimates.parsing import FORMAT as ESTIMATES
 from topgap.ledger import Ledger, serialization
 from topgap.numbers.format import format_exact
 from topgap.release import FORMAT as RELEASE
-from topgap.release import Release
+from topgap.release import GroupedRelease, Release
+from topgap.release.grouped_parsing import FORMAT as GROUPED_RELEASE
 
 _LONGEST_RESULT = 100_000_000  # bytes
+_RESULTS: dict[str, Any] = {
+    RELEASE: Release,
+    ESTIMATES: Estimates,
+    GROUPED_RELEASE: GroupedRelease,
+    GROUPED_ESTIMATES: GroupedEstimates,
+}
 
 
 def init(request: InitRequest) -> None:
@@ -172,6 +180,7 @@ def _read_json(path: Path) -> Any:
 def _parse_result(value: Any) -> Any:
     """The release or the estimates, if it is one of these, so that its ε is compared."""
     kind = value.get("format") if isinstance(value, dict) else None
-    if kind == RELEASE:
-        return Release.from_dict(value)
-    return Estimates.from_dict(value) if kind == ESTIMATES else value
+    for form, known in _RESULTS.items():
+        if kind == form:
+            return known.from_dict(value)
+    return value
