@@ -28,7 +28,7 @@ from topgap.selection import measurement, preparation
 
 SOURCE = Path(topgap.__file__).parent
 FOLDERS = ("selection", "sampling", "reference")
-BESIDE = ("numbers.parse", "parameters", "sealing", "spark.partitions")
+BESIDE = ("grouped_parameters", "numbers.parse", "parameters", "sealing", "spark.partitions")
 INSECURE = {"topgap.reference.insecure_floats", "topgap.reference.insecure_tape"}
 
 
@@ -48,16 +48,17 @@ PRIVACY_PATH = [
 ]
 LIBRARIES = {
     "collections", "collections.abc", "contextlib", "dataclasses", "decimal", "fractions",
-    "functools", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow", "pyarrow.compute",
-    "pyspark",
-    "re", "reprlib", "secrets", "threading", "typing", "warnings", "zlib",
+    "functools", "heapq", "itertools", "numbers", "numpy", "os", "pickle", "pyarrow",
+    "pyarrow.compute", "pyspark", "re", "reprlib", "secrets", "threading", "typing", "warnings",
+    "zlib",
 }  # fmt: skip
 # What these modules may import besides each other; none of it draws, and none sees an answer.
 MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
-    "topgap._core", "topgap.display.text", "topgap.domains", "topgap.errors",
-    "topgap.estimates.noise", "topgap.estimates.result", "topgap.ledger", "topgap.ledger.charging",
-    "topgap.numbers.format", "topgap.release", "topgap.selection", "topgap.sources.columns",
-    "topgap.spark.executors", "topgap.user_stacklevel",
+    "topgap._core", "topgap.display.text", "topgap.domains", "topgap.domains.groups",
+    "topgap.errors", "topgap.estimates.grouped", "topgap.estimates.noise",
+    "topgap.estimates.result", "topgap.ledger", "topgap.ledger.charging",
+    "topgap.numbers.format", "topgap.release", "topgap.release.construction", "topgap.selection",
+    "topgap.sources.columns", "topgap.spark.executors", "topgap.user_stacklevel",
 }  # fmt: skip
 # Types and conversions of NumPy, none of its arithmetic; and of secrets, fresh bits alone.
 OS = {"getpid", "register_at_fork"}
@@ -79,6 +80,13 @@ NUMPY = {
     "timedelta64",
     "uint64",
     "zeros",
+    # Whole numbers alone: where the answers of each group lie.
+    "arange",
+    "concatenate",
+    "count_nonzero",
+    "cumsum",
+    "diff",
+    "repeat",
 }
 QUOTIENTS_OF_FRACTIONS = {
     "self.resolution / self.scale",
@@ -92,6 +100,8 @@ QUOTIENTS_OF_FRACTIONS = {
     "sides * self.answers * self.sensitivity / (self.epsilon * share)",
     "self.resolution / self.threshold_scale",
     "self.resolution / self.answer_scale",
+    "self.epsilon / self.groups_per_person",
+    "rest / parameters.measurements_per_person",
 }
 
 
@@ -187,6 +197,7 @@ def test_the_reading_sees_them(source: str) -> None:
 PUBLIC_FACTS = {
     "domain_size",
     "bound", "counted",  # of items of each person
+    "known", "most", "rows",  # of groups
     "type(answers).__name__", "type(domain).__name__", "type(names).__name__",
     "type(other).__name__",
     "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count",

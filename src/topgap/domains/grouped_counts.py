@@ -65,9 +65,12 @@ class GroupedCounts(Mapping[Any, Counts]):
     def __getitem__(self, group: Any) -> Counts:
         found = self._slice(self._group_places[group])
         names = map(self.names.__getitem__, self.places[found].tolist())
+        counts = dict(zip(names, self.counts[found].tolist(), strict=True))
+        if self.domain_from_data:  # what occurs elsewhere takes part here, too
+            counts = dict.fromkeys(self.domain, 0) | counts
         return Counts(
-            zip(names, self.counts[found].tolist(), strict=True),
-            domain=self.domain,
+            counts,
+            domain=None if self.domain_from_data else self.domain,
             domain_from_data=self.domain_from_data,
             items_per_person=self.items_per_person,
         )
@@ -82,17 +85,12 @@ class GroupedCounts(Mapping[Any, Counts]):
         Returns:
             Their places among these names.
         """
-        known = [(n, place) for n, name in enumerate(names)
-                 if (place := self._places_of_names.get(name)) is not None]  # fmt: skip
-        if not known:
-            return []
+        places = [self._places_of_names.get(name, -1) for name in names]
         here = self.places[self._slice(group)]
-        wanted = np.array([place for _, place in known], dtype=here.dtype)
-        at = np.searchsorted(here, wanted)
-        occurs = (at < len(here)) & (here[np.minimum(at, len(here) - 1)] == wanted) if len(
-            here
-        ) else np.zeros(len(wanted), dtype=bool)  # fmt: skip
-        return [n for (n, _), is_here in zip(known, occurs.tolist(), strict=True) if is_here]
+        if not len(here):
+            return []
+        at = np.searchsorted(here, places).clip(max=len(here) - 1)
+        return np.flatnonzero(here[at] == places).tolist()
 
     def _slice(self, group: int) -> slice:
         return slice(int(self.ends[group - 1]) if group else 0, int(self.ends[group]))

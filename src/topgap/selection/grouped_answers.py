@@ -5,13 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.domains import (
-    ABSENT,
-    Domain,
-    DomainDescription,
-    FromData,
-    GroupedCounts,
-)
+from topgap.domains import FROM_DATA, Domain, DomainDescription, FromData, GroupedCounts
+from topgap.domains.groups import to_groups
 from topgap.errors import (
     AnswersError,
     AnswersTypeError,
@@ -22,7 +17,8 @@ from topgap.errors import (
 from topgap.grouped_parameters import TopKByGroup
 from topgap.numbers.parse import read_flag, read_threads
 from topgap.sealing import seal_errors
-from topgap.selection.answers import KernelArray, check_enough, read, to_kernel_array
+from topgap.selection.answers import Array, KernelArray, check_enough, read, to_kernel_array
+from topgap.selection.grouped_tables import Table, choose_groups, split_frame
 from topgap.selection.item_names import check_names, look_up, to_indexable_names, to_list
 from topgap.selection.preparation import (
     Prepared,
@@ -32,9 +28,6 @@ from topgap.selection.preparation import (
     prepare,
 )
 from topgap.selection.unlisted import check_domain
-
-MOST_GROUPS = 1_000_000
-"""So many groups may there be."""
 
 FindPlaces = Callable[[int, list[Any], list[bytes]], list[int]]
 """Given a group, the members that it was asked about, and a few ranks of the domain: appends the
@@ -119,9 +112,15 @@ def read_groups(
             "constant_work needs the answers of all items in order, in a two-dimensional array and "
             "without a domain."
         )
-    if isinstance(answers, GroupedCounts) and domain is None and groups is None:
+    if domain is not None and not isinstance(domain, FromData):
+        domain = _to_rule(domain)
+    if isinstance(answers, GroupedCounts):
         _refuse(items, by, item, count)
-        return _prepare_counts(parameters, answers, threads)
+        check_bounds(parameters, answers)
+        if domain is None and groups is None:
+            return _prepare_counts(parameters, answers, threads)
+        if domain is None:
+            domain = FROM_DATA if answers.domain_from_data else answers.domain
     if isinstance(answers, np.ndarray):
         _refuse(None, by, item, count)
         return _prepare_array(
@@ -129,34 +128,15 @@ def read_groups(
         )
     if isinstance(answers, Mapping):
         _refuse(items, by, item, count)
-        return _prepare_mapping(parameters, _choose_groups(answers, groups), domain, threads)
+        return _prepare_mapping(parameters, choose_groups(answers, groups), domain, threads)
     if hasattr(answers, "columns") and not isinstance(answers, type):
         _refuse(items)
-        table = _split_frame(answers, by, item, count, groups, domain)
+        table = split_frame(answers, by, item, count, groups, domain)
         return _prepare_mapping(parameters, table, domain, threads)
     raise AnswersTypeError(
         f"The answers must be a mapping from groups to their answers, a data frame, or a "
         f"two-dimensional array, not {type(answers).__name__}."
     )
-
-
-def read_group_names(groups: object) -> list[Any]:
-    """Read the public groups, each once.
-
-    Raises:
-        DomainError: There is none, or too many, or one twice.
-
-    >>> read_group_names(["North", "South"])
-    ['North', 'South']
-    """
-    if isinstance(groups, FromData):
-        raise DomainError("The groups must be public; a list from the data tells who is in one.")
-    public = groups if isinstance(groups, Domain) else Domain(groups)  # type: ignore[arg-type]
-    if public.size > MOST_GROUPS:
-        raise DomainError(
-            f"There are more than {MOST_GROUPS:,} groups, too many to give each a list."
-        )
-    return [*public]
 
 
 def _refuse(
@@ -171,9 +151,14 @@ def _refuse(
 
 def _prepare_counts(parameters: TopKByGroup, counts: GroupedCounts, threads: int) -> PreparedGroups:
     """What occurs in each group, as counting found it."""
-    _check_bounds(parameters, counts)
     domain = counts.domain
     check_domain(domain, parameters.each)
+    array = KernelArray(np.ascontiguousarray(counts.counts, dtype=np.int64))
+    cut = find_cut(parameters.each, array)
+    if cut is not None and not has_room(parameters.each, cut):
+        table = {group: (counts[group], None) for group in counts}
+        taken = FROM_DATA if counts.domain_from_data else domain
+        return _prepare_singles(parameters, table, taken, threads)
 
     def find_places(group: int, asked: list[Any], ranks: list[bytes]) -> list[int]:
         names = domain.unrank_all(map(int.from_bytes, ranks))
@@ -184,16 +169,14 @@ def _prepare_counts(parameters: TopKByGroup, counts: GroupedCounts, threads: int
         start = int(counts.ends[group - 1]) if group else 0
         return [counts.names[counts.places[start + place]] for place in places]
 
-    array = KernelArray(np.ascontiguousarray(counts.counts, dtype=np.int64))
     return PreparedGroups(
-        counts.groups, array, counts.ends, name, threads,
-        cut=find_cut(parameters.each, array),
+        counts.groups, array, counts.ends, name, threads, cut=cut,
         domain=None if counts.domain_from_data else domain.description,
         run_size=domain.size, find_places=find_places, domain_from_data=counts.domain_from_data,
     )  # fmt: skip
 
 
-def _check_bounds(parameters: TopKByGroup, counts: GroupedCounts) -> None:
+def check_bounds(parameters: TopKByGroup, counts: GroupedCounts) -> None:
     """Refuse counts whose noise relies on bounds that they do not have."""
     known, most = counts.groups_per_person, parameters.groups_per_person
     if known is not None and known > most:
@@ -223,8 +206,9 @@ def _prepare_array(
     """A row for each group, and a column for each item."""
     if answers.ndim != 2:
         raise AnswersError("An array of answers must have a row for each group: two dimensions.")
+    numbers = _flatten(answers)
     rows, columns = answers.shape
-    names = [*range(rows)] if groups is None else read_group_names(groups)
+    names = [*range(rows)] if groups is None else [*to_groups(groups)]
     if len(names) != rows or rows == 0:
         raise DomainError(f"There are {len(names)} groups for {rows} rows; give each one.")
     if items is not None:
@@ -232,45 +216,39 @@ def _prepare_array(
     if domain is not None:
         if items is None:
             raise ItemsError("domain needs the names of the columns; give items.")
-        table = {group: (row, items) for group, row in zip(names, answers, strict=True)}
+        table = _split_rows(names, numbers, columns, items)
         return _prepare_mapping(parameters, table, domain, threads)
     each = parameters.each
     check_enough(columns, each.fewest_winners)
-    flat = answers.reshape(-1)
     if constant_work:
-        check_constant_work(each, threads, flat)
-    array = to_kernel_array(flat, each.resolution.denominator)
-    cut = None if array is None else find_cut(parameters.each, array)
+        check_constant_work(each, threads, numbers)
+    array = to_kernel_array(numbers, each.resolution.denominator)
+    cut = None if array is None else find_cut(each, array)
     ends = np.arange(1, rows + 1, dtype=np.int64) * columns
     if array is None or (cut is not None and not has_room(each, cut)) or each.kernel is None:
-        table = {group: (row, items) for group, row in zip(names, answers, strict=True)}
+        table = _split_rows(names, numbers, columns, items)
         return _prepare_singles(parameters, table, None, threads, constant_work=constant_work)
-
     return PreparedGroups(names, array, ends, None, threads, constant_work, cut, shared_names=items)
 
 
-def _choose_groups(answers: Mapping[Any, Any], groups: object) -> dict[Any, tuple[Any, Any]]:
-    """The answers of each public group: none for those that have none."""
-    if groups is None:
-        chosen = {group: (each, None) for group, each in answers.items()}
-    else:
-        names = read_group_names(groups)
-        known = [*answers]
-        public = groups if isinstance(groups, Domain) else Domain(names)
-        found = {
-            member: own
-            for own, member in zip(known, public.find(known), strict=True)
-            if member is not ABSENT
-        }
-        chosen = {group: (answers[found[group]] if group in found else {}, None) for group in names}
-    if not chosen:
-        raise DomainError("There is no group; give the answers of one, or more.")
-    return chosen
+def _flatten(answers: "np.ndarray[Any, Any]") -> "Array | list[Any]":
+    """All numbers of an array, row after row."""
+    is_whole = not np.ma.is_masked(answers)
+    return read(np.asarray(answers).reshape(-1) if is_whole else answers)[0]
+
+
+def _split_rows(names: list[Any], numbers: "Array | list[Any]", columns: int, items: Any) -> Table:
+    """The rows of an array, by group."""
+    starts = range(0, len(names) * columns, columns)
+    return {
+        group: (numbers[start : start + columns], items)
+        for group, start in zip(names, starts, strict=True)
+    }
 
 
 def _prepare_mapping(
     parameters: TopKByGroup,
-    table: dict[Any, tuple[Any, Any]],
+    table: Table,
     domain: object,
     threads: int,
 ) -> PreparedGroups:
@@ -304,7 +282,7 @@ def _prepare_mapping(
 
 def _prepare_singles(
     parameters: TopKByGroup,
-    table: dict[Any, tuple[Any, Any]],
+    table: Table,
     domain: object,
     threads: int,
     *,
@@ -347,7 +325,7 @@ def _to_rule(domain: object) -> Domain:
 
 
 @seal_errors
-def _read_all_items(table: dict[Any, tuple[Any, Any]]) -> Domain:
+def _read_all_items(table: Table) -> Domain:
     """The items of all groups, where the data are the domain."""
     found: dict[Any, None] = {}
     for own, items in table.values():
@@ -356,52 +334,3 @@ def _read_all_items(table: dict[Any, tuple[Any, Any]]) -> Domain:
             raise ItemsError("domain needs answers that name their items, such as dicts.")
         found |= dict.fromkeys(to_list(to_indexable_names(names)))
     return Domain(found)
-
-
-def _split_frame(
-    frame: Any, by: object, item: object, count: object, groups: object, domain: object
-) -> dict[Any, tuple[Any, Any]]:
-    """The rows of each public group of a data frame in long form.
-
-    Raises:
-        ParameterError: Columns, groups or the domain are not named.
-        AnswersError: The frame has no such column.
-    """
-    if by is None or item is None or count is None:
-        raise ParameterError(
-            "Of a data frame say with by, item and count which columns have the groups, the items "
-            "and the answers."
-        )
-    if groups is None or domain is None:
-        raise ParameterError(
-            "The rows of a data frame do not say which groups and items there could be; give the "
-            "public ones with groups and domain."
-        )
-    public = groups if isinstance(groups, Domain) else Domain(groups)  # type: ignore[arg-type]
-    rows: dict[Any, list[int]] = {group: [] for group in read_group_names(public)}
-    own = _read_names(frame, by)
-    for place, group in enumerate(public.find(own)):
-        if group is not ABSENT:
-            rows[group].append(place)
-    items = _read_names(frame, item)
-    numbers, _ = read(_read_column(frame, count))
-    if isinstance(numbers, np.ndarray):
-        return {group: (numbers[at], [items[i] for i in at]) for group, at in rows.items()}
-    return {group: ([numbers[i] for i in at], [items[i] for i in at]) for group, at in rows.items()}
-
-
-def _read_names(frame: Any, columns: object) -> list[Any]:
-    """The names in a column, or tuples of those in several."""
-    if not isinstance(columns, list | tuple):
-        return [*to_list(to_indexable_names(_read_column(frame, columns)))]
-    parts = [to_list(to_indexable_names(_read_column(frame, each))) for each in columns]
-    return parts[0] if len(parts) == 1 else [*zip(*parts, strict=True)]
-
-
-@seal_errors
-def _read_column(frame: Any, column: object) -> Any:
-    try:
-        found = frame[column]
-        return found if not hasattr(found, "columns") else None
-    except Exception:  # whose text is not ours
-        raise AnswersError("The data frame does not have all of these columns.") from None

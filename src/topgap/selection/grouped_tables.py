@@ -1,0 +1,106 @@
+"""The answers of each public group, taken out of a mapping or a data frame."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from topgap.domains import ABSENT, Domain, FromData
+from topgap.domains.groups import to_groups
+from topgap.errors import AnswersError, DomainError, ParameterError
+from topgap.sealing import seal_library_errors
+from topgap.selection.answers import read_chosen
+from topgap.selection.item_names import to_indexable_names, to_list
+
+Table: TypeAlias = dict[Any, tuple[Any, Any]]
+"""The answers of each group, and their names if they have none of their own."""
+
+
+@seal_library_errors(AnswersError, "The mapping of groups")
+def choose_groups(answers: Mapping[Any, Any], groups: object) -> Table:
+    """The answers of each public group: none for those that have none.
+
+    Raises:
+        DomainError: The groups cannot be used, or there is none.
+        AnswersError: The mapping cannot be read.
+
+    >>> choose_groups({"North": [3, 1], "East": [2, 5]}, ["North", "South"])
+    {'North': ([3, 1], None), 'South': ({}, None)}
+    """
+    if groups is None:
+        chosen = {group: (each, None) for group, each in answers.items()}
+        if any(group is None or group != group for group in chosen):
+            raise DomainError("A group is missing, as None and NaN are; give each a name.")
+    else:
+        public = to_groups(groups)
+        known = [*answers]
+        own = dict(zip(public.find(known), known, strict=True))
+        chosen = {group: (answers[own[group]] if group in own else {}, None) for group in public}
+    if not chosen:
+        raise DomainError("There is no group; give the answers of one, or more.")
+    return chosen
+
+
+@seal_library_errors(AnswersError, "The data frame")
+def split_frame(
+    frame: Any,
+    by: object,
+    item: object,
+    count: object,
+    groups: object,
+    domain: "Domain | FromData | None",
+) -> Table:
+    """The answers of each public group of a data frame in long form.
+
+    Rows of other groups, and of items that are not in the domain, do not matter.
+
+    Raises:
+        ParameterError: Columns, groups or the domain are not named.
+        AnswersError, AnswersTypeError, ItemsError: The frame has no such column, or it cannot be
+            read.
+    """
+    if any(column is None or column in ([], ()) for column in (by, item, count)):
+        raise ParameterError(
+            "Of a data frame say with by, item and count which columns have the groups, the items "
+            "and the answers."
+        )
+    if groups is None or domain is None:
+        raise ParameterError(
+            "The rows of a data frame do not say which groups and items there could be; give the "
+            "public ones with groups and domain."
+        )
+    public = to_groups(groups)
+    places: dict[Any, list[int]] = {group: [] for group in public}
+    own, items = public.find(_read_names(frame, by)), _read_names(frame, item)
+    if isinstance(domain, Domain):
+        items = domain.find(items)
+    chosen: list[int] = []
+    for row, (group, name) in enumerate(zip(own, items, strict=True)):
+        if group is not ABSENT and name is not ABSENT:
+            places[group].append(len(chosen))
+            chosen.append(row)
+    numbers = read_chosen(_read_column(frame, count), lambda _names, _count: chosen)
+    names = [items[row] for row in chosen]
+    if isinstance(numbers, np.ndarray):
+        return {group: (numbers[at], [names[i] for i in at]) for group, at in places.items()}
+    return {
+        group: ([numbers[i] for i in at], [names[i] for i in at]) for group, at in places.items()
+    }
+
+
+def _read_names(frame: Any, columns: object) -> list[Any]:
+    """The names in a column, or tuples of those in several."""
+    if not isinstance(columns, list | tuple):
+        return [*to_list(to_indexable_names(_read_column(frame, columns)))]
+    parts = [to_list(to_indexable_names(_read_column(frame, each))) for each in columns]
+    return [*parts[0]] if len(parts) == 1 else [*zip(*parts, strict=True)]
+
+
+def _read_column(frame: Any, column: object) -> Any:
+    try:
+        found = frame[column]
+        if not hasattr(found, "columns"):
+            return found
+    except Exception:  # noqa: S110 - whose text is not ours
+        pass
+    raise AnswersError("The data frame does not have all of these columns.")
