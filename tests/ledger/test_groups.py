@@ -115,7 +115,7 @@ def test_the_call_charges_once_and_settles(dataset: str, path: Path) -> None:
         REGIONS, 4, 1, threshold=10**6, monotonic=True, ledger=path, dataset=dataset
     )
     assert drawn.sizes == (2, 0)
-    times = 2 if dataset == "stays" else 1
+    times = Fraction(2 if dataset == "stays" else 1)
     (charge,) = Ledger(path).history()
     assert (charge.epsilon, charge.settled) == (times, times * Fraction(3, 4))
     assert charge.parameters["number_of_groups"] == 2
@@ -195,7 +195,8 @@ def test_what_is_handed_in_settles_nothing_and_its_cost_is_compared(
 ) -> None:
     ledger, drawn = Ledger(path), lists([0, 0], CUT)
     estimates = topgap.top_k_by_group_with_estimates(REGIONS, 1, 1)
-    for number, result in enumerate((drawn, estimates)):
+    results: list[Any] = [drawn, estimates]
+    for number, result in enumerate(results):
         with refused("and the result cost more: 1."):
             ledger.record(ledger.charge("visits", "1/100", mechanism="m"), result)
         charge = ledger.charge("stays", 1, mechanism="m", parameters=CUT.to_dict())
