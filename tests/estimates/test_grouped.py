@@ -5,6 +5,7 @@ import pickle
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,10 @@ DISEASES = Domain(["flu", "cold", "gout", "rash"])
 
 
 def estimated(k: int = 2, epsilon: Any = 1, **others: Any) -> GroupedEstimates:
-    return top_k_by_group_with_estimates(REGIONS, k, epsilon, domain=DISEASES, **others)
+    made: GroupedEstimates = top_k_by_group_with_estimates(
+        REGIONS, k, epsilon, domain=DISEASES, **others
+    )
+    return made
 
 
 # What it costs.
@@ -194,6 +198,10 @@ SMALL = {"a": [2, 0], "b": [5, 6]}
 GROUPS = 40_000
 
 
+def joint_law_of(answers: list[Fraction], shares: Shares, outcome: Any) -> law.Bounds:
+    return joint_law(answers, shares, outcome)
+
+
 @pytest.mark.statistical(false_alarm=1e-9)
 @pytest.mark.parametrize("monotonic", [True, False])
 def test_winners_and_measurements_have_the_law_of_their_own_group(
@@ -213,9 +221,7 @@ def test_winners_and_measurements_have_the_law_of_their_own_group(
         answers = [Fraction(n) for n in SMALL[name]]
         cells = [o for o, _ in Counter(outcomes[: GROUPS // 20]).most_common(30)]
         rest = Counter(outcomes[GROUPS // 20 :])
-        found = misfits(rest, cells, lambda o, a=answers: joint_law(a, shares, o),
-                        false_alarm / 2)  # fmt: skip
-        assert found == []
+        assert misfits(rest, cells, partial(joint_law_of, answers, shares), false_alarm / 2) == []
 
 
 # Its forms.
@@ -228,11 +234,11 @@ def test_a_mapping_from_each_group_to_its_estimates() -> None:
     assert isinstance(made.release, GroupedRelease)
     assert made["South"].release == made.release["South"]
     assert made.cost == (
-        "ε = 100000 for all groups together: 50000 to select and 12500 for each measurement, at "
+        "ε = 100000 for all 2 groups together: 50000 to select and 12500 for each measurement, at "
         "most 4 of which are about one person"
     )
     with pytest.raises(AttributeError, match="frozen"):
-        made.epsilon = 1  # type: ignore[misc]
+        made.epsilon = 1  # type: ignore
 
 
 @pytest.mark.parametrize("answers", [REGIONS, {(1, "a"): {"flu": BIG}, (2, "b"): {"cold": 1}}])

@@ -261,13 +261,13 @@ class _Chart:
 
     def __init__(self, items: Sequence[Any], ax: "Axes | None", *, domain_from_data: bool) -> None:
         try:
-            drawable = _find_drawable()
+            drawable = find_drawable()
         except ImportError:
             raise MissingExtraError("plot needs matplotlib: pip install matplotlib.") from None
         self._k = len(items)
         self._domain_from_data = domain_from_data
         self.labelled = range(0, self._k, max(1, ceil(self._k / _MOST_LABELS)))
-        self._names = [_make_label(items[rank], drawable) for rank in self.labelled]
+        self._names = [make_label(items[rank], drawable) for rank in self.labelled]
         self._own = ax is None
         self.ax = _new_axes(self._k) if ax is None else ax
 
@@ -305,7 +305,7 @@ def _new_axes(k: int) -> "Axes":
     return axes
 
 
-def _find_drawable() -> set[int]:
+def find_drawable() -> set[int]:
     """Return the characters of the fonts in use; others cause warnings and are drawn as boxes."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
@@ -313,7 +313,7 @@ def _find_drawable() -> set[int]:
     return {code for font in fonts for code in get_font(font).get_charmap()}
 
 
-def _make_label(item: Any, drawable: set[int]) -> str:
+def make_label(item: Any, drawable: set[int]) -> str:
     """Return the item's name, shortened, with a code for each character that cannot be drawn."""
     name = to_line(format_item(item))
     if len(name) > _LONGEST_NAME:

@@ -117,19 +117,24 @@ def format_text_table(head: Row, rows: Sequence[Row], left: Collection[int] = (1
     return "\n".join(lines)
 
 
-def format_html_table(head: Row, rows: Sequence[Row]) -> str:
-    """Return a table of cells for a notebook: the second column aligned to the left.
+def format_html_table(head: Row, rows: Sequence[Row], left: Collection[int] = (1,)) -> str:
+    """Return a table of cells for a notebook.
+
+    Args:
+        head: The names of the columns.
+        rows: The cells.
+        left: The columns that are aligned to the left; the others are aligned to the right.
 
     >>> format_html_table(["rank", "item"], [["1", "<flu>"]]).count("&lt;flu&gt;")
     1
     """
-    body = "".join(f"<tr>{_format_html_row(row, 'td')}</tr>" for row in rows)
-    top = f"<tr>{_format_html_row(head, 'th')}</tr>"
+    body = "".join(f"<tr>{_format_html_row(row, 'td', left)}</tr>" for row in rows)
+    top = f"<tr>{_format_html_row(head, 'th', left)}</tr>"
     return f"<table><thead>{top}</thead><tbody>{body}</tbody></table>"
 
 
-def _format_html_row(cells: Row, tag: str) -> str:
-    sides = ["right", "left", *["right"] * (len(cells) - 2)]
+def _format_html_row(cells: Row, tag: str, left: Collection[int]) -> str:
+    sides = ["left" if column in left else "right" for column in range(len(cells))]
     return "".join(
         f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
         for cell, side in zip(cells, sides, strict=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from topgap.domains import DomainDescription
 from topgap.errors import EstimatesError
 from topgap.estimates.grouped_parsing import FORMAT, parse_grouped_estimates
 from topgap.estimates.noise import Noise
@@ -14,6 +15,7 @@ from topgap.numbers.parse import LEVEL, Number, read_level
 from topgap.release import GroupedRelease
 from topgap.release.by_group import ByGroup
 from topgap.release.construction import PackedUnits, pack_units, to_exact, unpack_units
+from topgap.release.grouped_notes import explain_near_ties, name_all
 from topgap.release.grouped_parsing import build_grouped_document, read_json
 
 
@@ -136,14 +138,39 @@ class GroupedEstimates(ByGroup[Estimates]):
         most = self.parameters.measurements_per_person
         times = "1 of which is" if most == 1 else f"{most:,} of which are"
         return (
-            f"ε = {self.epsilon} for all groups together: {self.parameters.epsilon} to select and "
-            f"{self._noise.epsilon} for each measurement, at most {times} about one person"
+            f"ε = {self.epsilon} for {name_all(len(self))}: {self.parameters.epsilon} to select "
+            f"and {self._noise.epsilon} for each measurement, at most {times} about one person"
         )
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """Sentences about what is not protected, which all that is shown and written has."""
-        return self._release.caveats
+    def sizes(self) -> tuple[int, ...]:
+        """How many winners each group has."""
+        return self._release.sizes
+
+    @property
+    def domain(self) -> DomainDescription | None:
+        """Which items took part in each group, in words and with their number, if that is known."""
+        return self._release.domain
+
+    @property
+    def domain_from_data(self) -> bool:
+        """Whether the list of items is known to be from the data, and so is not protected."""
+        return self._release.domain_from_data
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether the lists have gaps: always."""
+        return self._release.has_gaps
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether any list tells how large its winners' answers are without measurements: none."""
+        return self._release.has_counts
+
+    def cautions(self, level: "Number" = LEVEL) -> list[str]:  # noqa: ARG002 - as of the release
+        """The sentence about groups whose estimates may lean, if there are any."""
+        each = self.parameters.each
+        return explain_near_ties(each, self.groups, self._release.list_gap_units())
 
     def with_items(
         self, items: Sequence[Sequence[Any]], groups: Sequence[Any]

@@ -1,6 +1,6 @@
 """`GroupedRelease`: the published lists of many groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -10,14 +10,14 @@ from topgap.errors import ReleaseError, TopgapError
 from topgap.grouped_parameters import TopKByGroup
 from topgap.numbers.parse import LEVEL, Number
 from topgap.release.by_group import ByGroup
-from topgap.release.construction import PackedUnits, list_units, pack_units
+from topgap.release.construction import PackedUnits, list_units, pack_units, unpack_units
+from topgap.release.grouped_notes import explain_grouped_bias, name_all
 from topgap.release.grouped_parsing import (
     FORMAT,
     build_grouped_document,
     read_group_documents,
     read_json,
 )
-from topgap.release.notes import NOT_PROTECTED
 from topgap.release.parsing import require
 from topgap.release.result import Release
 
@@ -205,9 +205,41 @@ class GroupedRelease(ByGroup[Release]):
         return self._domain_from_data
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """Sentences about what is not protected, which all that is shown and written has."""
-        return (NOT_PROTECTED,) if self._domain_from_data else ()
+    def cost(self) -> str:
+        """What all of it has cost, in words."""
+        spent = f", of which {self.spent} was spent" * (self.spent < self.epsilon)
+        return f"ε = {self.epsilon} for {name_all(len(self))}{spent}"
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether the lists have gaps."""
+        return self._lists.gap_units is not None
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether any list tells how large its winners' answers are: see `Release.counts`."""
+        each = self._parameters.each
+        if not self.has_gaps:
+            return False
+        if each.noise == "laplace":
+            return any(self.sizes)
+        return each.has_sentinel and any(0 < size < each.k for size in self.sizes)
+
+    def list_gap_units(self) -> Iterator[Sequence[int]]:
+        """The gaps of each group in steps of the resolution."""
+        units = list_units(unpack_units(self._lists.gap_units)) or []
+        return (units[start:end] for start, end in pairwise([0, *accumulate(self.sizes)]))
+
+    def cautions(self, level: "Number" = LEVEL) -> list[str]:
+        """Sentences about groups whose counts, or values, are biased, because noise ranked items.
+
+        Args:
+            level: That of the intervals.
+        """
+        if not self.has_counts:
+            return []
+        each = self._parameters.each
+        return explain_grouped_bias(each, self._groups, self.list_gap_units(), level)
 
     def with_items(self, items: Sequence[Sequence[Any]], groups: Sequence[Any]) -> "GroupedRelease":
         """Return the same lists with other names for winners and groups, and without positions."""

@@ -147,7 +147,7 @@ class GroupedShares:
         try:
             selection = TopKByGroup(
                 each.k,
-                parameters.epsilon * share,
+                share * parameters.epsilon,
                 groups_per_person=parameters.groups_per_person,
                 resolution=each.resolution,
                 sensitivity=each.sensitivity,
