@@ -51,7 +51,7 @@ def released(folder: Path, *arguments: object, source: str = "visits.csv") -> Re
 def counted(folder: Path, bound: int, **how: Any) -> dict[Any, int]:
     """The counts of the items that are kept."""
     asked: dict[str, Any] = {"person": "who", "item": "what", "domain": folder / "domain.txt"}
-    return count_events(folder / "visits.csv", **{**asked, **how}, items_per_person=bound)
+    return count_events(folder / "visits.csv", **{**asked, **how}, items_per_person=bound, by=None)
 
 
 def is_about(release: Release, counts: dict[Any, int], names: Sequence[Any]) -> bool:

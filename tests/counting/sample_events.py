@@ -55,7 +55,7 @@ def ways(folder: Path, **asked: Any) -> dict[str, Count]:
             path.unlink(missing_ok=True)
             write(path, events)
             named = {"person": "who", "item": "what", **how, **asked}
-            return counting.count_events(path, domain=domain, **named)
+            return counting.count_events(path, domain=domain, by=None, **named)
 
         return count
 
@@ -93,7 +93,7 @@ def ways(folder: Path, **asked: Any) -> dict[str, Count]:
 def _from_stream(events: Events, domain: Any, **asked: Any) -> dict[Any, int]:
     stream = io.BytesIO(_csv_text(events).encode())
     return counting.count_events(
-        stream, person="who", item="what", domain=domain, format="csv", **asked
+        stream, person="who", item="what", domain=domain, format="csv", by=None, **asked
     )
 
 
@@ -171,5 +171,5 @@ def _sqlite(path: Path, events: Events) -> None:
 def one(source: Any, **how: Any) -> dict[Any, int]:
     """Count the persons `who` had `what`, flu unless told otherwise."""
     return counting.count_events(
-        source, **{"person": "who", "item": "what", "domain": ["flu"], **how}
+        source, **{"person": "who", "item": "what", "domain": ["flu"], **how}, by=None
     )

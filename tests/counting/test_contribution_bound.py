@@ -84,7 +84,7 @@ def sets_of(counts: dict[Any, int]) -> dict[frozenset[Any], int]:
 
 def count(source: Any, domain: Any, bound: int | None, **how: Any) -> Counts:
     asked = {"person": "who", "item": "what", **how}
-    return events.count_events(source, domain=domain, items_per_person=bound, **asked)
+    return events.count_events(source, domain=domain, items_per_person=bound, by=None, **asked)
 
 
 MEMBERS = ["flu", "café", "7", "two words", "«»"]
@@ -249,7 +249,8 @@ NINE = Domain.pattern("[1-9]|caf[é]")
 
 def lines(content: Iterable[bytes], bound: int, **how: Any) -> Counts:
     source = io.BytesIO(b"\n".join(content))
-    return events.count_transactions(source, items_per_person=bound, **{"domain": NINE, **how})
+    asked = {"domain": NINE, **how}
+    return events.count_transactions(source, items_per_person=bound, groups=None, **asked)
 
 
 def plainly_kept_of_lines(content: Iterable[bytes], bound: int, size: int = 1) -> dict[Any, int]:

@@ -30,10 +30,10 @@ def clinic(tmp_path: Path) -> Path:
 def test_types_of_sqlite_are_those_of_its_values(clinic: Path) -> None:
     domain = ["7", "0.1"]
     named = {"person": "who", "item": "what", "table": "visits"}
-    counted = counting.count_events(clinic, **named, domain=domain)  # type: ignore[arg-type]
+    counted = counting.count_events(clinic, **named, domain=domain)  # type: ignore[call-overload]
     assert counted == {"7": 2, "0.1": 2}
     view = {"person": "the who", "item": "what", "table": 'odd "view"'}
-    assert counting.count_events(clinic, **view, domain=domain) == counted  # type: ignore[arg-type]
+    assert counting.count_events(clinic, **view, domain=domain) == counted  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(("how", "said"), [
@@ -58,7 +58,7 @@ def test_what_a_database_does_not_have(
             made.execute("create table other (n integer)")
     before = path.read_bytes()
     with pytest.raises(TopgapError, match=said) as error:
-        counting.count_events(path, person="who", item="what", domain=["7"], **how)  # type: ignore[arg-type]
+        counting.count_events(path, person="who", item="what", domain=["7"], **how)  # type: ignore[call-overload]
     assert "\n" not in str(error.value)
     assert path.read_bytes() == before
 
@@ -68,8 +68,8 @@ def test_tables_of_other_schemas_and_the_only_table(tmp_path: Path) -> None:
     with duckdb.connect(str(path)) as made:
         made.execute("create schema s; create table s.v as select 1 as who, 'flu' as what")
     named = {"person": "who", "item": "what", "domain": ["flu"]}
-    assert counting.count_events(path, **named) == {"flu": 1}  # type: ignore[arg-type]
-    assert counting.count_events(path, table="s.v", **named) == {"flu": 1}  # type: ignore[arg-type]
+    assert counting.count_events(path, **named) == {"flu": 1}  # type: ignore[call-overload]
+    assert counting.count_events(path, table="s.v", **named) == {"flu": 1}  # type: ignore[call-overload]
 
 
 def test_a_database_in_use_is_told(tmp_path: Path) -> None:

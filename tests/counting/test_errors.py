@@ -97,7 +97,7 @@ def test_an_error_holds_no_value_of_the_data(name: str) -> None:
     assert SAID not in behind(error.value)
     assert str(error.value).endswith(".")
     with pytest.raises(TopgapError) as error_of_counts:
-        counting.read_counts(SOURCES[name](), item="what", count="who", domain=["flu"], **how)  # type: ignore[arg-type]
+        counting.read_counts(SOURCES[name](), item="what", count="who", domain=["flu"], **how)  # type: ignore[call-overload]
     assert error_of_counts.value.__context__ is None
     assert SAID not in behind(error_of_counts.value)
 

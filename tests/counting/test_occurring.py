@@ -40,7 +40,8 @@ def table(shown: Events) -> Any:
 
 
 def count(source: Any, domain: Any = RULE, **how: Any) -> counting.Counts:
-    return counting.count_events(source, **{"person": "who", "item": "what", **how}, domain=domain)
+    asked = {"person": "who", "item": "what", **how}
+    return counting.count_events(source, **asked, domain=domain, by=None)
 
 
 @pytest.mark.slow

@@ -185,7 +185,9 @@ def made(path: Path, rows: list[tuple[str, str, int]] | None = None) -> Path:
 
 
 def counted(path: Path, **asked: Any) -> dict[Any, int]:
-    return counting.count_events(path, person="patient", item="code", domain=DOMAIN, **asked)
+    return counting.count_events(
+        path, person="patient", item="code", domain=DOMAIN, by=None, **asked
+    )
 
 
 def accepted(path: Path) -> list[str]:

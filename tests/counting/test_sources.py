@@ -31,15 +31,15 @@ def test_files_may_differ_in_layout_and_a_file_named_twice_is_read_once(tmp_path
     (tmp_path / "c[1].csv").write_text("who|what\n3|flu\n")
     (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
     named = {"person": "who", "item": "what", "domain": ["flu"]}
-    assert counting.count_events(f"{tmp_path}/*.csv", **named) == {"flu": 3}  # type: ignore[arg-type]
-    assert counting.count_events(tmp_path / "c[1].csv", **named) == {"flu": 1}  # type: ignore[arg-type]
+    assert counting.count_events(f"{tmp_path}/*.csv", **named) == {"flu": 3}  # type: ignore[call-overload]
+    assert counting.count_events(tmp_path / "c[1].csv", **named) == {"flu": 1}  # type: ignore[call-overload]
     (tmp_path / "b.dat").write_text("flu\n")
     twice = [tmp_path / "b.dat", f"{tmp_path}/b.*"]
     assert counting.count_transactions(twice, domain=["flu"]) == {"flu": 1}
     with pytest.raises(SourceError, match="same format"):
-        counting.count_events([tmp_path / "a.csv", tmp_path / "b.dat"], **named)  # type: ignore[arg-type]
+        counting.count_events([tmp_path / "a.csv", tmp_path / "b.dat"], **named)  # type: ignore[call-overload]
     with pytest.raises(ParameterError, match="FIMI"):
-        counting.count_events(tmp_path / "b.dat", **named)  # type: ignore[arg-type]
+        counting.count_events(tmp_path / "b.dat", **named)  # type: ignore[call-overload]
 
 
 def test_numbers_of_json_are_whole_if_they_are(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_streams_that_fail_are_told() -> None:
     named = {"person": "who", "item": "what", "domain": ["flu"], "format": "csv"}
     for stream in (Failing(), io.StringIO("who,what\n")):
         with pytest.raises(SourceError) as error:
-            counting.count_events(stream, **named)  # type: ignore[arg-type]
+            counting.count_events(stream, **named)  # type: ignore[call-overload]
         assert "Zaphod" not in str(error.value)
 
 

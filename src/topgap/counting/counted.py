@@ -32,11 +32,7 @@ def create_counted_table(engine: Engine, tally: Tally, has_member: HasMember) ->
     label = tally.opened.label
     _count(engine, tally, tally.by_cell)
     if tally.by_text is None and has_member(f"{_select_present(tally)} AND n IS NULL"):
-        raise SourceError(
-            f"{label} has counts that are missing, or no whole numbers from 0 to below "
-            f"2^63; other numbers are read from Parquet and Arrow files with --all-rows "
-            f"(topgap.streams)."
-        )
+        raise missing_counts(label)
     if not has_member(_select_repeated(tally)):
         return tally
     if tally.by_text is None:
@@ -47,6 +43,15 @@ def create_counted_table(engine: Engine, tally: Tally, has_member: HasMember) ->
     by_texts = tally.of_texts()
     _count(engine, by_texts, tally.by_text)
     return by_texts
+
+
+def missing_counts(label: str) -> SourceError:
+    """The error for precomputed counts that are no counts."""
+    return SourceError(
+        f"{label} has counts that are missing, or no whole numbers from 0 to below "
+        f"2^63; other numbers are read from Parquet and Arrow files with --all-rows "
+        f"(topgap.streams)."
+    )
 
 
 def list_texts(tally: Tally, table: str = "") -> str:

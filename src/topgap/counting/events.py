@@ -1,23 +1,42 @@
 """Counting: `count_events`, `count_transactions`, `read_counts`, and `counted_items`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack
+from os import PathLike
+from typing import Any, Unpack, overload
 
 from topgap.counting.contribution_bound import read_bound
 from topgap.counting.domain import to_domain
 from topgap.counting.engine import MEMORY, Engine
 from topgap.counting.fitting import check_fit, make_sets
+from topgap.counting.group_counts import GroupBounds, count_groups
+from topgap.counting.groups import Grouping, read_grouping
 from topgap.counting.listed_items import count_all, count_list
 from topgap.counting.occurring import Occurring, OccurringItems
+from topgap.counting.options import CountOptions, EventOptions, LineOptions
 from topgap.counting.sources import Format
 from topgap.counting.tally import SourceOptions, open_tally, read_item_columns
 from topgap.counting.together import OccurringSets
-from topgap.domains import FROM_DATA, Counts, Domain, FromData
+from topgap.domains import FROM_DATA, Counts, Domain, FromData, GroupedCounts
 from topgap.domains.structure import find_sets
 from topgap.errors import DomainError, SourceError
 from topgap.sealing import seal_library_errors
 from topgap.sources.progress import Progress
+
+
+@overload
+def count_events(source: Any, *, by: None = None, **options: Unpack[EventOptions]) -> Counts: ...
+
+
+@overload
+def count_events(
+    source: Any,
+    *,
+    by: str | Sequence[str],
+    groups: Any,
+    groups_per_person: int = 1,
+    **options: Unpack[EventOptions],
+) -> GroupedCounts: ...
 
 
 @seal_library_errors(SourceError, "The source")
@@ -27,6 +46,9 @@ def count_events(
     person: str,
     item: str | Sequence[str],
     domain: Any,
+    by: str | Sequence[str] | None = None,
+    groups: Any = None,
+    groups_per_person: int = 1,
     together: int | None = None,
     items_per_person: int | None = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
@@ -37,8 +59,8 @@ def count_events(
     delimiter: str | None = None,
     memory: str = MEMORY,
     progress: Progress | None = None,
-) -> Counts:
-    """Count the distinct persons of each item.
+) -> Counts | GroupedCounts:
+    """Count the distinct persons of each item, or of each item in each group.
 
     Args:
         source: A CSV, TSV, JSON lines or Parquet file, a pattern of them, or a list; a DuckDB or
@@ -49,6 +71,13 @@ def count_events(
         domain: The public items: an iterable, a range, the path of a text file with an item a line,
             a `Domain` of any kind, or FROM_DATA, which does not protect who is in it; what is
             released from the counts says so then. For several columns a `Domain.product`.
+        by: The column that says in which group, or several in a list. The persons are then counted
+            for each group by itself. Events without a group, or of no public group, are left out.
+        groups: The public groups, as `domain` without FROM_DATA, at most 1,000,000; for several
+            columns a `Domain.product`. Groups that nobody is in are there too.
+        groups_per_person: c, in how many groups a person counts. Of a person who is in more, c are
+            chosen by a public hash of the group and the person, so that what is kept of a person
+            depends on that person's rows alone.
         together: Count pairs (2) or triples (3) of different items of the domain: the persons who
             have all of them. A person may be in any number of pairs, and moves each by at most 1.
             The domain of the counts is then `Domain.subsets(domain, size=together)`.
@@ -56,6 +85,7 @@ def count_events(
             at most so many are kept, chosen by a public hash of the person and the item, so that
             what is kept of a person depends on that person's rows alone. Nobody is refused for
             having more. With `together` the sets are the items. Counts are then biased downwards.
+            With `by`, so many in each group.
         format: The format of a file, if its name does not tell.
         table: The table of a DuckDB or SQLite file.
         query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
@@ -72,7 +102,8 @@ def count_events(
 
     Returns:
         The count of each item of a list, in its order. Of a domain that is not written out, the
-        counts of those items alone that occur; all others are 0. They are secret.
+        counts of those items alone that occur; all others are 0. With `by`, a mapping from each
+        group to what occurs in it. They are secret.
 
     Raises:
         SourceError: The source cannot be read; no error text has a value of it.
@@ -92,6 +123,10 @@ def count_events(
     ...     count_events(both, **asked, items_per_person=1).values()
     ... )
     (3, 2)
+    >>> seen = pd.DataFrame({"who": ["Ann", "Bob"], "what": ["flu"] * 2, "where": ["North", "x"]})
+    >>> regions = count_events(seen, **asked, by="where", groups=["North", "South"])
+    >>> regions["North"], regions["South"]
+    ({'flu': 1}, {})
     """
     options: SourceOptions = {
         "format": format, "table": table, "query": query, "header": header,
@@ -100,8 +135,21 @@ def count_events(
     columns = read_item_columns(item)
     return _count(
         source, domain, together, columns, memory, progress, person=person,
-        items_per_person=items_per_person, **options,
+        items_per_person=items_per_person, grouping=read_grouping(by, groups, groups_per_person),
+        **options,
     )  # fmt: skip
+
+
+@overload
+def count_transactions(
+    source: Any, *, groups: None = None, **options: Unpack[LineOptions]
+) -> Counts: ...
+
+
+@overload
+def count_transactions(
+    source: Any, *, groups: Iterable[Any] | str | PathLike[str], **options: Unpack[LineOptions]
+) -> GroupedCounts: ...
 
 
 @seal_library_errors(SourceError, "The source")
@@ -109,11 +157,12 @@ def count_transactions(
     source: Any,
     *,
     domain: Any,
+    groups: Any = None,
     together: int | None = None,
     items_per_person: int | None = None,
     memory: str = MEMORY,
     progress: Progress | None = None,
-) -> Counts:
+) -> Counts | GroupedCounts:
     r"""Count the lines that hold each item, in files of the FIMI format.
 
     Each line is one person; it holds the items, separated by spaces or tabs, and an item that
@@ -123,6 +172,8 @@ def count_transactions(
         source: The path of a file, packed by gzip or not; a pattern, a list, or an open
             binary file.
         domain: As for `count_events`, and so are the others.
+        groups: The public groups. The first item of each line is then no item but its group: a
+            line is a person in one group. Lines of no public group are left out.
         together: As there.
         items_per_person: As there, by a hash of all items of the line and the item: two lines with
             the same items keep the same.
@@ -140,10 +191,24 @@ def count_transactions(
     {1: 2, 2: 1, 3: 1, 4: 0}
     >>> count_transactions(io.BytesIO(b"1 3\n1 1 3\n2\n"), domain=range(1, 5), together=2)
     {(1, 3): 2}
+    >>> shops = count_transactions(io.BytesIO(b"A 1 3\nB 1\n"), domain=range(4), groups=["A", "B"])
+    >>> shops["A"], shops["B"]
+    ({1: 1, 3: 1}, {1: 1})
     """
     return _count(
-        source, domain, together, None, memory, progress, items_per_person=items_per_person
-    )
+        source, domain, together, None, memory, progress, items_per_person=items_per_person,
+        grouping=read_grouping([], groups, 1),
+    )  # fmt: skip
+
+
+@overload
+def read_counts(source: Any, *, by: None = None, **options: Unpack[CountOptions]) -> Counts: ...
+
+
+@overload
+def read_counts(
+    source: Any, *, by: str | Sequence[str], groups: Any, **options: Unpack[CountOptions]
+) -> GroupedCounts: ...
 
 
 @seal_library_errors(SourceError, "The source")
@@ -153,6 +218,8 @@ def read_counts(
     item: str | Sequence[str],
     count: str,
     domain: Any,
+    by: str | Sequence[str] | None = None,
+    groups: Any = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     table: str | None = None,
     query: str | None = None,
@@ -160,10 +227,11 @@ def read_counts(
     delimiter: str | None = None,
     memory: str = MEMORY,
     progress: Progress | None = None,
-) -> Counts:
+) -> Counts | GroupedCounts:
     """Read precomputed counts.
 
-    How far one person can move such a count, its sensitivity, is for you to know.
+    How far one person can move such a count, its sensitivity, is for you to know, and so is in how
+    many groups one person is.
 
     Args:
         source: As for `count_events`, and so are those not named here.
@@ -171,6 +239,8 @@ def read_counts(
             come twice.
         count: The column with the counts: whole numbers from 0 to below 2^63, none missing.
         domain: As there.
+        by: As there; no item of the domain may come twice in a group.
+        groups: As there.
         format: As there.
         table: As there.
         query: One SELECT to ask of it instead. How far one person moves its counts is your word.
@@ -194,8 +264,9 @@ def read_counts(
         "format": format, "table": table, "query": query, "header": header, "delimiter": delimiter,
     }  # fmt: skip
     return _count(
-        source, domain, None, read_item_columns(item), memory, progress, count=count, **options
-    )
+        source, domain, None, read_item_columns(item), memory, progress, count=count,
+        grouping=read_grouping(by, groups, 1), **options,
+    )  # fmt: skip
 
 
 @contextmanager
@@ -255,6 +326,8 @@ def check_query(
     query: str,
     item: str | Sequence[str],
     domain: Domain | FromData = FROM_DATA,
+    by: Sequence[str] | None = None,
+    groups: Domain | None = None,
     person: str | None = None,
     count: str | None = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
@@ -266,13 +339,16 @@ def check_query(
         SourceError, DomainError, ParameterError, MissingExtraError: As for `count_events` and
             `read_counts`.
     """
-    columns = read_item_columns(item)
+    columns, grouping = read_item_columns(item), read_grouping(by, groups, 1)
     with Engine() as engine:
         tally = open_tally(
-            engine, source, items=columns, person=person, count=count, run=False,
-            format=format, query=query, rows_are_per_person=rows_are_per_person,
+            engine, source, items=_list_columns(grouping, columns), person=person, count=count,
+            run=False, format=format, query=query, rows_are_per_person=rows_are_per_person,
         )  # fmt: skip
-        check_fit(domain, tally, columns)
+        if grouping is None:
+            check_fit(domain, tally, columns)
+        else:
+            grouping.check_fit(domain, tally, columns)
 
 
 def _count(
@@ -283,16 +359,40 @@ def _count(
     memory: str,
     progress: Progress | None,
     items_per_person: Any = None,
+    grouping: Grouping | None = None,
     **options: Any,
-) -> Counts:
+) -> Counts | GroupedCounts:
     """Count the items of a domain in a source; all that is returned is in memory."""
     bound = read_bound(items_per_person)
     public = to_domain(domain)
     if together is not None:
         public = make_sets(public, together)
     with Engine(memory, progress) as engine:
+        if grouping is not None:
+            return _count_groups(engine, source, public, columns, grouping, bound, **options)
         counted = _count_within(engine, source, public, columns, bound, **options)
         return counted if isinstance(counted, Counts) else counted.to_counts()
+
+
+def _count_groups(
+    engine: Engine,
+    source: Any,
+    public: Domain | FromData,
+    columns: Sequence[str] | None,
+    grouping: Grouping,
+    bound: int | None,
+    **options: Any,
+) -> GroupedCounts:
+    """Count the items of a domain in each group."""
+    items = _list_columns(grouping, columns)
+    tally = open_tally(engine, source, items=items, first_is_group=True, **options)
+    grouping.check_fit(public, tally, columns)
+    return count_groups(engine, tally, grouping.groups, public, GroupBounds(grouping.most, bound))
+
+
+def _list_columns(grouping: Grouping | None, columns: Sequence[str] | None) -> Sequence[str] | None:
+    """The columns of the groups and of the items; None for transactions."""
+    return columns if grouping is None or columns is None else [*grouping.columns, *columns]
 
 
 def _count_within(

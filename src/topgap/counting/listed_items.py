@@ -21,7 +21,7 @@ def count_list(engine: Engine, public: Domain, tally: Tally, bound: int | None =
     """
     label = tally.opened.label
     matched = "FROM ({}) JOIN domain USING (text0)"
-    _create_domain_table(engine, public)
+    create_domain_table(engine, public)
     if bound is None:
         create_counted_table(
             engine,
@@ -62,7 +62,7 @@ def count_all(engine: Engine, tally: Tally, bound: int | None = None) -> Counts:
     return Counts(counts, domain_from_data=True, items_per_person=bound)
 
 
-def _create_domain_table(engine: Engine, public: Domain) -> None:
+def create_domain_table(engine: Engine, public: Domain) -> None:
     """Create the table `domain`: the items' texts and their positions in the public list."""
     register_texts(engine, "public", [public.texts])
     # Normalized once more, by DuckDB's own tables of Unicode.

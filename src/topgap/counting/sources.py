@@ -88,7 +88,7 @@ def open_table(
         if not isinstance(name, str) or not name:
             raise ParameterError("The name of a column must be a string.")
     if len({*wanted}) < len(wanted):
-        raise ParameterError("Persons, items and counts must be in different columns.")
+        raise ParameterError("Persons, items, groups and counts must be in different columns.")
     for text in (*wanted, table or "", query or ""):
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             raise ParameterError("The name of a column or table, or a query, is not valid Unicode.")

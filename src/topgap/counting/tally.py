@@ -63,6 +63,10 @@ class Tally:
         """Whether all columns of items hold text."""
         return all(map(is_text, self.kinds))
 
+    def of_columns(self, which: slice) -> "Tally":
+        """The same with the types of some columns alone, to see what fits them."""
+        return replace(self, kinds=self.kinds[which])
+
     def of_texts(self) -> "Tally":
         """The same by texts: each of its items is a text."""
         return replace(self, kinds=["VARCHAR"] * self.width)
@@ -76,6 +80,7 @@ def open_tally(
     person: str | None = None,
     count: str | None = None,
     run: bool = True,
+    first_is_group: bool = False,
     **options: Any,
 ) -> Tally:
     """Open a source, and build the SQL that counts its items.
@@ -87,6 +92,8 @@ def open_tally(
         person: The column that identifies persons, of events.
         count: The column of precomputed counts.
         run: Whether a query is run; otherwise it gives no rows.
+        first_is_group: Whether the first item of each line of transactions is no item but the
+            line's group, which is the first of two columns then.
         **options: The `SourceOptions`.
 
     Raises:
@@ -94,7 +101,8 @@ def open_tally(
         ParameterError: What was said of it does not fit its format.
     """
     if items is None:
-        return _tally_lines(open_lines(engine, source))
+        opened = open_lines(engine, source)
+        return _tally_grouped_lines(opened) if first_is_group else _tally_lines(opened)
     form = options.pop("format", None)
     trusted = options.pop("rows_are_per_person", False)
     wanted = [each for each in (person, *items, count) if each is not None]
@@ -119,11 +127,16 @@ def read_item_columns(item: Any) -> list[str]:
     >>> read_item_columns("page"), read_item_columns(["country", "page"])
     (['page'], ['country', 'page'])
     """
-    names = [*item] if isinstance(item, list | tuple) else [item]
-    if not names or not all(isinstance(name, str) for name in names):
-        raise ParameterError("item must name the column of the items, or several in a list.")
-    if any(names.count(name) > 1 for name in names):
-        raise ParameterError("item must name each column once.")
+    return read_columns(item, "item", "items")
+
+
+def read_columns(given: Any, name: str, holding: str) -> list[str]:
+    """Read what a user gave as this parameter: the column that holds something, or several."""
+    names = [*given] if isinstance(given, list | tuple) else [given]
+    if not names or not all(isinstance(each, str) for each in names):
+        raise ParameterError(f"{name} must name the column of the {holding}, or several in a list.")
+    if any(names.count(each) > 1 for each in names):
+        raise ParameterError(f"{name} must name each column once.")
     return names
 
 
@@ -146,29 +159,41 @@ def _tally_events(
     )
 
 
-def _tally_lines(opened: Table) -> Tally:
-    cells = "string_split(translate(line, chr(9), ' '), ' ')"
-    tidy = f"list_transform({cells}, lambda each: {build_item_sql('each', 'VARCHAR')})"
+_CELLS = "string_split(translate(line, chr(9), ' '), ' ')"
+_TIDY_CELLS = f"list_transform({_CELLS}, lambda each: {build_item_sql('each', 'VARCHAR')})"
+# A line is told from others by its number, which is another if a line before it goes. So what
+# of it is kept must not depend on that, but on its own items; they have no spaces within.
+_CONTENT = "md5(array_to_string(list_sort(items), ' '))"
 
+
+def _tally_lines(opened: Table) -> Tally:
     def lines_with(items: str) -> str:
         each = f"SELECT unnest(list_distinct({items})) AS item0 FROM {opened.relation}"
         return f"SELECT item0, count(*) AS n FROM ({each}) GROUP BY 1"
 
-    # A line is told from others by its number, which is another if a line before it goes. So what
-    # of it is kept must not depend on that, but on its own items; they have no spaces within.
     numbered = f"SELECT row_number() OVER () AS person, line FROM {opened.relation}"
-    numbered = f"SELECT person, list_distinct({tidy}) AS items FROM ({numbered})"
-    content = "md5(array_to_string(list_sort(items), ' '))"
-    identified = f"SELECT person, items, {content} AS content FROM ({numbered})"
+    numbered = f"SELECT person, list_distinct({_TIDY_CELLS}) AS items FROM ({numbered})"
+    identified = f"SELECT person, items, {_CONTENT} AS content FROM ({numbered})"
     return Tally(
         opened,
         ["VARCHAR"],
-        by_cell=lines_with(cells),
-        by_text=lines_with(tidy),
+        by_cell=lines_with(_CELLS),
+        by_text=lines_with(_TIDY_CELLS),
         events=f"SELECT person, content, unnest(items) AS text0 FROM ({identified})",
         rows=f"SELECT person, content, unnest(items) AS item0 FROM ({identified})",
         person_text="content",
     )
+
+
+def _tally_grouped_lines(opened: Table) -> Tally:
+    """Transactions whose first item is the group: a line is a person who is in that group alone."""
+    numbered = f"SELECT row_number() OVER () AS person, line FROM {opened.relation}"
+    shown = f"list_filter({_TIDY_CELLS}, lambda each: each IS NOT NULL)"
+    numbered = f"SELECT person, {shown} AS cells FROM ({numbered})"
+    split = f"SELECT person, cells[1] AS item0, list_distinct(cells[2:]) AS items FROM ({numbered})"
+    identified = f"SELECT person, item0, items, {_CONTENT} AS content FROM ({split})"
+    rows = f"SELECT person, content, item0, unnest(items) AS item1 FROM ({identified})"
+    return replace(_tally_lines(opened), kinds=["VARCHAR"] * 2, rows=rows)
 
 
 def _tally_counts(opened: Table, columns: Sequence[Column], count: str) -> Tally:

@@ -1,6 +1,7 @@
 """What a domain is made of: the parts of a product, the inner domain of sets."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from topgap.domains.domain import Domain, _restore
 from topgap.domains.products import Product
@@ -33,6 +34,16 @@ def find_sets(domain: Domain) -> Sets | None:
     """
     kind = domain._kind
     return Sets(_restore(kind.inner), kind.count) if isinstance(kind, Subsets) else None
+
+
+def order_members(domain: Domain, members: Sequence[Any]) -> list[int]:
+    """The positions of some members, in the order of the domain.
+
+    >>> order_members(Domain(["flu", "cold", "cough"]), ["cough", "flu"])
+    [1, 0]
+    """
+    keys = [*map(domain._kind.sort_key, members)]
+    return sorted(range(len(members)), key=keys.__getitem__)
 
 
 def is_range(domain: Domain) -> bool:

@@ -118,7 +118,7 @@ def read_groups(
         _refuse(items, by, item, count)
         check_bounds(parameters, answers)
         if domain is None and groups is None:
-            return _prepare_counts(parameters, answers, threads)
+            return prepare_counts(parameters, answers, threads)
         if domain is None:
             domain = FROM_DATA if answers.domain_from_data else answers.domain
     if isinstance(answers, np.ndarray):
@@ -149,11 +149,13 @@ def _refuse(
         raise ParameterError("by, item and count name the columns of a data frame alone.")
 
 
-def _prepare_counts(parameters: TopKByGroup, counts: GroupedCounts, threads: int) -> PreparedGroups:
-    """What occurs in each group, as counting found it."""
+def prepare_counts(
+    parameters: TopKByGroup, counts: GroupedCounts, threads: int, *, in_steps: bool = False
+) -> PreparedGroups:
+    """What occurs in each group, as counting found it, in units or in steps of the resolution."""
     domain = counts.domain
     check_domain(domain, parameters.each)
-    array = KernelArray(np.ascontiguousarray(counts.counts, dtype=np.int64))
+    array = KernelArray(np.ascontiguousarray(counts.counts, dtype=np.int64), in_steps)
     cut = find_cut(parameters.each, array)
     if cut is not None and not has_room(parameters.each, cut):
         table = {group: (counts[group], None) for group in counts}

@@ -1,0 +1,81 @@
+"""The public groups of a count, and the columns that tell them."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from topgap.counting.domain import to_domain
+from topgap.counting.fitting import check_fit
+from topgap.counting.tally import Tally, read_columns
+from topgap.domains import Domain, FromData
+from topgap.domains.groups import to_groups
+from topgap.errors import DomainError, ParameterError
+from topgap.numbers.parse import read_whole
+
+
+class Grouping(NamedTuple):
+    """How a source is split into groups.
+
+    Attributes:
+        columns: The columns that tell the group; empty for transactions, whose first items do.
+        groups: The public groups.
+        most: c, in how many groups a person counts.
+    """
+
+    columns: Sequence[str]
+    groups: Domain
+    most: int
+
+    def check_fit(
+        self, domain: Domain | FromData, tally: Tally, items: Sequence[str] | None
+    ) -> None:
+        """See whether the groups, and the items of a domain, can be in the columns of a tally.
+
+        Raises:
+            DomainError: They cannot.
+            ParameterError: The sets are larger than triples.
+        """
+        width = len(self.columns) or 1
+        try:
+            check_fit(self.groups, tally.of_columns(slice(width)), self.columns)
+        except DomainError as error:
+            raise _as_of_groups(error) from None
+        if isinstance(domain, FromData) and tally.width - width > 1:
+            raise DomainError(
+                "In groups, items of several columns need public items: give a Domain.product."
+            )
+        check_fit(domain, tally.of_columns(slice(width, None)), items)
+
+
+def read_grouping(by: Any, groups: Any, groups_per_person: Any) -> Grouping | None:
+    """Read how a source is split into groups; None if it is not.
+
+    Args:
+        by: The column with the groups, or several in a list; for transactions an empty list.
+        groups: The public groups, or the path of a file with one a line.
+        groups_per_person: In how many of them a person counts.
+
+    Raises:
+        ParameterError, ParameterTypeError: One is missing, or cannot be used.
+        DomainError: The groups cannot be used.
+
+    >>> read_grouping("region", ["North", "South"], 1).groups
+    <Domain of 2 items>
+    """
+    most = read_whole(groups_per_person, "groups_per_person", least=1)
+    if groups is None and by in (None, []):
+        if most > 1:
+            raise ParameterError("groups_per_person needs groups.")
+        return None
+    if by is None:
+        raise ParameterError("groups needs by, the column with the groups.")
+    columns = [] if by == [] else read_columns(by, "by", "groups")
+    if groups is None:
+        raise DomainError("The groups are missing: give the public list of them.")
+    try:
+        return Grouping(columns, to_groups(to_domain(groups)), most)
+    except DomainError as error:
+        raise _as_of_groups(error) from None
+
+
+def _as_of_groups(error: DomainError) -> DomainError:
+    return DomainError(f"The groups cannot be used: {error}")
