@@ -36,7 +36,7 @@ def test_a_basket_counts_each_of_its_items_once() -> None:
 MUTANTS = [
     Mutant("repeats count", "unnest(list_distinct({items}))", "unnest({items})"),
     Mutant("tabs do not separate", "translate(line, chr(9), ' ')", "line"),
-    Mutant("two spellings are two", "list_transform({cells},", "list_transform([],"),
+    Mutant("two spellings are two", "list_transform({_CELLS},", "list_transform([],"),
 ]
 
 

@@ -1,6 +1,6 @@
 """The counts of each group: persons and items by their places, and flat arrays of what occurs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +89,10 @@ def count_groups(
             _create(engine, f"counted AS {_select_counts(bounds.items, tally)}", label)
         else:
             names = _create_sets(engine, names, sets.together, bounds.items, tally)
-    return _read_counts(engine, label, groups, public, names, bounds, has_counts=has_counts)
+    counts = _read_counts(engine, label, groups, public, {**members, "item": names})
+    if not has_counts:
+        counts.groups_per_person, counts.items_per_person = bounds
+    return counts
 
 
 def _check_counts(engine: Engine, label: str) -> None:
@@ -152,12 +155,18 @@ def _read_counts(
     label: str,
     groups: Domain,
     public: Domain | FromData,
-    names: Sequence[Any],
-    bounds: GroupBounds,
-    *,
-    has_counts: bool,
+    members: Mapping[str, Sequence[Any]],
 ) -> GroupedCounts:
-    """Read the table `counted` into arrays, with the names of those alone that occur."""
+    """Read the table `counted` into arrays, with the names of those items alone that occur.
+
+    Args:
+        engine: Has the table.
+        label: What an error calls the source.
+        groups: The public groups.
+        public: The domain.
+        members: The groups, and the items, by their places.
+    """
+    names = members["item"]
     size = max(len(names), 1)
     read = engine.run(
         f"SELECT CAST(grp AS BIGINT) * {size} + place AS key, CAST(n AS BIGINT) AS n FROM counted "
@@ -167,7 +176,7 @@ def _read_counts(
         fetch="fetchnumpy",
     )
     keys, counts = read["key"], read["n"]
-    ends = np.searchsorted(keys, np.arange(1, groups.size + 1, dtype=np.int64) * size)
+    ends = np.searchsorted(keys, _count_places(groups, members["group"]) * size)
     places = keys % size
     occurs = np.zeros(size, dtype=bool)
     occurs[places] = True
@@ -183,10 +192,16 @@ def _read_counts(
         ends=ends.astype(np.int64, copy=False),
         places=renumbered[places],
         counts=np.ascontiguousarray(counts, dtype=np.int64),
-        groups_per_person=None if has_counts else bounds.groups,
-        items_per_person=None if has_counts else bounds.items,
         domain_from_data=from_data,
     )
+
+
+def _count_places(groups: Domain, members: Sequence[Any]) -> "np.ndarray[Any, Any]":
+    """For each group, how many places there are up to its own: some groups have none."""
+    if groups.is_listed:
+        return np.arange(1, groups.size + 1, dtype=np.int64)
+    ranks = np.array([*map(groups.rank, members)], dtype=np.int64)
+    return np.searchsorted(ranks, np.arange(groups.size), side="right")
 
 
 def _create(engine: Engine, table: str, label: str) -> None:
