@@ -70,9 +70,10 @@ def main() -> None:
         f"python -m benchmarks.kernel.threshold, {platform.machine()}, Python "
         f"{sys.version.split()[0]}, NumPy {np.__version__}, load {os.getloadavg()[0]:.1f}"
     )
-    name, counts = load("Kosarak")
-    items = f"{len(counts):,}"
-    beside_none(f"{name}: n = {items}", partial(whole_call, counts, None), counts, 800, 5)
+    for each in ("T40I10D100K", "Retail", "Kosarak"):
+        name, counts = load(each)
+        items = f"{len(counts):,}"
+        beside_none(f"{name}: n = {items}", partial(whole_call, counts, None), counts, 800, 5)
     many = zipf(10_000_000)
     beside_none(f"Zipf: n = {len(many):,}", partial(whole_call, many, 1), many, 801, 1)
     label = f"{name}: {items} items listed, in a domain of 10^12, drawing"

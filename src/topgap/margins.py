@@ -153,7 +153,9 @@ def expected_above_threshold(parameters: TopK, size: int) -> float:
     With Laplace noise an item that nobody has reaches a threshold of x with probability
     t^x/(1 + t), where x is in steps of the resolution and t = e^−rate; and at most k are named.
     With exponential noise the threshold has noise, too, and an item is above it with probability
-    e^−(threshold/scale)/2. Without a threshold it is always k. It is a public number.
+    e^−(threshold/scale)/2; the number is then an upper bound of the mean, which is nearly it: at
+    most 1.4 times the mean if k is 1, and closer the larger k is. Without a threshold it is always
+    k. It is a public number.
 
     Args:
         parameters: The parameters of the release.

@@ -36,7 +36,7 @@ def probability_above(parameters: TopK, answer: Fraction) -> float:
 
 
 def expected_above(parameters: TopK, size: int) -> float:
-    """Return how many of `size` items with 0 are named on average, nearly.
+    """Return how many of `size` items with 0 are named on average, at most and nearly.
 
     Given y, about c·e^−y of them come out above the threshold, where c = size·e^−(t/scale); at most
     k are named. For a uniform u the mean of min(k, c·u) is c/2, or k − k²/(2c) if c is above k. By

@@ -334,7 +334,7 @@ def test_counts_are_points_over_a_threshold() -> None:
     assert error_bars(ax) == [(float(each.low), float(each.high)) for each in counts]
     texts = {text.get_text() for legend in figure_of(ax).legends for text in legend.get_texts()}
     assert {"90% interval", "count: the threshold plus the gaps down to it"} <= texts
-    assert "count biased, because noise helped to name or to rank the item" in texts
+    assert "count that may be biased: noise may have decided who is named or ranked" in texts
     assert [text.get_text() for text in ax.texts] == ["650.1 ± 7.1", "525.1 ± 7.1", "520.8 ± 7.1"]
     assert (ax.get_title(), ax.get_xlabel()) == ("3 items above 500 at ε = 1", "count")
     assert threshold_line(ax) == [500]

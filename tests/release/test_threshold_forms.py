@@ -239,7 +239,7 @@ def test_a_domain_says_what_noise_lifts_above_the_threshold() -> None:
                                domain=domain))
         for threshold in (700, 2000)
     }  # fmt: skip
-    assert "noise alone lifts about 17 above the threshold" in said[700]
+    assert "noise alone lifts at most about 17 above the threshold" in said[700]
     assert "noise alone lifts less than 0.001 above the threshold" in said[2000]
 
 

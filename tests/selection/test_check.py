@@ -45,15 +45,20 @@ def test_one_winner_and_exponential_noise() -> None:
     ]
 
 
-@pytest.mark.parametrize(("k", "released", "none"), [
-    (4, "at most 4 of them, with the gaps between them", "0.125"),
-    (1, "at most 1 of them, with its gap to the next", "0.5"),
+@pytest.mark.parametrize(("k", "gaps", "released", "follows"), [
+    (4, True, ", at most 4 of them, with the gaps between them", " If fewer than 4 are named, "
+     "their counts come with them, and the release costs less: 0.125 if there is none."),
+    (4, False, ", at most 4 of them,", " If fewer than 4 are named, the release costs less: 0.125 "
+     "if there is none."),
+    (1, True, ", at most 1 of them, with its gap to the next", " If it names no item, the release "
+     "costs 0.5."),
 ])  # fmt: skip
-def test_a_sentinel_has_noise_and_an_early_end_costs_less(k: int, released: str, none: str) -> None:
-    check = topgap.top_k(ANSWERS, k, 1, threshold=50, check=True)
+def test_a_sentinel_has_noise_and_an_early_end_costs_less(
+    k: int, gaps: bool, released: str, follows: str
+) -> None:
+    check = topgap.top_k(ANSWERS, k, 1, threshold=50, gaps=gaps, check=True)
+    said = released.rstrip(",")
     assert check.lines()[1:3] == [
-        f"Would be released: the items above 50, {released}, at ε = 1, sensitivity 1.",
-        f"The threshold would get noise, too. If fewer than {k} are named, their counts come with "
-        f"them, and the release may cost less: "
-        f"{none} if there is none.",
+        f"Would be released: the items above 50{said}, at ε = 1, sensitivity 1.",
+        f"The threshold would get noise, too.{follows}",
     ]

@@ -47,7 +47,7 @@ _NUMBERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {**_POINT, "label": "count: the threshold plus the gaps down to it"},
         {
             **_NEAR_A_TIE,
-            "label": "count biased, because noise helped to name or to rank the item",
+            "label": "count that may be biased: noise may have decided who is named or ranked",
         },
     ),
 }

@@ -78,15 +78,16 @@ def make_top_k(
             privacy.
         items: The names of a vector's positions, distinct and known to everyone. With a map, the
             same as a list by `domain`.
-        domain: The public items of a map, more than k: a `topgap.Domain` of any kind, or a list.
-            Exactly its members take part, those that have no key with 0; other keys are left out.
+        domain: The public items of a map, more than k, or with a threshold one or more: a
+            `topgap.Domain` of any kind, or a list. Exactly its members take part, those that have
+            no key with 0; other keys are left out.
 
     Raises:
         ParameterError, ParameterTypeError: An argument cannot be used, or OpenDP's features are not
             enabled; the sentence says what to do.
         ItemsError: The items cannot be used, or no key can equal them, or a map comes without any.
-        DomainError: The domain is no list or rule of more than k items, or comes with a vector.
-        AnswersError: There are no more than k answers.
+        DomainError: The domain is no list or rule of enough items, or comes with a vector.
+        AnswersError: There are too few answers.
 
     >>> import opendp.prelude as dp
     >>> dp.enable_features("contrib", "honest-but-curious")

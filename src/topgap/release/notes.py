@@ -245,4 +245,7 @@ def format_expected(parameters: TopK, size: int) -> str:
     ['about 8.6', 'less than 0.001']
     """
     expected = expected_above_threshold(parameters, size)
-    return f"about {format_roughly(Fraction(expected))}" if expected >= 0.001 else "less than 0.001"
+    if expected < 0.001:
+        return "less than 0.001"
+    at_most = "at most " if parameters.has_sentinel else ""  # where it is an upper bound
+    return f"{at_most}about {format_roughly(Fraction(expected))}"

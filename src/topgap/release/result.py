@@ -558,9 +558,9 @@ with its noise.
         """A chart with a bar per winner: its lead over the first item not named, and its gap.
 
         If it has counts or values, it has a point per winner and an error bar, its interval. The
-        point is hollow where it is biased: where noise may have decided that the item is named, or
-        on the rank of a count. A threshold is a dashed line; if no item reached it, the chart is
-        empty and says so.
+        point is hollow where it may be biased: where noise may have decided that the item is named,
+        or the rank of a count, or that the threshold ended the list. A threshold is a dashed line;
+        if no item reached it, the chart is empty and says so.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.

@@ -34,6 +34,7 @@ class Check:
         domain_from_data: Whether the list of items is known to be taken from the data.
         by: The parameters of all groups, if each group gets a list; `parameters` are those of one.
         groups: How many groups there are.
+        has_gaps: Whether the gaps would be released, too.
 
     >>> print(Check(TopK(k=1, epsilon=1), False, 3, 2))  # doctest: +NORMALIZE_WHITESPACE
     Nothing was drawn or charged.
@@ -57,6 +58,7 @@ class Check:
     domain_from_data: bool = False
     by: TopKByGroup | None = None
     groups: int = 1
+    has_gaps: bool = True
 
     @property
     def epsilon(self) -> Fraction:
@@ -85,13 +87,7 @@ class Check:
                 f"for at most {format_items_per_person(parameters)}."
             )
         if parameters.has_sentinel:
-            least = parameters.cost(0)
-            cheaper = f", and the release may cost less: {format_exact(least)} if there is none"
-            said.append(
-                "The threshold would get noise, too. If fewer than "
-                f"{parameters.k:,} are named, their counts come with them"
-                f"{cheaper * (least < parameters.epsilon)}."
-            )
+            said.append(f"The threshold would get noise, too{self._describe_early_end()}.")
         if self.dataset is not None and self.cost is not None and self.left is not None:
             said.append(
                 f"Would be charged to {to_line(self.dataset)}: "
@@ -110,21 +106,36 @@ class Check:
             )
         return [*said, NOT_PROTECTED] if self.domain_from_data else said
 
+    def _describe_early_end(self) -> str:
+        """What follows if the threshold ends the list early."""
+        parameters, k = self.parameters, self.parameters.k
+        least, follows = parameters.cost(0), []
+        if k == 1:
+            cheaper = f". If it names no item, the release costs {format_exact(least)}"
+            return cheaper * (least < parameters.epsilon)
+        if self.has_gaps:
+            follows.append("their counts come with them")
+        if least < parameters.epsilon:
+            follows.append(f"the release costs less: {format_exact(least)} if there is none")
+        return f". If fewer than {k:,} are named, {', and '.join(follows)}" if follows else ""
+
     def _describe_released(self) -> str:
         """The winners, and what comes with them."""
         parameters, k = self.parameters, self.parameters.k
-        gaps = "its gap to the next" if k == 1 else "the gaps between them"
+        gaps = " with its gap to the next" if k == 1 else " with the gaps between them"
         if parameters.noise == "laplace":
-            gaps = f"{'its value' if k == 1 else 'their values'} and {gaps}"
+            gaps = gaps.replace("with", f"with {'its value' if k == 1 else 'their values'} and")
+        if not self.has_gaps:
+            gaps = ""
         if parameters.threshold is not None:
-            most = "" if k == MOST_WINNERS else f", at most {k:,} of them,"
+            most = "" if k == MOST_WINNERS else f", at most {k:,} of them{',' * self.has_gaps}"
             threshold = format_threshold(parameters)
             if parameters.has_sentinel:
-                return f"the items above {threshold}{most} with {gaps}"
-            return f"the items whose values reach {threshold}{most} with {gaps}"
+                return f"the items above {threshold}{most}{gaps}"
+            return f"the items whose values reach {threshold}{most}{gaps}"
         largest = "largest" if k == 1 else f"{k:,} largest"
         many = " and their measurements" if self.measured else ""
-        return f"the {largest} of the items with {gaps}{many}"
+        return f"the {largest} of the items{gaps}{many}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -140,11 +151,12 @@ def describe_check(
     domain_from_data: bool = False,
     by: TopKByGroup | None = None,
     groups: int = 1,
+    has_gaps: bool = True,
 ) -> Check:
     """The check of a release from so many items, of which so many have an answer other than 0."""
     check = Check(
         parameters, measured, items, occurring, domain_from_data=domain_from_data, by=by,
-        groups=groups,
+        groups=groups, has_gaps=has_gaps,
     )  # fmt: skip
     if not isinstance(pending, LedgerCharge):
         return check

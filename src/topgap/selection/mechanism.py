@@ -68,7 +68,7 @@ def top_k(
     adding real exponential noise, sorting, and rounding each gap down to a multiple of it.
 
     Args:
-        answers: One number per item; more than k of them. A list or tuple; a dict or Counter, whose
+        answers: One number per item; more than k of them, or with a threshold at least one. A list or tuple; a dict or Counter, whose
             keys name the items; a NumPy array of integers, floats or objects; a pandas Series,
             whose index names the items; a polars Series; an Arrow array; or what speaks the
             buffer, `__array__` or Arrow PyCapsule protocol. A float is the number that it stores,
@@ -93,7 +93,7 @@ def top_k(
         noise: "laplace" or "exponential" to have this one of the two; see `TopK`.
         items: The items' names, in the order of the answers, if these have none of their own;
             distinct, and known to everyone, unless there is a domain.
-        domain: The public items, more than k of them: a `topgap.Domain` of any kind and size, or a
+        domain: The public items, more than k of them, or with a threshold at least one: a `topgap.Domain` of any kind and size, or a
             list, tuple, range, array, Series or Index. Exactly its members take part: those that
             have no answer with 0, and what is no member is left out without a word, whatever its
             answer is. Names are compared as in a dict, where 1 and 1.0 are the same; winners are
@@ -122,7 +122,7 @@ def top_k(
             no numbers, or some missing or not finite. No error text contains an answer.
         ItemsError: There is not one name per answer, or the answers have names of their own, or
             none although there is a domain.
-        DomainError: The domain does not have more than k different items.
+        DomainError: The domain has too few different items, or one twice.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
         KernelError: The system gave no randomness. Nothing is released on an error, and but for
             this one nothing is charged.
@@ -285,6 +285,7 @@ def _select(
             data.size,
             count_occurring(data.numbers),
             domain_from_data=data.domain_from_data,
+            has_gaps=gaps,
         )
     return charge_and_select(parameters, data, pending, gaps=gaps)
 

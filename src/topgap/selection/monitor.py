@@ -6,10 +6,11 @@ from fractions import Fraction
 from threading import RLock
 from typing import TYPE_CHECKING, NoReturn
 
-from topgap.errors import MonitorError
+from topgap.errors import AnswersTypeError, MonitorError
 from topgap.ledger.charging import LedgerLike, note_charge, open_ledger
 from topgap.numbers.parse import Number
 from topgap.sampling.sampler import Sampler
+from topgap.sealing import seal_errors
 from topgap.selection.answers import floor_answers, read
 from topgap.selection.process import this_process
 from topgap.selection.sparse_vector import SparseVector
@@ -141,7 +142,7 @@ new one, which costs its own epsilon.
             KernelError: The system gave no randomness; nothing was released.
         """
         parameters = self._parameters
-        (steps,) = floor_answers(read([answer])[0], parameters.resolution.denominator)
+        (steps,) = floor_answers([_read_number(answer)], parameters.resolution.denominator)
         with self._in_use():
             if self.left == 0:
                 raise MonitorError(
@@ -188,6 +189,21 @@ new one, which costs its own epsilon.
                 yield
             finally:
                 self._busy = False
+
+
+@seal_errors
+def _read_number(answer: object) -> object:
+    """Return the answer as `topgap.top_k` reads one.
+
+    Raises:
+        AnswersTypeError: It is no number, but a list or nothing, for instance.
+    """
+    is_many = isinstance(answer, list | tuple | dict | set) or getattr(answer, "ndim", 0) != 0
+    if answer is None or is_many:
+        raise AnswersTypeError(
+            f"An answer must be one number, such as 12, not {type(answer).__name__}."
+        )
+    return read([answer])[0][0]
 
 
 def _charge(

@@ -103,7 +103,7 @@ def top_k(
             of it.
         AnswersError: A count is missing or not finite, or there are not more rows than winners.
         ItemsError: An item is missing, or was found twice.
-        DomainError: The domain cannot be used, or has no more than k members.
+        DomainError: The domain cannot be used, or has too few members.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written; nothing was
             read.
         MissingExtraError: pyarrow is not installed.

@@ -33,10 +33,12 @@ def _describe_threshold(parameters: TopK) -> str:
     threshold, none = format_threshold(parameters), parameters.cost(0)
     each = parameters.epsilon / parameters.k
     more = f", and {each} more for each item that is named" if parameters.k > 1 else ""
+    said = f"Noise of mean {format_roughly(parameters.scale)} on every count and on the threshold "
+    if none == parameters.epsilon:
+        return f"{said}of {threshold}."
     return (
-        f"Noise of mean {format_roughly(parameters.scale)} on every count and on the threshold of "
-        f"{threshold}. ε = {format_exact(parameters.epsilon)} is the most that is spent: {none} if "
-        f"no item is above {threshold}{more}."
+        f"{said}of {threshold}. ε = {format_exact(parameters.epsilon)} is the most that is spent: "
+        f"{none} if no item is above {threshold}{more}."
     )
 
 
