@@ -68,11 +68,11 @@ def top_k(
     adding real exponential noise, sorting, and rounding each gap down to a multiple of it.
 
     Args:
-        answers: One number per item; more than k of them, or with a threshold at least one. A list or tuple; a dict or Counter, whose
-            keys name the items; a NumPy array of integers, floats or objects; a pandas Series,
-            whose index names the items; a polars Series; an Arrow array; or what speaks the
-            buffer, `__array__` or Arrow PyCapsule protocol. A float is the number that it stores,
-            exactly. Contiguous int64 is read without a copy.
+        answers: One number per item; more than k of them, or with a threshold at least one. A list
+            or tuple; a dict or Counter, whose keys name the items; a NumPy array of integers,
+            floats or objects; a pandas Series, whose index names the items; a polars Series; an
+            Arrow array; or what speaks the buffer, `__array__` or Arrow PyCapsule protocol. A float
+            is the number that it stores, exactly. Contiguous int64 is read without a copy.
         k: How many winners are named; with a threshold, at most.
         epsilon: The privacy loss ε of the release. This and the next two may be an int, Fraction,
             Decimal, string such as `"1/3"`, or a float, which means its shortest decimal.
@@ -93,10 +93,10 @@ def top_k(
         noise: "laplace" or "exponential" to have this one of the two; see `TopK`.
         items: The items' names, in the order of the answers, if these have none of their own;
             distinct, and known to everyone, unless there is a domain.
-        domain: The public items, more than k of them, or with a threshold at least one: a `topgap.Domain` of any kind and size, or a
-            list, tuple, range, array, Series or Index. Exactly its members take part: those that
-            have no answer with 0, and what is no member is left out without a word, whatever its
-            answer is. Names are compared as in a dict, where 1 and 1.0 are the same; winners are
+        domain: The public items, more than k of them, or with a threshold at least one: a
+            `topgap.Domain` of any kind and size, or a list, tuple, range, array, Series or Index.
+            Exactly its members take part: those that have no answer with 0, and what is no member
+            is left out without a word, whatever its answer is. Names are compared as in a dict, where 1 and 1.0 are the same; winners are
             named as the domain has them, and positions are those in a list. Without it, the answers
             must be those of all items of a public list. `topgap.counting.FROM_DATA` says that they
             are not, and the release says it too.
