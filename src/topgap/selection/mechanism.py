@@ -96,10 +96,10 @@ def top_k(
         domain: The public items, more than k of them, or with a threshold at least one: a
             `topgap.Domain` of any kind and size, or a list, tuple, range, array, Series or Index.
             Exactly its members take part: those that have no answer with 0, and what is no member
-            is left out without a word, whatever its answer is. Names are compared as in a dict, where 1 and 1.0 are the same; winners are
-            named as the domain has them, and positions are those in a list. Without it, the answers
-            must be those of all items of a public list. `topgap.counting.FROM_DATA` says that they
-            are not, and the release says it too.
+            is left out without a word, whatever its answer is. Names are compared as in a dict,
+            where 1 and 1.0 are the same; winners are named as the domain has them, and positions
+            are those in a list. Without it, the answers must be those of all items of a public
+            list. `topgap.counting.FROM_DATA` says that they are not, and the release says it too.
         gaps: Whether the gaps are released; they cost no privacy.
         threads: How many look at the answers at once; all cores, if there are many answers, unless
             given. It changes the speed and never the law.
