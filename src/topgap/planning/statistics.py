@@ -36,19 +36,25 @@ class Mean:
     """
 
     def __init__(self) -> None:
-        self.count, self.total, self._squares = 0, 0.0, 0.0
+        self.count, self.total = 0, 0.0
+        # From the first of them, or equal numbers would seem to differ by rounding.
+        self._first, self._sum, self._squares = 0.0, 0.0, 0.0
 
     def add(self, values: Values) -> None:
         """Add these numbers."""
+        if self.count == 0 and len(values):
+            self._first = float(values[0])
         self.count += len(values)
         self.total += float(values.sum())
-        self._squares += float((values.astype(np.float64) ** 2).sum())
+        distances = values.astype(np.float64) - self._first
+        self._sum += float(distances.sum())
+        self._squares += float((distances**2).sum())
 
     def figure(self) -> Figure:
         """The mean of at least two numbers, and its standard error."""
-        mean = self.total / self.count
+        mean = self._sum / self.count
         spread = max(0.0, self._squares / self.count - mean**2)
-        return Figure(mean, sqrt(spread / (self.count - 1)))
+        return Figure(self._first + mean, sqrt(spread / (self.count - 1)))
 
 
 class Median:
