@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from tests.checking.depths import MODERATE
 from tests.checking.mutants import Mutant
+from tests.kernel.group_cases import Groups
 from tests.kernel.laplace_cases import LaplaceCase
 from tests.kernel.law_cases import Case, Select
 from tests.kernel.probe import Probe
 
-AnyCase = TypeVar("AnyCase", bound=Case | LaplaceCase)
+AnyCase = TypeVar("AnyCase", bound=Case | LaplaceCase | Groups)
 
 
 class KernelMutant(NamedTuple):
@@ -23,7 +24,7 @@ class KernelMutant(NamedTuple):
     name: str
     old: str
     new: str
-    cases: Sequence[Case | LaplaceCase]
+    cases: Sequence[Case | LaplaceCase | Groups]
 
     def is_found(self, directory: Path) -> bool:
         """Whether a kernel with this defect, built in the directory, contradicts a case."""
@@ -42,7 +43,7 @@ class KernelMutant(NamedTuple):
 def moderate(case: AnyCase) -> AnyCase:
     """The same, less deep."""
     changes: dict[str, Any] = {"depth": min(case.depth, 14)}
-    if isinstance(case, Select):
+    if isinstance(case, Select | Groups):
         changes["smallest"] = max(case.smallest, Fraction(1, 2**18))
     return replace(case, **changes)
 
@@ -52,7 +53,7 @@ def at_depth(case: AnyCase, depth: str) -> AnyCase:
     return moderate(case) if depth == MODERATE else case
 
 
-def leaves_open(case: Case | LaplaceCase, probe: Probe) -> Fraction:
+def leaves_open(case: Case | LaplaceCase | Groups, probe: Probe) -> Fraction:
     """See that a walk of the kernel contradicts the law nowhere; the mass that it leaves open."""
     violations, rest = _violations(case, probe)
     assert violations == [], violations

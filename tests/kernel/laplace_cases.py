@@ -69,10 +69,10 @@ class NoisyAnswers(Select):
     def kind(self) -> str:
         return super().kind.replace("kernel", "kernel, Laplace noise", 1)
 
-    def walk(self, probe: Probe) -> Walk[Selection]:
+    @property
+    def more(self) -> str:
         cut = "" if self.cut is None else f" cut={self.cut}"
-        constant = " constant_work=1" if self.constant_work else ""
-        return self._walk(probe, f" laplace=1{cut}{constant}")
+        return f" laplace=1{cut}{super().more}"
 
     def law(self, outcome: Selection) -> Bounds:
         steps_per_unit = self.parameters.resolution.denominator
@@ -89,8 +89,9 @@ class NoisyCandidates(Candidates):
     def kind(self) -> str:
         return super().kind.replace("kernel", "kernel, Laplace noise", 1)
 
-    def walk(self, probe: Probe) -> Walk[Selection]:
-        return self._walk(probe, f" laplace=1 floor={'none' if self.floor is None else self.floor}")
+    @property
+    def more(self) -> str:
+        return f" laplace=1{super().more}"
 
     def law(self, outcome: Selection) -> Bounds:
         """These items have these values, and all others lie below them, or below the floor."""

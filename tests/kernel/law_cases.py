@@ -190,24 +190,35 @@ class Select:
         return f"{what}, bit by bit" if self.tape else f"{what}, draw by draw"
 
     def walk(self, probe: Probe) -> Walk[Selection]:
-        return self._walk(probe, " constant_work=1" if self.constant_work else "")
+        if self.tape:
+            return probe.walk_selection(self.question(), self.depth)
+        return probe.walk_scripts(self.question(), *self.chances(), self.smallest)
 
-    def _walk(self, probe: Probe, more: str) -> Walk[Selection]:
-        rate = self.parameters.rate
+    def question(self, others: "tuple[Select, ...]" = ()) -> str:
+        """What the probe is asked; of others, that are groups beside this one, units and runs."""
+        rate, groups = self.parameters.rate, (self, *others)
         question = (
-            f"units={','.join(map(str, self.units))} "
+            f"units={'|'.join(','.join(map(str, group.units)) for group in groups)} "
             f"per_unit={self.parameters.resolution.denominator} k={self.parameters.k} "
             f"rate={rate.numerator}/{rate.denominator} grid={self.grid} "
-            f"refinement={self.refinement} width={self.width} parts={self.parts}{more}"
+            f"refinement={self.refinement} width={self.width} parts={self.parts}{self.more}"
         )
         if self.runs:
-            question += f" runs={','.join(run.question for run in self.runs)}"
+            runs = (",".join(run.question for run in group.runs) for group in groups)
+            question += f" runs={'|'.join(runs)}"
         if self.plan:
             question += "".join(f" {n}={v}" for n, v in self.plan._asdict().items())
-        if self.tape:
-            return probe.walk_selection(question, self.depth)
-        reached, digits = Geometric(rate, self.grid, self.refinement, 0, 64).chances()
-        return probe.walk_scripts(question, reached, digits, self.smallest)
+        return question
+
+    @property
+    def more(self) -> str:
+        """What the probe is asked besides."""
+        return " constant_work=1" if self.constant_work else ""
+
+    def chances(self) -> tuple[list[int], list[int]]:
+        """The law of the noise, as the probe takes it."""
+        rate = self.parameters.rate
+        return Geometric(rate, self.grid, self.refinement, 0, 64).chances()
 
     def law(self, outcome: Selection) -> Bounds:
         written_out = self.written_out()
@@ -253,8 +264,9 @@ class Candidates(Select):
     def kind(self) -> str:
         return f"kernel's candidates{' with runs' * bool(self.runs)}, draw by draw"
 
-    def walk(self, probe: Probe) -> Walk[Selection]:
-        return self._walk(probe, f" floor={'none' if self.floor is None else self.floor}")
+    @property
+    def more(self) -> str:
+        return f" floor={'none' if self.floor is None else self.floor}"
 
     def law(self, outcome: Selection) -> Bounds:
         """The items are independent: these have these values, and all others lie below them."""

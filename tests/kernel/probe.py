@@ -92,6 +92,18 @@ class Probe:
         """Walk `select …`: outcomes are the winners and their gaps in steps."""
         return _walk(self.walk(f"select {question}", depth))
 
+    def walk_groups(
+        self, question: str, law: tuple[list[int], list[int]], smallest: Fraction
+    ) -> Walk[tuple[Selection, ...]]:
+        """Walk the results of the draws of `groups …`, as `walk_scripts` does for one."""
+        noise = f"reached={','.join(map(str, law[0]))} digits={','.join(map(str, law[1]))}"
+        asked = f"groups_scripts {question} {noise} smallest={int(smallest * 2**60)}"
+        return _walk_of_groups(_masses(self.ask([asked]), 2**60))
+
+    def walk_tapes_of_groups(self, question: str, depth: int) -> Walk[tuple[Selection, ...]]:
+        """Walk `groups …`: outcomes are those of each group."""
+        return _walk_of_groups(self.walk(f"groups {question}", depth))
+
 
 def _masses(answers: list[str], one: int) -> dict[str, Fraction]:
     (answer,) = answers
@@ -102,6 +114,12 @@ def _masses(answers: list[str], one: int) -> dict[str, Fraction]:
 def _walk(masses: dict[str, Fraction]) -> Walk[Selection]:
     rest = 1 - sum(masses.values(), Fraction(0))
     return Walk({_selection(outcome): mass for outcome, mass in masses.items()}, rest)
+
+
+def _walk_of_groups(masses: dict[str, Fraction]) -> Walk[tuple[Selection, ...]]:
+    rest = 1 - sum(masses.values(), Fraction(0))
+    parts = {each: [part for part in each.split("|") if part] for each in masses}
+    return Walk({tuple(map(_selection, parts[each])): masses[each] for each in masses}, rest)
 
 
 def _selection(outcome: str) -> Selection:

@@ -6,9 +6,8 @@ from fractions import Fraction
 from functools import cache
 
 from tests.checking.cached_law import exp_minus, gap_top_k
-from tests.checking.walks import Walk
 from tests.kernel.law_cases import Case, Plan, Run, Select, counting_domain, splits
-from tests.kernel.probe import Probe, Selection
+from tests.kernel.probe import Selection
 from topgap import TopK
 from topgap.law import Bounds
 from topgap.law.polynomial import ONE, ZERO, Polynomial, U, X, power_of_x
@@ -26,9 +25,9 @@ class Cut(Select):
     def kind(self) -> str:
         return super().kind.replace("kernel", "kernel, sentinel", 1)
 
-    def walk(self, probe: Probe) -> Walk[Selection]:
-        constant = " constant_work=1" if self.constant_work else ""
-        return self._walk(probe, f" cut={self.sentinel << self.refinement}{constant}")
+    @property
+    def more(self) -> str:
+        return f" cut={self.sentinel << self.refinement}{super().more}"
 
     def law(self, outcome: Selection) -> Bounds:
         """That of the list with the sentinel in it, which is a loser or, if it cuts, the next."""

@@ -3,6 +3,7 @@
 Items are named by their place among all.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -15,7 +16,7 @@ from tests.checking.walks import DrawWalker, Walk
 from topgap import Release, TopK, select
 from topgap.law import Bounds
 from topgap.reference import Sampler
-from topgap.selection import candidate_pool, mechanism, selector
+from topgap.selection import candidate_pool, drawing, mechanism, preparation, selector
 
 Parts = tuple[tuple[int, ...], ...]
 Outcome = tuple[tuple[int, Fraction], ...]
@@ -91,6 +92,26 @@ NONE = Mutant("none", '"""Noisy', '"""Noisy')
 NO_CHANGE = Mutant("none", "class CandidatePool:", "class CandidatePool:")
 
 
+def mechanism_on(mutant: Mutant) -> Any:
+    """The mechanism's module once more, on what prepares and draws once more; one has the defect.
+
+    What draws is its `drawing`.
+    """
+    modules: dict[str, Any] = {}
+    for module in (preparation, drawing, mechanism):
+        doc = module.__doc__ or ""
+        has_defect = mutant.old in inspect.getsource(module)
+        again = mutated(module, mutant if has_defect else Mutant("none", doc, doc))
+        for name, value in vars(again).items():
+            if (other := modules.get(getattr(value, "__module__", ""))) is not None:
+                setattr(again, name, getattr(other, name))
+        modules[module.__name__] = again
+    if not any(mutant.old in inspect.getsource(m) for m in (preparation, drawing, mechanism)):
+        raise LookupError(f"'{mutant.old}' stands nowhere")
+    again.drawing = modules[drawing.__name__]
+    return again
+
+
 def selector_on(pool: Mutant, mutant: Mutant = NONE) -> Any:
     """The selector's module once more on a pool once more, for its sampler is replaced."""
     module: Any = mutated(selector, mutant)
@@ -130,8 +151,8 @@ def walk_at_once(
     smallest: Fraction,
 ) -> Walk[Told]:
     """All answers at once where the kernel's integers are too short: `select` with a pool."""
-    pool, at_once = mutated(candidate_pool, NO_CHANGE), mutated(mechanism, mutant)
-    at_once.CandidatePool = pool.CandidatePool
+    pool, at_once = mutated(candidate_pool, NO_CHANGE), mechanism_on(mutant)
+    at_once.drawing.CandidatePool = pool.CandidatePool
 
     def program(sampler: Sampler) -> Told:
         pool.Sampler = lambda _bits=None: sampler

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pytest
 
 import topgap
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.selection.sample_noisy_answers import FEW, TREES, holds
 from tests.selection.sample_selectors import FAR
+from tests.selection.selector_walks import mechanism_on
 from topgap import (
     AnswersError,
     AnswersTypeError,
@@ -29,7 +30,6 @@ from topgap import (
     TopK,
     select,
 )
-from topgap.selection import mechanism
 
 FORMS: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
     "dict": lambda: (TREES, {}),
@@ -187,7 +187,7 @@ BROKEN = [
     Mutant("the shift twice", "[each + shift for each in noisy]",
            "[each + 2 * shift for each in noisy]"),
     Mutant("the threshold not shifted with the answers",
-           "None if units is None else units - _shift_in_steps(parameters, array)", "units"),
+           "None if units is None else units - shift_in_steps(parameters, array)", "units"),
     Mutant("a shift of units taken for one of steps",
            "array.shift * (1 if array.in_steps else parameters.resolution.denominator)",
            "array.shift"),
@@ -211,7 +211,7 @@ def test_a_broken_shift_is_found(mutant: Mutant) -> None:
             items = [*select(parameters, answers).items]
             holds(select(parameters, answers), items, plain[:2])
             try:
-                holds(mutated(mechanism, mutant).select(parameters, answers), items, plain[:2])
+                holds(mechanism_on(mutant).select(parameters, answers), items, plain[:2])
             except (AssertionError, OverflowError, ValueError):
                 found = True
     assert found

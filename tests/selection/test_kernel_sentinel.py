@@ -10,13 +10,13 @@ import pytest
 
 import topgap
 from tests.checking.frequencies import misfits_of
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.kernel.threshold_cases import Cut
 from tests.selection.sample_noisy_answers import NEAR, TREES
 from tests.selection.sample_selectors import FAR
+from tests.selection.selector_walks import mechanism_on
 from topgap import AnswersError, Domain, ParameterError, Release, TopK, select
 from topgap.law import Bounds
-from topgap.selection import mechanism
 
 # Noise of mean 5 or less exceeds NEAR with a probability below e^−200.
 COUNTS: dict[str, Any] = {"epsilon": 1, "monotonic": True}
@@ -160,10 +160,10 @@ def test_the_law_through_the_whole_call(how: str, false_alarm: float) -> None:
 
 BROKEN = [
     Mutant("the sentinel not shifted with the answers",
-           "None if units is None else units - _shift_in_steps(parameters, array)", "units"),
+           "None if units is None else units - shift_in_steps(parameters, array)", "units"),
     Mutant("the sentinel shifted the other way",
-           "units - _shift_in_steps(parameters, array)",
-           "units + _shift_in_steps(parameters, array)"),
+           "units - shift_in_steps(parameters, array)",
+           "units + shift_in_steps(parameters, array)"),
     Mutant("a shift of units taken for one of steps",
            "array.shift * (1 if array.in_steps else parameters.resolution.denominator)",
            "array.shift"),
@@ -181,7 +181,7 @@ def test_a_broken_cut_is_found(mutant: Mutant) -> None:
         for k, threshold in (*cuts(answers), (2, 10**60)):
             parameters = TopK(k, threshold=threshold, **COUNTS)
             try:
-                is_cut(mutated(mechanism, mutant).select(parameters, given), answers, k, threshold)
+                is_cut(mechanism_on(mutant).select(parameters, given), answers, k, threshold)
             except (AssertionError, AnswersError, OverflowError, ValueError):
                 found = True
                 break

@@ -10,7 +10,7 @@ import pytest
 
 import topgap
 from tests.checking.frequencies import misfits, misfits_of
-from tests.checking.mutants import Mutant, mutated
+from tests.checking.mutants import Mutant
 from tests.checking.noisy_answers import Published, noise_is, released
 from tests.checking.walks import DrawWalker, Walk
 from tests.selection.selector_walks import (
@@ -21,6 +21,7 @@ from tests.selection.selector_walks import (
     Parts,
     Recorder,
     contradicts,
+    mechanism_on,
     merged_as_a_tree,
     selector_on,
     walk_at_once,
@@ -28,7 +29,6 @@ from tests.selection.selector_walks import (
 )
 from topgap import Domain, Release, Selector, TopK, select
 from topgap.law import Bounds
-from topgap.selection import mechanism
 
 
 def published(release: Release) -> Published:
@@ -280,7 +280,7 @@ FLOOR = Mutant("a floor of the pool that is too high",
 SHIFTED, PLAIN, FRACTIONS = np.uint64, np.int64, Fraction
 BROKEN_DRAWS = [
     (SHIFTED, Mutant("the threshold not shifted with the answers",
-                     "None if units is None else units - _shift_in_steps(parameters, array)",
+                     "None if units is None else units - shift_in_steps(parameters, array)",
                      "units")),
     (SHIFTED, Mutant("noisy answers not shifted back", "[each + shift for each in noisy]",
                      "noisy")),
@@ -303,7 +303,7 @@ BROKEN_DRAWS = [
 def test_broken_draws_are_found(mutant: tuple[Any, Mutant], false_alarm: float) -> None:
     """With a list of two that a threshold may cut."""
     kind, defect = mutant
-    broken = mutated(mechanism, defect)
+    broken = mechanism_on(defect)
     answers, parameters = [4, 2, 1, 2], few(2, 1, threshold=2)
     given = [*map(Fraction, answers)] if kind is Fraction else np.array(answers, dtype=kind)
 

@@ -13,6 +13,7 @@ use topgap_kernel::enclosures::{Ratio, exp_minus, ln};
 use topgap_kernel::fast_log2::FastLog2;
 use topgap_kernel::floats::floor_to_steps;
 use topgap_kernel::geometric::geometric;
+use topgap_kernel::groups::draw_each_group;
 use topgap_kernel::laplace::laplace;
 use topgap_kernel::noise::{self, Exponential, Laplace};
 use topgap_kernel::quantities::{Ticks, Units};
@@ -45,6 +46,8 @@ fn main() -> io::Result<()> {
             "noise" => noise(&given),
             "select" => walk_select(&given),
             "scripts" => walk_scripts(&given),
+            "groups" => walk_groups(&given),
+            "groups_scripts" => walk_groups_scripts(&given),
             "draws" => draws_of_select(&given),
             "bits" => bits_of_select(&given),
             _ => panic!("no such command"),
@@ -57,7 +60,7 @@ fn main() -> io::Result<()> {
 /// The arguments of a command, as in `k=1 rate=1/3`.
 struct Given<'a>(HashMap<&'a str, &'a str>);
 
-impl Given<'_> {
+impl<'a> Given<'a> {
     fn number<T: FromStr>(&self, name: &str) -> T {
         self.0[name].parse().unwrap_or_else(|_| panic!("{name} is no such number"))
     }
@@ -65,6 +68,21 @@ impl Given<'_> {
     fn numbers<T: FromStr>(&self, name: &str) -> Vec<T> {
         let read = |number: &str| number.parse().unwrap_or_else(|_| panic!("{name}: no numbers"));
         self.0[name].split(',').filter(|number| !number.is_empty()).map(read).collect()
+    }
+
+    /// The arguments of each of several groups, which differ in units and runs alone.
+    fn groups(&self) -> Vec<Given<'a>> {
+        let count = self.0["units"].split('|').count();
+        let one = |group| {
+            let mut given = self.0.clone();
+            for name in ["units", "runs"] {
+                if let Some(all) = self.0.get(name) {
+                    given.insert(name, all.split('|').nth(group).expect("as many groups"));
+                }
+            }
+            Given(given)
+        };
+        (0..count).map(one).collect()
     }
 
     /// Runs, as in `0:12:3+5` for twelve items with the answer 0 of which the ranks 3 and 5 are listed.
@@ -176,6 +194,21 @@ fn walk_scripts(given: &Given) -> String {
     written(&script::walk(&noise, given.number("smallest"), |script| release.run(script)))
 }
 
+fn walk_groups(given: &Given) -> String {
+    let groups = given.groups();
+    let units: Vec<Vec<i64>> = groups.iter().map(|group| group.numbers("units")).collect();
+    let releases = Releases::new(&groups, &units);
+    given.walk(|tape| releases.run(tape))
+}
+
+fn walk_groups_scripts(given: &Given) -> String {
+    let groups = given.groups();
+    let units: Vec<Vec<i64>> = groups.iter().map(|group| group.numbers("units")).collect();
+    let releases = Releases::new(&groups, &units);
+    let noise = Noise::new(given.numbers("reached"), given.numbers("digits"));
+    written(&script::walk(&noise, given.number("smallest"), |script| releases.run(script)))
+}
+
 /// The draws that one run asks for.
 fn draws_of_select(given: &Given) -> String {
     let units = given.numbers("units");
@@ -194,6 +227,30 @@ fn bits_of_select(given: &Given) -> String {
         counted.asked()
     };
     joined(&(0..given.number("times")).map(asked).collect::<Vec<u64>>())
+}
+
+/// A run of the whole kernel for each of several groups, by so many workers.
+struct Releases<'a> {
+    all: Vec<Release<'a>>,
+    workers: usize,
+}
+
+impl<'a> Releases<'a> {
+    fn new(groups: &[Given], units: &'a [Vec<i64>]) -> Self {
+        let all = groups.iter().zip(units).map(|(given, units)| Release::new(given, units));
+        Self { all: all.collect(), workers: groups[0].number("workers") }
+    }
+
+    /// What is drawn for each group, in the order of the groups. A broken kernel clones the sampler.
+    fn run<S: Sampler<Stop: Send> + Clone>(&self, sampler: &mut S) -> Result<String, S::Stop> {
+        let works: Vec<usize> = self.all.iter().map(|each| each.answers.units.len() + 1).collect();
+        let workers = &mut Sequential { sampler, parts: self.workers };
+        let parts = draw_each_group(&works, workers, |group, sampler, drawn: &mut Vec<_>| {
+            drawn.push(self.all[group].run(sampler)?);
+            Ok(())
+        })?;
+        Ok(parts.concat().join("|"))
+    }
 }
 
 /// One run of the whole kernel, or as far as the candidates.

@@ -18,6 +18,7 @@ const ONE: u64 = 1 << 60;
 const NONE: u64 = u64::MAX;
 
 /// Given results, one for each draw.
+#[derive(Clone)]
 pub struct Script<'a> {
     results: &'a [u64],
     read: usize,

@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use topgap_kernel::bit_source::{BitSource, Cipher};
 
 /// Given bits, read from the first to the last.
+#[derive(Clone)]
 pub struct Tape {
     bits: u64,
     length: u32,
