@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -27,9 +28,9 @@ from tests.ledger.sample_ledgers import (
     quick_folder,
     refused,
 )
-from tests.ledger.test_settlements import begun, verified
+from tests.ledger.test_settlements import Terminal, begun, verified
 from topgap import GroupedRelease, TopKByGroup, grouped_parameters
-from topgap.cli.charges import describe_charge
+from topgap.cli.charges import confirm_charge, describe_charge
 from topgap.ledger import Charge, Ledger, charging, settlement
 from topgap.ledger.charging import LedgerCharge, prepare_charge
 from topgap.ledger.entry import Entry
@@ -272,6 +273,20 @@ def test_history_and_show_say_that_groups_share_a_charge(path: Path) -> None:
     ]
     assert read["parameters"]["number_of_groups"] == 20
     assert read["parameters"]["group_epsilon"] == "1/2"
+
+
+def test_the_question_says_how_many_groups_share_the_charge(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending = prepare_charge(path, "visits", "m", TopKByGroup(4, 1, groups_per_person=2))
+    pending.note_groups(1_000)
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    monkeypatch.setattr(sys, "stderr", shown)
+    assert isinstance(pending, LedgerCharge)
+    confirm_charge(pending)
+    sharing = "1,000 groups together (2 · 0.5: at most 2 groups per person, 0.5 per group)"
+    assert f"This charges ε = 1 for {sharing} to visits and leaves 2, what" in shown.getvalue()
 
 
 @pytest.mark.parametrize("share", ["1/0", "much", 4, None, ["1"]])
