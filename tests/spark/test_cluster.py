@@ -284,7 +284,7 @@ def fresh_noise(parameters: TopK, *_: Any) -> Any:
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_attempts_that_differ_are_seen(mutant: str, spark: SparkSession, tmp_path: Path) -> None:
     """Of 200 equal answers, two attempts keep the same 6 in the same order once in 10^13 times."""
-    ordered = "rows.sortWithinPartitions(ITEM)"
+    ordered = "rows.sortWithinPartitions(*keys)"
     broken = mutated(mechanism, Mutant(mutant, ordered, "rows"))
     if mutant == "fresh noise for each attempt":
         broken = mutated(mechanism, Mutant(mutant, ordered, ordered))

@@ -272,11 +272,11 @@ def test_the_same_items_of_each_person_are_kept_as_without_spark(
 
 
 BOUND_MUTANTS = [
-    Mutant("before deduplication", "(PERSON, ITEM).distinct()", "(PERSON, ITEM)"),
+    Mutant("before deduplication", "(*columns).distinct()", "(*columns)"),
     Mutant("by the item alone", "sql.concat(sql.col(_MARK), _build_text(sql.col(PERSON), person))",
            "sql.col(_MARK)"),
     Mutant("by row order", ".orderBy(_HASH, _MARK)", ".orderBy(sql.rand())"),
-    Mutant("all persons are one", "partitionBy(PERSON)", "partitionBy()"),
+    Mutant("all persons are one", "partitionBy(*within)", "partitionBy()"),
 ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.candidate_ranks import to_ranks
 from topgap.selection.participants import read_part
 
-ITEM, VALUE, TIMES = "item", "value", "times"
+GROUP, ITEM, VALUE, TIMES = "group", "item", "value", "times"
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -53,7 +53,7 @@ def find_candidates(
             candidates.add(*read_part(rows[VALUE], names))
         held = [] if kind is None else [_hand_over(candidates, kind, domain)]
     except TopgapError as error:
-        yield _error_row(kind, error)
+        yield build_error_row(kind, error)
         return
     yield from held
 
@@ -73,10 +73,10 @@ def dry_run(batches: Batches, domain: Domain | None = None) -> Batches:
             check_finite(numbers)
             count += len(rows)
     except TopgapError as error:
-        yield _error_row(kind, error)
+        yield build_error_row(kind, error)
         return
     if kind is not None:
-        yield _rows(pa.nulls(1, kind), [str(count)])
+        yield build_rows(pa.nulls(1, kind), [str(count)])
 
 
 def _output_type(batch: pa.RecordBatch, domain: Domain | None) -> Any:
@@ -108,14 +108,15 @@ def _choose_members(batch: pa.RecordBatch, domain: Domain | None) -> tuple[pa.Re
 def _hand_over(pool: CandidatePool, kind: Any, domain: Domain | None) -> pa.RecordBatch:
     if domain is not None:
         ranks, ticks = to_ranks(pool, domain)
-        return _rows(pa.array([*ranks, None], kind), [*ticks, str(pool.count)])
+        return build_rows(pa.array([*ranks, None], kind), [*ticks, str(pool.count)])
     held = to_arrow(pool)
     items = held[ITEM].combine_chunks().cast(kind)
-    return _rows(items, [*map(str, held[VALUE].to_pylist())])
+    return build_rows(items, [*map(str, held[VALUE].to_pylist())])
 
 
-def _error_row(kind: Any, error: TopgapError) -> pa.RecordBatch:
-    return _rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
+def build_error_row(kind: Any, error: TopgapError) -> pa.RecordBatch:
+    """A row that reports an error, in place of the items, which are of this type."""
+    return build_rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
 
 
 def _check_items(batch: pa.RecordBatch) -> None:
@@ -125,5 +126,6 @@ def _check_items(batch: pa.RecordBatch) -> None:
         raise ItemsError("An item is in the data frame twice; give each one row.")
 
 
-def _rows(items: Any, values: list[str]) -> pa.RecordBatch:
+def build_rows(items: Any, values: list[str]) -> pa.RecordBatch:
+    """Rows as a partition hands them over."""
     return pa.RecordBatch.from_arrays([items, pa.array(values, pa.string())], [ITEM, VALUE])

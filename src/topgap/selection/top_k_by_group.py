@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
+from topgap._core import Stream
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.charging import LedgerLike, prepare_charge
 from topgap.numbers.parse import Number, read_flag
@@ -163,8 +164,13 @@ class DrawnGroups(NamedTuple):
     unlisted: Sequence[Sequence[Any]] = ()
 
 
-def draw_groups(parameters: TopKByGroup, data: PreparedGroups) -> DrawnGroups:
-    """Draw the winners of each group; the noise of different groups is independent."""
+def draw_groups(
+    parameters: TopKByGroup, data: PreparedGroups, stream: Stream | None = None
+) -> DrawnGroups:
+    """Draw the winners of each group; the noise of different groups is independent.
+
+    With a stream all noise comes from it, which needs answers that the kernel takes.
+    """
     each, array = parameters.each, data.array
     kernel = each.kernel
     if array is None or kernel is None:
@@ -186,6 +192,7 @@ def draw_groups(parameters: TopKByGroup, data: PreparedGroups) -> DrawnGroups:
         run=None if data.run_size is None else (0, data.run_size),
         find_listed=None if data.run_size is None else find_listed,
         constant_work=data.constant_work,
+        stream=stream,
     )
     sizes = tuple(unpack_places(winners).tolist())
     if each.noise == "exponential":
@@ -202,19 +209,23 @@ def build_release(
     parameters: TopKByGroup, data: PreparedGroups, drawn: DrawnGroups, *, gaps: bool
 ) -> GroupedRelease:
     """Name the winners of all groups."""
-    lists = Lists(
+    return GroupedRelease.from_mechanism(
+        parameters,
+        data.groups,
+        list_winners(data, drawn, gaps=gaps),
+        domain=data.domain,
+        domain_from_data=data.domain_from_data,
+    )
+
+
+def list_winners(data: PreparedGroups, drawn: DrawnGroups, *, gaps: bool = True) -> Lists:
+    """The lists of all groups, with the names of their winners."""
+    return Lists(
         drawn.sizes,
         drawn.places if data.domain is None and data.run_size is None else None,
         _name_winners(data, drawn),
         drawn.gap_units if gaps else None,
         drawn.value_units if gaps else None,
-    )
-    return GroupedRelease.from_mechanism(
-        parameters,
-        data.groups,
-        lists,
-        domain=data.domain,
-        domain_from_data=data.domain_from_data,
     )
 
 

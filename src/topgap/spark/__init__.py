@@ -5,7 +5,8 @@
 
 Spark counts, and each partition gets its noise where it lies; the driver sees hardly more than
 k + 1 rows of each. A domain can be too large to write out: the driver draws those of its items that
-nobody has, once, and looks the few that may win up in the data. A call returns a `Release`; what
+nobody has, once, and looks the few that may win up in the data. A call returns a `Release`, and
+with `by` a `GroupedRelease`, which has a list for each group; what
 Spark runs more than once for it, because a task failed or was slow, has the same noise each time.
 docs/spark.md tells why.
 """

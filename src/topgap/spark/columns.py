@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkError
-from topgap.selection.arrow_partition import ITEM
+from topgap.selection.arrow_partition import GROUP, ITEM
 from topgap.sources.columns import missing_column, quote
 
 PERSON = "person"
@@ -54,6 +54,21 @@ def name_items(item: object) -> dict[str, object]:
     if len(names) == 1:
         return {ITEM: names[0]}
     return {f"{ITEM} {number}": name for number, name in enumerate(names)}
+
+
+def name_groups(by: object) -> dict[str, object]:
+    """Names of our own for the columns that tell the group of a row: one, or several in a list.
+
+    Raises:
+        ParameterError: The list is empty.
+
+    >>> name_groups("region"), name_groups(["country", "year"])
+    ({'group 0': 'region'}, {'group 0': 'country', 'group 1': 'year'})
+    """
+    names = [*by] if isinstance(by, list | tuple) else [by]
+    if not names:
+        raise ParameterError("by must name the column of the groups, or several in a list.")
+    return {f"{GROUP} {number}": name for number, name in enumerate(names)}
 
 
 def drop_unreadable(rows: DataFrame, kinds: Mapping[str, DataType]) -> DataFrame:
@@ -101,7 +116,7 @@ def select_columns(df: object, **wanted: object) -> Columns:
     if len(asked) < len(wanted):
         raise ParameterError("The name of a column must be a string.")
     if len({*asked.values()}) < len(asked):
-        raise ParameterError("Persons, items and counts must be in different columns.")
+        raise ParameterError("Persons, groups, items and counts must be in different columns.")
     fields = df.schema.fields
     names = [field.name for field in fields]
     for theirs in asked.values():
@@ -116,25 +131,25 @@ def select_columns(df: object, **wanted: object) -> Columns:
     return Columns(renamed.select(*asked), {ours: fields[place] for ours, place in places.items()})
 
 
-def check_item(field: StructField) -> DataType:
-    """The type of a column of items.
+def check_item(field: StructField, named: str = "Items") -> DataType:
+    """The type of a column of items, or of groups.
 
     Raises:
-        SourceError: It cannot name items, or by its rules two that differ can be the same.
+        SourceError: It cannot name them, or by its rules two that differ can be the same.
     """
     kind = field.dataType
     if is_padded(field):
         raise SourceError(
-            "Items cannot be of Spark's type char, which pads them with spaces; "
-            "cast them to a string and trim them."
+            f"{named} cannot be of Spark's type char, which pads them with spaces; "
+            f"cast them to a string and trim them."
         )
     if not isinstance(kind, _NAMES):
         raise SourceError(
-            f"Items cannot be of Spark's type {kind.typeName()}; cast them to a string."
+            f"{named} cannot be of Spark's type {kind.typeName()}; cast them to a string."
         )
     if isinstance(kind, StringType) and not kind.isUTF8BinaryCollation():
         raise SourceError(
-            "Items cannot have a collation, by which names that differ are equal; "
+            f"{named} cannot have a collation, by which names that differ are equal; "
             "cast them to a plain string."
         )
     return kind

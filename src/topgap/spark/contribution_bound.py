@@ -1,8 +1,8 @@
-"""At most L items of each person: the same are kept as by `topgap.counting`.
+"""At most L items of each person, or c groups: the same are kept as by `topgap.counting`.
 
 `topgap.counting.contribution_bound` says which: those whose hash with the person is least. A
-person's rows meet in one window, in an order that has no ties, so that attempts at a task, and a
-second run of the query, keep the same.
+person's rows meet in one window, where rows that tie are of the same item or group. So attempts at
+a task, and a second run of the query, keep the same.
 """
 
 from collections.abc import Sequence
@@ -43,18 +43,25 @@ def check_person(field: StructField) -> DataType:
     kind = field.dataType
     if not isinstance(kind, _PERSONS):
         raise SourceError(
-            f"With items_per_person, persons cannot be of Spark's type {kind.typeName()}; "
+            f"With items_per_person or by, persons cannot be of Spark's type {kind.typeName()}; "
             f"cast them to a string."
         )
     if isinstance(kind, StringType) and not kind.isUTF8BinaryCollation():
         raise SourceError(
-            "With items_per_person, persons cannot have a collation; cast them to a plain string."
+            "With items_per_person or by, persons cannot have a collation; cast them to a plain "
+            "string."
         )
     return kind
 
 
 def keep_items(
-    events: DataFrame, kinds: Sequence[DataType], person: DataType, bound: int, together: int = 1
+    events: DataFrame,
+    kinds: Sequence[DataType],
+    person: DataType,
+    bound: int,
+    together: int = 1,
+    *,
+    within: Sequence[str] = (),
 ) -> DataFrame:
     """Keep at most so many different items of each person.
 
@@ -64,30 +71,56 @@ def keep_items(
         person: The type of the persons.
         bound: How many items are kept of a person.
         together: How many items go together; the column item has structs of so many then.
+        within: Columns, too; so many items are kept of a person for each of their values.
 
     Returns:
-        The columns person and item, each row once.
+        The columns person, `within` and item, each row once.
     """
-    marks = [_build_mark(sql.col(ITEM), kinds)]
+    marks = [_build_mark(_split(sql.col(ITEM), kinds), kinds)]
     if together > 1:
         each = (sql.col(ITEM).getField(f"{ITEM} {number}") for number in range(together))
-        marks = [_build_mark(item, kinds) for item in each]
-    marked = events.select(PERSON, ITEM).distinct().select(
-        PERSON, ITEM, sql.array_join(sql.sort_array(sql.array(*marks)), "").alias(_MARK)
+        marks = [_build_mark(_split(item, kinds), kinds) for item in each]
+    columns = [PERSON, *within, ITEM]
+    marked = events.select(*columns).distinct().select(
+        *columns, sql.array_join(sql.sort_array(sql.array(*marks)), "").alias(_MARK)
     )  # fmt: skip
+    return keep_least(marked, person, bound, within=[PERSON, *within]).select(*columns)
+
+
+def mark_groups(groups: DataFrame, parts: Sequence[str], kinds: Sequence[DataType]) -> DataFrame:
+    """Add a column with each group as it is hashed, of which these columns are the parts."""
+    return groups.withColumn(_MARK, _build_mark([*map(sql.col, parts)], kinds))
+
+
+def keep_least(
+    marked: DataFrame, person: DataType, bound: int, *, within: Sequence[str] = (PERSON,)
+) -> DataFrame:
+    """Keep the rows of each person that have one of so many marks: those of the least hashes.
+
+    Args:
+        marked: The column person, and in the column mark what is hashed with it.
+        person: The type of the persons.
+        bound: How many marks are kept.
+        within: The columns whose values tell apart what the bound is for.
+    """
     digest = sql.md5(sql.concat(sql.col(_MARK), _build_text(sql.col(PERSON), person)))
     # The last four bytes, the last one first; such texts are ordered as their numbers are.
     digits = [sql.substring(digest, place, 2) for place in (31, 29, 27, 25)]
-    order = Window.partitionBy(PERSON).orderBy(_HASH, _MARK)
+    order = Window.partitionBy(*within).orderBy(_HASH, _MARK)
     hashed = marked.withColumn(_HASH, sql.concat(*digits))
-    numbered = hashed.withColumn(_NUMBER, sql.row_number().over(order))
-    return numbered.filter(sql.col(_NUMBER) <= min(bound, 2**31 - 1)).select(PERSON, ITEM)
+    numbered = hashed.withColumn(_NUMBER, sql.dense_rank().over(order))
+    kept = numbered.filter(sql.col(_NUMBER) <= min(bound, 2**31 - 1))
+    return kept.drop(_HASH, _MARK, _NUMBER)
 
 
-def _build_mark(item: Column, kinds: Sequence[DataType]) -> Column:
-    """Build the item as it is hashed: of each text its length in bytes and the text."""
+def _split(item: Column, kinds: Sequence[DataType]) -> list[Column]:
+    """The columns that name an item: itself, or the fields of a struct."""
     names = [*name_items([""] * len(kinds))]
-    parts = [item] if len(kinds) == 1 else [item.getField(name) for name in names]
+    return [item] if len(kinds) == 1 else [item.getField(name) for name in names]
+
+
+def _build_mark(parts: Sequence[Column], kinds: Sequence[DataType]) -> Column:
+    """Build an item or a group as it is hashed: of each text its length in bytes and the text."""
     texts = [_build_text(part, kind) for part, kind in zip(parts, kinds, strict=True)]
     separator = sql.lit(":")
     return sql.concat(

@@ -1,7 +1,7 @@
-"""The public list of items as a data frame of one column."""
+"""The public list of items, or of groups, as a data frame."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -42,6 +42,16 @@ _ARROW: dict[type[DataType], tuple[Any, tuple[type, ...]]] = {
 }
 
 
+class Named(NamedTuple):
+    """What public names are called in errors: one of them, and those of the data frame."""
+
+    one: str
+    column: str
+
+
+ITEMS, GROUPS = Named("An item of the domain", "items"), Named("A group", "groups")
+
+
 class DomainFrame(NamedTuple):
     """The items of a domain: a column `item`, each of them once; and how many, if that is known."""
 
@@ -64,14 +74,7 @@ def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: i
         return _from_range(domain, kind, spark, k)
     values = _to_list(domain)
     _check_size(len(values), k)
-    check_types(values, kind)
-    try:
-        array = pa.array(values, type=to_arrow_type(kind))
-        fits = array.to_pylist() == values
-    except (pa.ArrowException, OverflowError, UnicodeError, ValueError):
-        fits = False
-    if not fits:
-        raise _type_error(kind)
+    array = to_arrow_array(values, kind)
     if len({*values}) < len(values):
         [(repeated, _)] = Counter(values).most_common(1)
         raise DomainError(f"The domain has {quote(str(repeated))} more than once.")
@@ -79,8 +82,49 @@ def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: i
     return DomainFrame(create_frame(pa.table({ITEM: array}), schema, spark), len(values))
 
 
-def check_types(values: Iterable[Any], kind: DataType) -> None:
-    """See whether these items of a domain are such values as a column of this type has.
+def build_numbered_frame(
+    columns: Mapping[str, tuple[Sequence[Any], DataType]],
+    number: str,
+    spark: SparkSession,
+    named: Named = ITEMS,
+) -> DataFrame:
+    """Build a data frame of public names, with the place of each in a column of this name.
+
+    Args:
+        columns: The names, or the parts of each in several columns, and their types.
+        number: The column of the places.
+        spark: The session.
+        named: What they are, for errors.
+
+    Raises:
+        DomainError: One is of another type.
+    """
+    arrays = {name: to_arrow_array(values, kind, named) for name, (values, kind) in columns.items()}
+    size = max(map(len, arrays.values()))
+    fields = [StructField(name, kind, nullable=False) for name, (_, kind) in columns.items()]
+    schema = StructType([*fields, StructField(number, LongType(), nullable=False)])
+    return create_frame(pa.table({**arrays, number: np.arange(size)}), schema, spark)
+
+
+def to_arrow_array(values: Sequence[Any], kind: DataType, named: Named = ITEMS) -> pa.Array:
+    """Make a column of this type of public names.
+
+    Raises:
+        DomainError: One does not fit.
+    """
+    check_types(values, kind, named)
+    try:
+        array = pa.array(values, type=to_arrow_type(kind))
+        fits = array.to_pylist() == [*values]
+    except (pa.ArrowException, OverflowError, UnicodeError, ValueError):
+        fits = False
+    if not fits:
+        raise _type_error(kind, named)
+    return array
+
+
+def check_types(values: Iterable[Any], kind: DataType, named: Named = ITEMS) -> None:
+    """See whether these items of a domain, or groups, are such values as a column of this type has.
 
     Raises:
         DomainError: One is not.
@@ -90,7 +134,7 @@ def check_types(values: Iterable[Any], kind: DataType) -> None:
         is_another = isinstance(value, bool) != (bool in types) or isinstance(value, datetime)
         if not isinstance(value, types) or is_another:
             raise DomainError(
-                f"An item of the domain is a {type(value).__name__}, and the items of the data "
+                f"{named.one} is a {type(value).__name__}, and the {named.column} of the data "
                 f"frame are of Spark's type {kind.typeName()}; they must be alike."
             )
 
@@ -174,8 +218,8 @@ def _check_size(size: int, k: int) -> None:
         )
 
 
-def _type_error(kind: DataType) -> DomainError:
+def _type_error(kind: DataType, named: Named = ITEMS) -> DomainError:
     return DomainError(
-        f"An item of the domain does not fit in the data frame's column of items, which is of "
+        f"{named.one} does not fit in the data frame's column of {named.column}, which is of "
         f"Spark's type {kind.simpleString()}."
     )

@@ -1,7 +1,7 @@
 """Noisy Top-k with Gap on Spark, as users call it: `top_k` and `top_k_events`."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Unpack, overload
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -11,12 +11,13 @@ from pyspark.sql.types import StringType, StructField, StructType
 from topgap._core import Streams
 from topgap.domains import Domain, DomainDescription
 from topgap.errors import DomainError, SparkError
+from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import NoiseKind, TopK
-from topgap.release import Release
+from topgap.release import GroupedRelease, Release
 from topgap.selection.answers import check_enough
-from topgap.selection.arrow_partition import ITEM, TIMES, VALUE
+from topgap.selection.arrow_partition import GROUP, ITEM, TIMES, VALUE
 from topgap.spark.columns import (
     PERSON,
     check_count,
@@ -29,9 +30,16 @@ from topgap.spark.columns import (
 from topgap.spark.contribution_bound import check_person, keep_items
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.executors import run_check
+from topgap.spark.groups import GroupColumns, Groups, check_columns, count_events, read_counts
 from topgap.spark.members import Occurring
+from topgap.spark.options import (
+    CountOptions,
+    EventOptions,
+    GroupedCountOptions,
+    GroupedEventOptions,
+)
 from topgap.spark.partitions import WORK, build_partition_task
-from topgap.spark.pools import raise_reported_error, release_members, release_pools
+from topgap.spark.pools import raise_reported_error, release_lists, release_members, release_pools
 from topgap.spark.query import run_query
 from topgap.spark.rule import check_fit, read_rule, read_rule_of_counts
 
@@ -43,16 +51,53 @@ class Counted(NamedTuple):
         rows: Columns item and value; and times, if the rows of each item were counted.
         listed: The domain in words, if the rows are all items of a list.
         occurring: What occurs of a domain that is not written out, all other items of which have 0.
+        groups: The groups; then the rows have a column group, too.
     """
 
     rows: DataFrame
     listed: DomainDescription | None = None
     occurring: Occurring | None = None
+    groups: Groups | None = None
 
     @property
     def domain(self) -> Domain | None:
-        """The domain that is not written out."""
+        """The domain that is not written out, by which tasks tell the items."""
+        if self.groups is not None:
+            return self.groups.sent
         return None if self.occurring is None else self.occurring.rule.domain
+
+    def collect(self, parameters: TopK, streams: Streams | None) -> pa.Table:
+        """Collect what all partitions hand over; without streams what a check without noise gives.
+
+        Args:
+            parameters: Of the release or, by group, of each list.
+            streams: Where the noise comes from.
+        """
+        released = parameters if self.groups is None else self.groups.parameters
+        rows, domain = self.rows, self.domain
+        return run_query(lambda: _collect_pools(rows, released, streams, domain), rows.sparkSession)
+
+
+@overload
+def top_k(
+    df: DataFrame,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    by: None = None,
+    **options: Unpack[CountOptions],
+) -> Release: ...
+
+
+@overload
+def top_k(
+    df: DataFrame,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    by: str | Sequence[str],
+    **options: Unpack[GroupedCountOptions],
+) -> GroupedRelease: ...
 
 
 def top_k(
@@ -63,6 +108,9 @@ def top_k(
     item: str | Sequence[str],
     count: str,
     domain: object = None,
+    by: str | Sequence[str] | None = None,
+    groups: object = None,
+    groups_per_person: int = 1,
     resolution: "Number | None" = None,
     sensitivity: "Number" = 1,
     monotonic: bool = False,
@@ -73,7 +121,7 @@ def top_k(
     check_items: bool = True,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
-) -> Release:
+) -> Release | GroupedRelease:
     """Name the k items with the largest counts, and the gap from each to the next.
 
     The output has the law of `topgap.top_k` on all rows. One query is run, at once, and with a
@@ -90,7 +138,11 @@ def top_k(
         count: The column with their counts: integers, decimals or floats, taken exactly.
         domain: The public items, if the rows are those that occur: a list or a `topgap.Domain` of
             any kind, compared with the column as in `top_k_events`. Members without a row have 0,
-            and rows of other items are left out.
+            and rows of other items are left out. With `by` it is needed.
+        by: The column with the group of a row, or several in a list, for a list for each group; see
+            `top_k_events`. A row is the count of an item in a group.
+        groups: The public groups.
+        groups_per_person: In how many groups one person is at most, by your word.
         resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
             1 with Laplace noise.
         sensitivity: How far one person can move any one count; a multiple of the resolution.
@@ -102,7 +154,7 @@ def top_k(
         noise: "laplace" or "exponential" to have this one of the two; see `topgap.TopK`.
         gaps: Whether the gaps are released; they cost no privacy.
         check_items: Whether to look for items that have two rows, which takes a shuffle of all
-            rows. Without it that no item has is for you to know.
+            rows. Without it that no item has is for you to know. With `by` it is seen anyway.
         ledger: The budget ledger to charge, by the driver; see `topgap.top_k`. With one, a small
             job first sees that the executors can do the work, and a query without noise that all
             rows can be used, as far as `check_items` has it look. When the release itself has
@@ -110,7 +162,8 @@ def top_k(
         dataset: The data set in it.
 
     Returns:
-        The winners from the largest down and the lead of each over the next.
+        The winners from the largest down and the lead of each over the next. With `by`, a mapping
+        from each group to its `Release`.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used.
@@ -123,20 +176,18 @@ def top_k(
         SparkError: The executors lack something, or the job failed. Nothing is released on an
             error.
     """
-    parameters = TopK(
-        k,
-        epsilon,
-        resolution=resolution,
-        sensitivity=sensitivity,
-        monotonic=monotonic,
-        items_per_person=items_per_person,
-        threshold=threshold,
-        noise=noise,
-    )
+    wanted = check_columns(by, groups, groups_per_person)
+    parameters, each = _read_parameters(
+        wanted, groups_per_person, k, epsilon, resolution=resolution, sensitivity=sensitivity,
+        monotonic=monotonic, items_per_person=items_per_person, threshold=threshold, noise=noise,
+    )  # fmt: skip
     gaps, check_items = read_flag(gaps, "gaps"), read_flag(check_items, "check_items")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k", parameters, gaps=gaps)
 
     def plan() -> Counted:
+        if wanted is not None and isinstance(parameters, TopKByGroup):
+            rows, found = read_counts(df, wanted, parameters, item=item, count=count, domain=domain)
+            return Counted(rows, groups=found)
         parts = name_items(item)
         rows, fields = select_columns(df, **parts, value=count)
         kinds = [check_item(fields[part]) for part in parts]
@@ -144,7 +195,7 @@ def top_k(
         occurring = None
         if domain is not None:
             rule = read_rule_of_counts(domain)
-            check_fit(rule, kinds, parameters)
+            check_fit(rule, kinds, each)
             rows = join_items(drop_unreadable(rows, dict(zip(parts, kinds, strict=True))), parts)
             occurring = Occurring(rows.select(ITEM), rule, kinds)
         elif len(parts) > 1:
@@ -161,8 +212,30 @@ def top_k(
     counted = run_query(plan)
     if pending is not NO_CHARGE:
         _check_executors(counted.rows.sparkSession)
-        _dry_run(counted, parameters)
-    return _charge_and_release(counted, parameters, pending, gaps=gaps)
+        _dry_run(counted, each)
+    return _charge_and_release(counted, each, pending, gaps=gaps)
+
+
+@overload
+def top_k_events(
+    df: DataFrame,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    by: None = None,
+    **options: Unpack[EventOptions],
+) -> Release: ...
+
+
+@overload
+def top_k_events(
+    df: DataFrame,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    by: str | Sequence[str],
+    **options: Unpack[GroupedEventOptions],
+) -> GroupedRelease: ...
 
 
 def top_k_events(
@@ -173,6 +246,9 @@ def top_k_events(
     person: str,
     item: str | Sequence[str],
     domain: object,
+    by: str | Sequence[str] | None = None,
+    groups: object = None,
+    groups_per_person: int = 1,
     together: int | None = None,
     items_per_person: int | None = None,
     threshold: "Number | None" = None,
@@ -182,12 +258,14 @@ def top_k_events(
     gaps: bool = True,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
-) -> Release:
+) -> Release | GroupedRelease:
     """Name the k items that most persons have, and the gap from each to the next.
 
     Spark counts the distinct persons of each item, so that one person moves a count by at most 1,
     the sensitivity. Items and persons are the same if Spark says so, without a second look at
     white space or accents; and an item of the data is one of the domain's if the two are equal.
+
+    With `by`, each group gets a list, all of which together cost ε; see `topgap.top_k_by_group`.
 
     Args:
         df: A data frame of Spark with a row for each event.
@@ -201,14 +279,21 @@ def top_k_events(
         domain: The public items, all of which take part, with 0 if nobody has them: a list or other
             iterable of values like those of the column; a range; a data frame of Spark with one
             column of the same type; or a `topgap.Domain` of any kind and size, which is not written
-            out. For several columns a `Domain.product`.
+            out. For several columns a `Domain.product`. With `by` no data frame.
+        by: The column with the group of an event, or several in a list; of the types that items
+            have. Events of no group, or of another, are left out.
+        groups: The public groups: a list, or a `topgap.Domain` that can be listed, for several
+            columns a `Domain.product`. Each gets a list, also if nobody is in it.
+        groups_per_person: c, of how many groups the events of one person are kept and counted, the
+            same as by `topgap.counting.count_events`. Each group gets ε/c. Nobody is refused for
+            being in more.
         together: Count pairs (2) or triples (3) of different items of the domain: the persons who
             have all of them. A person may be in any number of pairs, and moves each count by at
             most 1. The winners are of `Domain.subsets(domain, size=together)`.
         items_per_person: The contribution bound L: of each person's different items of the domain
             at most so many are kept and counted, the same as by `topgap.counting.count_events`; see
-            `topgap.TopK` for what it does to the noise. With `together` the sets are the items.
-            Nobody is refused for having more.
+            `topgap.TopK` for what it does to the noise. With `together` the sets are the items, and
+            with `by` so many are kept in each group. Nobody is refused for having more.
         threshold: Only items above this public number are named; see `topgap.top_k`.
         noise: "laplace" or "exponential" to have this one of the two; see `topgap.TopK`.
         resolution: Gaps are multiples of this; one divided by an integer. As of `topgap.TopK`
@@ -222,7 +307,8 @@ def top_k_events(
         dataset: The data set in it.
 
     Returns:
-        The winners from the largest down and the lead of each over the next.
+        The winners from the largest down and the lead of each over the next. With `by`, a mapping
+        from each group to its `Release`.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used.
@@ -233,27 +319,28 @@ def top_k_events(
         SparkError: The executors lack something, or the job failed. Nothing is released on an
             error.
     """
-    parameters = TopK(
-        k,
-        epsilon,
-        resolution=resolution,
-        monotonic=monotonic,
-        items_per_person=items_per_person,
-        threshold=threshold,
-        noise=noise,
-    )
-    bound = parameters.items_per_person
+    wanted = check_columns(by, groups, groups_per_person)
+    parameters, each = _read_parameters(
+        wanted, groups_per_person, k, epsilon, resolution=resolution, monotonic=monotonic,
+        items_per_person=items_per_person, threshold=threshold, noise=noise,
+    )  # fmt: skip
+    bound = each.items_per_person
     gaps = read_flag(gaps, "gaps")
     pending = prepare_charge(ledger, dataset, "topgap.spark.top_k_events", parameters, gaps=gaps)
 
     def plan() -> Counted:
+        if wanted is not None and isinstance(parameters, TopKByGroup):
+            rows, found = count_events(
+                df, wanted, parameters, person=person, item=item, domain=domain, together=together
+            )
+            return Counted(rows, groups=found)
         parts = name_items(item)
         rule = read_rule(domain, together)
         selected, fields = select_columns(df, **parts, person=person)
         kinds = [check_item(fields[part]) for part in parts]
         person_kind = None if bound is None else check_person(fields[PERSON])
         if rule is not None:
-            check_fit(rule, kinds, parameters)
+            check_fit(rule, kinds, each)
             readable = drop_unreadable(selected.dropna(), dict(zip(parts, kinds, strict=True)))
             events = join_items(readable, parts)
             occurring = Occurring(events, rule, kinds, bound, person_kind)
@@ -262,9 +349,9 @@ def top_k_events(
             raise DomainError(
                 "Items that are told by several columns need a Domain.product with a part for each."
             )
-        items = build_domain_frame(domain, kinds[0], df.sparkSession, parameters.fewest_winners)
+        items = build_domain_frame(domain, kinds[0], df.sparkSession, each.fewest_winners)
         if pending is not NO_CHARGE and items.size is None:
-            check_enough(items.frame.count(), parameters.fewest_winners)
+            check_enough(items.frame.count(), each.fewest_winners)
         events = selected.dropna()
         if bound is not None and person_kind is not None:
             members = events.join(items.frame.hint("merge"), ITEM, "left_semi")
@@ -278,7 +365,22 @@ def top_k_events(
     counted = run_query(plan)
     if pending is not NO_CHARGE:
         _check_executors(counted.rows.sparkSession)
-    return _charge_and_release(counted, parameters, pending, gaps=gaps)
+    return _charge_and_release(counted, each, pending, gaps=gaps)
+
+
+def _read_parameters(
+    wanted: GroupColumns | None,
+    groups_per_person: int,
+    k: int | None,
+    epsilon: "Number",
+    **more: Any,
+) -> tuple[TopK | TopKByGroup, TopK]:
+    """The parameters of the release, and those of each list."""
+    if wanted is None:
+        single = TopK(k, epsilon, **more)
+        return single, single
+    grouped = TopKByGroup(k, epsilon, groups_per_person=groups_per_person, **more)
+    return grouped, grouped.each
 
 
 def _check_executors(spark: SparkSession) -> None:
@@ -293,37 +395,43 @@ def _check_executors(spark: SparkSession) -> None:
 
 def _dry_run(counted: Counted, parameters: TopK) -> None:
     """Find what would be refused, by a query without noise."""
-    rows, domain = counted.rows, counted.domain
-    collected = run_query(lambda: _collect_pools(rows, parameters, None, domain), rows.sparkSession)
-    counts = raise_reported_error(collected)[VALUE].to_pylist()
-    if domain is None and parameters.threshold is None:
+    counts = raise_reported_error(counted.collect(parameters, None))[VALUE].to_pylist()
+    if counted.domain is None and parameters.threshold is None:
         check_enough(sum(map(int, counts)), parameters.k)
 
 
 def _charge_and_release(
     counted: Counted, parameters: TopK, pending: PendingCharge, *, gaps: bool
-) -> Release:
-    """Charge the ledger, then draw the release of these rows."""
-    rows, domain = counted.rows, counted.domain
+) -> Release | GroupedRelease:
+    """Charge the ledger, then draw the release of these rows, with these parameters of a list."""
+    groups, occurring, domain = counted.groups, counted.occurring, counted.domain
 
-    def draw() -> Release:
+    def draw() -> Release | GroupedRelease:
         # The noise is used for this one query.
-        collected = run_query(
-            lambda: _collect_pools(rows, parameters, Streams(), domain), rows.sparkSession
-        )
-        if counted.occurring is None or domain is None:
+        collected = counted.collect(parameters, Streams())
+        if groups is not None:
+            return release_lists(
+                collected, groups.parameters, groups.public, groups.domain, gaps=gaps
+            )
+        if occurring is None or domain is None:
             return release_pools(collected, parameters, gaps=gaps, listed=counted.listed)
-        return release_members(collected, parameters, domain, counted.occurring.find, gaps=gaps)
+        return release_members(collected, parameters, domain, occurring.find, gaps=gaps)
 
+    if groups is not None:
+        pending.note_groups(groups.public.size)
     return pending.charge_then_run(draw)
 
 
 def _collect_pools(
-    rows: DataFrame, parameters: TopK, streams: Streams | None, domain: Domain | None
+    rows: DataFrame,
+    parameters: TopK | TopKByGroup,
+    streams: Streams | None,
+    domain: Domain | None,
 ) -> pa.Table:
     """Collect the pools of all partitions; without streams, what the check without noise gives."""
     kind = rows.schema[ITEM].dataType if domain is None else StringType()
     schema = StructType([StructField(ITEM, kind), StructField(VALUE, StringType())])
     # In one order, which is the same for each attempt at a partition.
-    ordered = rows if streams is None else rows.sortWithinPartitions(ITEM)
+    keys = [GROUP, ITEM] if isinstance(parameters, TopKByGroup) else [ITEM]
+    ordered = rows if streams is None else rows.sortWithinPartitions(*keys)
     return ordered.mapInArrow(build_partition_task(parameters, streams, domain), schema).toArrow()

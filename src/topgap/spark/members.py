@@ -33,6 +33,7 @@ class Occurring(NamedTuple):
         kinds: The types of the columns that name an item.
         bound: How many items are kept of each person; None for all.
         person: The type of the persons, if there is a bound.
+        within: A column of the items, too, for each of whose values all of this is by itself.
     """
 
     items: DataFrame
@@ -40,23 +41,33 @@ class Occurring(NamedTuple):
     kinds: Sequence[DataType]
     bound: int | None = None
     person: DataType | None = None
+    within: Sequence[str] = ()
 
     def count_persons(self) -> DataFrame:
         """How many persons have each item or, if items go together, all items of a set."""
-        events, rule = self.items, self.rule
-        if rule.together == 1 and self.bound is None:
-            return events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
-        return self._select_counted().groupBy(ITEM).agg(sql.count(sql.lit(1)).alias(VALUE))
+        takes_all = self.rule.together == 1 and self.bound is None
+        return self.count_persons_of(self.items if takes_all else self.select_members())
 
-    def _select_counted(self) -> DataFrame:
+    def count_persons_of(self, events: DataFrame) -> DataFrame:
+        """The same of some of the rows."""
+        keys = [*self.within, ITEM]
+        if self.rule.together == 1 and self.bound is None:
+            return events.groupBy(*keys).agg(sql.count_distinct(PERSON).alias(VALUE))
+        return self._choose(events).groupBy(*keys).agg(sql.count(sql.lit(1)).alias(VALUE))
+
+    def select_members(self) -> DataFrame:
+        """The rows whose items are members."""
+        return self.items.filter(_is_member(self.rule.inner)(ITEM))
+
+    def _choose(self, members: DataFrame) -> DataFrame:
         """What is counted of members, or of sets of them: each item once for each person."""
-        rule = self.rule
-        counted = self.items.filter(_is_member(rule.inner)(ITEM))
-        if rule.together > 1:
-            counted = _combine(counted, rule.together)
+        together = self.rule.together
+        counted = _combine(members, together, self.within) if together > 1 else members
         if self.bound is None or self.person is None:
             return counted
-        return keep_items(counted, self.kinds, self.person, self.bound, rule.together)
+        return keep_items(
+            counted, self.kinds, self.person, self.bound, together, within=self.within
+        )
 
     def find(self, names: Sequence[Any]) -> set[Any]:
         """Find those of a few members that occur, by a query of their own.
@@ -77,7 +88,7 @@ class Occurring(NamedTuple):
             asked = _combine(few, rule.together) if rule.together > 1 else few
             asked = sql.broadcast(asked.select(ITEM))
             if self.bound is not None:  # what was not kept does not occur
-                found = self._select_counted()
+                found = self._choose(self.select_members())
             elif rule.together > 1:
                 singles = sql.broadcast(few.select(ITEM))
                 found = _combine(self.items.join(singles, ITEM, "left_semi"), rule.together)
@@ -115,21 +126,22 @@ class Occurring(NamedTuple):
         return join_items(create_frame(table, StructType(fields), spark), parts)
 
 
-def _combine(events: DataFrame, count: int) -> DataFrame:
+def _combine(events: DataFrame, count: int, within: Sequence[str] = ()) -> DataFrame:
     """All sets of so many different items of a person, each once: a struct, in Spark's order.
 
-    The columns are person and item.
+    The columns are person, `within` and item. With `within`, a set is of rows that agree there.
     """
     basket = sql.sort_array(sql.collect_set(ITEM))
-    rows = events.groupBy(PERSON).agg(basket.alias(_REST))
+    keys = [PERSON, *within]
+    rows = events.groupBy(*keys).agg(basket.alias(_REST))
     chosen: list[str] = []
     for number in range(count):
         name = f"{ITEM} {number}"
-        rows = rows.select(PERSON, *chosen, _REST, sql.posexplode(_REST).alias(_PLACE, name))
+        rows = rows.select(*keys, *chosen, _REST, sql.posexplode(_REST).alias(_PLACE, name))
         chosen.append(name)
         after = sql.slice(_REST, sql.col(_PLACE) + 2, sql.size(_REST))
-        rows = rows.select(PERSON, *chosen, after.alias(_REST))
-    return rows.select(PERSON, sql.struct(*chosen).alias(ITEM))
+        rows = rows.select(*keys, *chosen, after.alias(_REST))
+    return rows.select(*keys, sql.struct(*chosen).alias(ITEM))
 
 
 def _is_member(domain: Domain) -> Callable[..., Any]:

@@ -11,27 +11,29 @@ from typing import Any
 
 from topgap._core import Streams
 from topgap.domains import Domain
+from topgap.grouped_parameters import TopKByGroup
 from topgap.parameters import TopK
-from topgap.selection import arrow_partition
+from topgap.selection import arrow_groups
 from topgap.selection.arrow_partition import Batches
 from topgap.spark.executors import prepare_check
 
-WORK = arrow_partition.__name__
+WORK = arrow_groups.__name__
 """What must be importable where a partition is."""
 
 
 def build_partition_task(
-    parameters: TopK, streams: Streams | None, domain: Domain | None = None
+    parameters: TopK | TopKByGroup, streams: Streams | None, domain: Domain | None = None
 ) -> Callable[[Batches], Batches]:
     """Build the function for `mapInArrow`, from the items and answers of a partition to its pool.
 
     With a domain, which is one that is not written out, the pool is of its members, by their ranks.
+    By group, there are lists in place of a pool.
     Without streams there is no noise: the function only checks the rows. It takes nothing from this
     module with it. So it can report that topgap is missing on the executor, or is another version,
     which might draw other noise.
     """
     arguments, check = pickle.dumps((parameters, streams, domain)), prepare_check(WORK)
-    by_rank = domain is not None
+    by_rank, by_group = domain is not None, isinstance(parameters, TopKByGroup)
 
     def work(batches: Batches) -> Batches:
         import pickle
@@ -41,10 +43,12 @@ def build_partition_task(
 
         defect = check()
         if not defect:
+            from topgap.selection.arrow_groups import release_groups
             from topgap.selection.arrow_partition import find_candidates
 
+            run: Any = release_groups if by_group else find_candidates
             context: Any = TaskContext.get()
-            yield from find_candidates(batches, context.partitionId(), *pickle.loads(arguments))  # noqa: S301
+            yield from run(batches, context.partitionId(), *pickle.loads(arguments))  # noqa: S301
             return
         for batch in batches:
             kind = pa.string() if by_rank else batch.schema.field("item").type

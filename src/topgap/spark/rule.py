@@ -96,13 +96,14 @@ def check_fit(rule: Rule, kinds: Sequence[DataType], parameters: TopK) -> None:
         raise DomainError("Sets of items are counted as a whole domain, not as a part of another.")
     if len(parts) != len(kinds):
         raise DomainError(
-            f"The domain is of {_count_columns(len(parts))}, and the items are told by "
-            f"{_count_columns(len(kinds))}; give a Domain.product with a part for each column."
+            f"The domain is of {format_columns(len(parts))}, and the items are told by "
+            f"{format_columns(len(kinds))}; give a Domain.product with a part for each column."
         )
     for part, kind in zip(parts, kinds, strict=True):
         # All items of a rule are of one type.
         check_types(part.names if part.is_listed else [part.unrank(0)], kind)
 
 
-def _count_columns(number: int) -> str:
+def format_columns(number: int) -> str:
+    """So many columns, in words."""
     return "1 column" if number == 1 else f"{number} columns"
