@@ -68,12 +68,12 @@ MUTANTS: dict[str, tuple[ModuleType, str, str]] = {
     "settled to j/k": (
         settlement,
         "release.spent * factor",
-        "parameters.epsilon * len(release) / parameters.k * factor",
+        "parameters.epsilon * len(release) / 4 * factor",
     ),
     "settled to the smallest cost": (
         settlement,
         "release.spent * factor",
-        "parameters.cost(0) * factor",
+        "parameters.least_cost * factor",
     ),
     "no charge committed": (
         ledger,
