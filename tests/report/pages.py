@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
-VOID = {"meta", "link", "img", "br"}
+VOID = {"meta", "link", "img", "br", "input"}
 
 
 class Page(HTMLParser):

@@ -17,6 +17,7 @@ from topgap.estimates import Estimates
 from topgap.margins import ONE_IN, is_uncertain, leads, least_certain_gap
 from topgap.numbers.format import to_float
 from topgap.numbers.parse import Number
+from topgap.parameters import TopK
 from topgap.release import Count, Release, format_number
 
 
@@ -31,12 +32,16 @@ def render_names(release: Release) -> str:
     return "\n".join(_render_row(str(rank), _render_item(item)) for rank, item in ranked)
 
 
-def render_gaps(release: Release) -> tuple[str, str]:
+def render_gaps(release: Release, *, with_leads: bool = True) -> tuple[str, str]:
     """Return a row per winner with its bar and numbers, and the row of the yardstick below them.
 
     A bar is as long as the lead over the first item that is not named, and its end is the item's
     own gap. The yardstick is the gap from which on an order is certain. The full width is the
     longest lead, or the yardstick if that is longer, so that small leads look small.
+
+    Args:
+        release: A release with gaps.
+        with_leads: Whether a row has the lead as a number, too.
 
     >>> from topgap.parameters import TopK
     >>> release = Release(TopK(k=2, epsilon=1), [4, 0], [125, 3], ["flu", "cold"])
@@ -53,20 +58,25 @@ def render_gaps(release: Release) -> tuple[str, str]:
     for rank, (item, gap, lead) in enumerate(columns, 1):
         uncertain = is_uncertain(gap, parameters)
         bar = _render_gap_bar((lead - gap) / full, gap / full, uncertain=uncertain)
-        gap_text, lead_text = (format_aligned(each, parameters.resolution) for each in (gap, lead))
-        label = ' <span class="mark">order uncertain</span>' if uncertain else ""
-        entry = _render_item(item) + bar
-        rows.append(_render_row(str(rank), entry, ahead=gap_text + label, lead=lead_text))
+        numbers = {"ahead": _render_gap(gap, parameters)}
+        if with_leads:
+            numbers["lead"] = format_aligned(lead, parameters.resolution)
+        rows.append(_render_row(str(rank), _render_item(item) + bar, **numbers))
     entry = f"<span>Two equal items come out so far apart once in {ONE_IN} times</span>"
     entry += _render_gap_bar(Fraction(0), yardstick / full, uncertain=True)
     return "\n".join(rows), _render_row("", entry, ahead=f"≈ {format_about(yardstick)}", lead="")
 
 
-def render_estimates(estimates: Estimates, level: "Number") -> str:
+def render_estimates(estimates: Estimates, level: "Number", *, with_gaps: bool = False) -> str:
     """Return a row per winner: its bar, the estimate, the interval, and the measurement.
 
     A bar reaches from 0 to the estimate, and its error bar from one end of the interval to the
     other. All bars have one scale.
+
+    Args:
+        estimates: What is shown.
+        level: That of the intervals.
+        with_gaps: Whether a row has the gap in place of the measurement.
 
     >>> from topgap import TopK, estimate
     >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
@@ -75,7 +85,7 @@ def render_estimates(estimates: Estimates, level: "Number") -> str:
     (True, True)
     """
     release = estimates.release
-    scale = estimates.chart_scale(level)
+    scale, parameters = estimates.chart_scale(level), release.parameters
     columns = zip(
         release.items,
         estimates.near_ties,
@@ -83,12 +93,16 @@ def render_estimates(estimates: Estimates, level: "Number") -> str:
         estimates.estimates,
         estimates.standard_errors,
         estimates.intervals(level),
-        estimates.measurements,
+        (release.gaps or ()) if with_gaps else estimates.measurements,
         strict=True,
     )
     rows = []
     for rank, each in enumerate(columns, 1):
-        item, near_tie, span, estimate, error, (low, high), measured = each
+        item, near_tie, span, estimate, error, (low, high), last = each
+        if with_gaps:
+            number = {"ahead": _render_gap(last, parameters)}
+        else:
+            number = {"measured": format_signed(last, parameters.resolution)}
         label = ' <span class="mark">may lean</span>' if near_tie else ""
         rows.append(
             _render_row(
@@ -97,7 +111,7 @@ def render_estimates(estimates: Estimates, level: "Number") -> str:
                 estimate=f"{format_estimate(estimate, error)} ± "
                 f"{format_estimate(error, error)}{label}",
                 interval=f"{format_estimate(low, error)} to {format_estimate(high, error)}",
-                measured=format_signed(measured, release.parameters.resolution),
+                **number,
             )
         )
     return "\n".join(rows)
@@ -123,18 +137,23 @@ def render_counts(release: Release, level: "Number") -> str:
     )
     rows = []
     for rank, (count, late, span, gap) in enumerate(columns, 1):
-        is_tied = is_uncertain(gap, release.parameters) and rank < len(release)
-        order = ' <span class="mark">order uncertain</span>' if is_tied else ""
         place = ' <span class="mark">place uncertain</span>' if late else ""
         low, high = (_format_end(each, count, release) for each in (count.low, count.high))
         numbers = {
             kind: f"{format_number(count, release.parameters)}{place}",
             "interval": f"{low} to {high}",
-            "ahead": format_aligned(gap, release.parameters.resolution) + order,
+            "ahead": _render_gap(gap, release.parameters, is_last=rank == len(release)),
         }
         entry = _render_item(count.item) + _render_error_bar(span, scale)
         rows.append(_render_row(str(rank), entry, **numbers))
     return "\n".join(rows)
+
+
+def _render_gap(gap: Fraction, parameters: TopK, *, is_last: bool = False) -> str:
+    """Return a gap with its mark; beside counts, of which the last has a mark of its own, none."""
+    is_tied = is_uncertain(gap, parameters) and not is_last
+    mark = ' <span class="mark">order uncertain</span>' if is_tied else ""
+    return format_aligned(gap, parameters.resolution) + mark
 
 
 def _format_end(end: Fraction, count: Count, release: Release) -> str:

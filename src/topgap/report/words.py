@@ -42,6 +42,9 @@ def describe_release(release: Release) -> dict[str, str]:
     by_position = any("index" in winner for winner in release.to_dict()["winners"])
     return {
         "version": __version__,
+        "skip_to": "ranking",
+        "of_a_group": "",
+        "lists_taken": "the list of items was",
         "summary": _summarize(release),
         **(_MONOTONIC if parameters.monotonic else _NOT_MONOTONIC),
         **(_POSITIONS if by_position else _NAMES),
