@@ -1,21 +1,64 @@
-"""Which items take part, by the options: one domain, or one for each column of items."""
+"""Which items and groups take part, by the options: one domain, or one for each column."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Protocol
+from typing import Any, Protocol
 
 import typer
 
 from topgap.counting import FROM_DATA, Domain, read_domain
 from topgap.counting.fitting import make_sets
 from topgap.domains import FromData
+from topgap.domains.groups import to_groups
+from topgap.errors import DomainError
 from topgap.sources.columns import quote
 
 _RANGE = re.compile(r"\s*(-?[0-9]{1,4000})\s*:\s*(-?[0-9]{1,4000})\s*")
 _LENGTH = re.compile(r"[0-9]{1,18}")
-_ONE_OF = "--domain, --domain-range, --domain-pattern and --domain-strings"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceWords:
+    """What a choice is about, in the words of its options.
+
+    Attributes:
+        prefix: What the names of the options begin with.
+        column_option: The option that names the columns.
+        chosen: What is chosen.
+        one_of: The options of which one is given.
+        other: Further options that say it for all columns.
+    """
+
+    prefix: str
+    column_option: str
+    chosen: str
+    one_of: str
+    other: str = ""
+
+    def to_option(self, name: str) -> str:
+        """The option that stands for an attribute of `DomainChoice`.
+
+        >>> _OF_GROUPS.to_option("domain_range")
+        '--groups-range'
+        """
+        return "--" + name.replace("domain", self.prefix, 1).replace("_", "-")
+
+
+_OF_ITEMS = ChoiceWords(
+    prefix="domain",
+    column_option="--item",
+    chosen="public items",
+    one_of="--domain, --domain-range, --domain-pattern and --domain-strings",
+    other=", --domain-from-data and --all-rows",
+)
+_OF_GROUPS = ChoiceWords(
+    prefix="groups",
+    column_option="--by",
+    chosen="public groups",
+    one_of="--groups and --groups-range",
+)
 
 
 class _DomainRequest(Protocol):
@@ -43,9 +86,22 @@ class _DomainRequest(Protocol):
     def all_rows(self) -> bool: ...
 
 
+class _GroupsRequest(Protocol):
+    """What of a request says which groups there are."""
+
+    @property
+    def by(self) -> list[str] | None: ...
+    @property
+    def groups(self) -> list[str] | None: ...
+    @property
+    def groups_column(self) -> list[str] | None: ...
+    @property
+    def groups_range(self) -> list[str] | None: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class DomainChoice:
-    """The options that say which items one column can hold, without the name of the column.
+    """The options that say what one column can hold, without the name of the column.
 
     Attributes:
         domain: The file of a list.
@@ -63,11 +119,12 @@ class DomainChoice:
     domain_strings: str | None = None
     max_length: str | None = None
 
-    def validate(self, column: str | None) -> None:
+    def validate(self, column: str | None, words: ChoiceWords) -> None:
         """Refuse options that are missing, or do not go together.
 
         Args:
             column: The column that they are for; None if there is but one.
+            words: What they are about.
 
         Raises:
             typer.BadParameter: Some are or do not.
@@ -77,15 +134,19 @@ class DomainChoice:
         where = "" if column is None else f" for the column {quote(column)}"
         if given == 0:
             raise typer.BadParameter(
-                f"the public items{where} are missing; give one of {_ONE_OF}"
-                + (", --domain-from-data and --all-rows." if column is None else ".")
+                f"the {words.chosen}{where} are missing; give one of {words.one_of}"
+                f"{words.other if column is None else ''}."
             )
         if given > 1:
-            raise typer.BadParameter(f"give the public items{where} by just one of {_ONE_OF}.")
+            raise typer.BadParameter(
+                f"give the {words.chosen}{where} by just one of {words.one_of}."
+            )
         if self.domain == "-":
-            raise typer.BadParameter("--domain names a file; standard input is for SOURCE alone.")
+            raise typer.BadParameter(
+                f"--{words.prefix} names a file; standard input is for SOURCE alone."
+            )
         if self.domain_column is not None and self.domain is None:
-            raise typer.BadParameter("--domain-column needs --domain.")
+            raise typer.BadParameter(f"--{words.prefix}-column needs --{words.prefix}.")
         if self.domain_strings is not None and self.max_length is None:
             written = "--max-length" if column is None else f"--max-length {column}=NUMBER"
             raise typer.BadParameter(f"--domain-strings needs {written}.")
@@ -97,7 +158,7 @@ class DomainChoice:
         if self.max_length is not None and not _LENGTH.fullmatch(self.max_length):
             raise typer.BadParameter("--max-length must be a whole number from 1, such as 20.")
         if self.domain_range is not None:
-            _read_range(self.domain_range)
+            _read_range(self.domain_range, words)
 
     def read(self) -> Domain:
         """Read the domain.
@@ -112,7 +173,7 @@ class DomainChoice:
         if self.domain_strings is not None and longest is not None:
             return Domain.strings(self.domain_strings, max_length=longest)
         if self.domain_range is not None:
-            return Domain.range(*_read_range(self.domain_range))
+            return Domain.range(*_read_range(self.domain_range, _OF_ITEMS))
         return read_domain(str(self.domain), self.domain_column)
 
 
@@ -124,30 +185,51 @@ def choose_domains(request: _DomainRequest) -> list[DomainChoice]:
     """
     if request.together not in (None, 2, 3):
         raise typer.BadParameter("--together must be 2, for pairs, or 3, for triples.")
-    columns = request.item or []
-    if len({*columns}) < len(columns):
-        raise typer.BadParameter("--item names each column once.")
-    names = [*DomainChoice.__dataclass_fields__]
-    given: dict[str, Sequence[str]] = {name: getattr(request, name) or [] for name in names}
     if request.domain_from_data or request.all_rows:
-        if any(given.values()):
+        _check_distinct(request.item or [], _OF_ITEMS)
+        if any(getattr(request, name) for name in DomainChoice.__dataclass_fields__):
             raise typer.BadParameter(
-                f"give the public items by just one of {_ONE_OF}, --domain-from-data and "
+                f"give the public items by just one of {_OF_ITEMS.one_of}, --domain-from-data and "
                 f"--all-rows."
             )
         return []
+    return _choose(request, request.item or [], _OF_ITEMS)
+
+
+def choose_groups(request: _GroupsRequest) -> list[DomainChoice]:
+    """Find which groups each column of groups can hold; of transactions, the first items of lines.
+
+    Raises:
+        typer.BadParameter: An option is missing, or there twice, or names no column of groups.
+    """
+    return _choose(request, request.by or [], _OF_GROUPS)
+
+
+def _choose(request: Any, columns: Sequence[str], words: ChoiceWords) -> list[DomainChoice]:
+    _check_distinct(columns, words)
+    names = [*DomainChoice.__dataclass_fields__]
+    given: dict[str, Sequence[str]] = {
+        name: getattr(request, name.replace("domain", words.prefix, 1), None) or []
+        for name in names
+        if "domain" in name or words is _OF_ITEMS
+    }
     if len(columns) < 2:
-        single = {name: _read_single(name, given[name], columns) for name in names}
+        single = {name: _read_single(name, given[name], columns, words) for name in given}
         choice = DomainChoice(**single)
-        choice.validate(None)
+        choice.validate(None, words)
         return [choice]
-    split = {name: _split_by_column(name, given[name], columns) for name in names}
+    split = {name: _split_by_column(name, given[name], columns, words) for name in given}
     choices = [
-        DomainChoice(**{name: split[name].get(column) for name in names}) for column in columns
+        DomainChoice(**{name: split[name].get(column) for name in given}) for column in columns
     ]
     for column, choice in zip(columns, choices, strict=True):
-        choice.validate(column)
+        choice.validate(column, words)
     return choices
+
+
+def _check_distinct(columns: Sequence[str], words: ChoiceWords) -> None:
+    if len({*columns}) < len(columns):
+        raise typer.BadParameter(f"{words.column_option} names each column once.")
 
 
 def read_request_domain(request: _DomainRequest) -> Domain | FromData:
@@ -158,51 +240,71 @@ def read_request_domain(request: _DomainRequest) -> Domain | FromData:
     """
     if request.domain_from_data:
         return FROM_DATA
-    domains = [choice.read() for choice in choose_domains(request)]
-    domain = domains[0] if len(domains) == 1 else Domain.product(*domains)
+    domain = _read_all(choose_domains(request))
     return domain if request.together is None else make_sets(domain, request.together)
 
 
-def _read_single(name: str, values: Sequence[str], columns: Sequence[str]) -> str | None:
+def read_request_groups(request: _GroupsRequest) -> Domain:
+    """Read the public groups that the options say.
+
+    Raises:
+        DomainError: They cannot be used.
+    """
+    try:
+        return to_groups(_read_all(choose_groups(request)))
+    except DomainError as error:
+        raise DomainError(f"The groups cannot be used: {error}") from None
+
+
+def _read_all(choices: Sequence[DomainChoice]) -> Domain:
+    domains = [choice.read() for choice in choices]
+    return domains[0] if len(domains) == 1 else Domain.product(*domains)
+
+
+def _read_single(
+    name: str, values: Sequence[str], columns: Sequence[str], words: ChoiceWords
+) -> str | None:
+    option, columns_option = words.to_option(name), words.column_option
     if len(values) > 1:
         raise typer.BadParameter(
-            f"{_to_option(name)} is given once; several are for several --item columns."
+            f"{option} is given once; several are for several {columns_option} columns."
         )
     for value, column in product(values, columns):
         if value.startswith(f"{column}="):
             raise typer.BadParameter(
-                f"with one --item column, write {_to_option(name)} without COLUMN= before it."
+                f"with one {columns_option} column, write {option} without COLUMN= before it."
             )
     return values[0] if values else None
 
 
-def _split_by_column(name: str, values: Sequence[str], columns: Sequence[str]) -> Mapping[str, str]:
+def _split_by_column(
+    name: str, values: Sequence[str], columns: Sequence[str], words: ChoiceWords
+) -> Mapping[str, str]:
     """The value for each column, of values that are written COLUMN=VALUE."""
+    option = words.to_option(name)
     found: dict[str, str] = {}
     for value in values:
         named = [each for each in columns if value.startswith(f"{each}=")]
         if not named:
             raise typer.BadParameter(
-                f"with several --item columns, write {_to_option(name)} as COLUMN=VALUE, where "
-                f"COLUMN is one of {', '.join(map(quote, columns))}."
+                f"with several {words.column_option} columns, write {option} as COLUMN=VALUE, "
+                f"where COLUMN is one of {', '.join(map(quote, columns))}."
             )
         column = max(named, key=len)  # of the columns a and a=b
         if column in found:
-            raise typer.BadParameter(f"{_to_option(name)} is given twice for one column.")
+            raise typer.BadParameter(f"{option} is given twice for one column.")
         found[column] = value[len(column) + 1 :]
     return found
 
 
-def _read_range(text: str) -> tuple[int, int]:
+def _read_range(text: str, words: ChoiceWords) -> tuple[int, int]:
     """The ends of a range as Python has them."""
     ends = _RANGE.fullmatch(text)
     if ends is None:
-        raise typer.BadParameter("--domain-range must be two integers, as in 1:942.")
+        raise typer.BadParameter(f"--{words.prefix}-range must be two integers, as in 1:942.")
     first, last = int(ends[1]), int(ends[2])
     if first > last:
-        raise typer.BadParameter("--domain-range must not end before it begins, as in 1:942.")
+        raise typer.BadParameter(
+            f"--{words.prefix}-range must not end before it begins, as in 1:942."
+        )
     return first, last + 1
-
-
-def _to_option(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -48,21 +48,11 @@ class Mechanism:
     """
 
     def __init__(self, request: ReleaseRequest) -> None:
-        self.parameters = TopK(
-            request.k,
-            request.epsilon,
-            resolution=request.resolution,
-            sensitivity=1 if request.sensitivity is None else request.sensitivity,
-            monotonic=request.neighbours == "add-remove" and request.monotonic is not False,
-            items_per_person=request.items_per_person,
-            threshold=request.threshold,
-            noise=request.noise,
-        )
+        self.parameters = TopK(request.k, request.epsilon, **read_options(request))
         self.shares = None
         self.level = LEVEL if request.level is None else read_level(request.level)
         if request.estimate:
-            share = request.selection_share
-            self.shares = Shares.of(self.parameters, _SHARE if share is None else share)
+            self.shares = Shares.of(self.parameters, read_share(request))
             # An error of the parameters comes up here, and not after a charge.
             Noise.discrete_laplace(self.shares.selection, self.shares.measurement_epsilon)
 
@@ -148,6 +138,23 @@ class Mechanism:
         """What would be released from so many items, of which so many occur."""
         measured = self.shares is not None
         return describe_check(self.parameters, pending, items, occurring, measured=measured)
+
+
+def read_options(request: ReleaseRequest) -> dict[str, Any]:
+    """The parameters of one list, but for k and ε."""
+    return {
+        "resolution": request.resolution,
+        "sensitivity": 1 if request.sensitivity is None else request.sensitivity,
+        "monotonic": request.neighbours == "add-remove" and request.monotonic is not False,
+        "items_per_person": request.items_per_person,
+        "threshold": request.threshold,
+        "noise": request.noise,
+    }
+
+
+def read_share(request: ReleaseRequest) -> str | Fraction:
+    """The part of ε that selects, if there are estimates."""
+    return _SHARE if request.selection_share is None else request.selection_share
 
 
 def _format_items(release: Release) -> Release:

@@ -10,7 +10,7 @@ from topgap import counting
 from topgap.cli import options
 from topgap.cli.files import OutputFormat
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
-from topgap.cli.release import domain_options
+from topgap.cli.release import domain_options, group_options
 from topgap.counting import MEMORY
 from topgap.parameters import Neighbours, NoiseKind
 
@@ -122,14 +122,19 @@ class ReleaseOptions:
     together: domain_options.Together = None
     domain_from_data: domain_options.DomainFromData = False
     all_rows: domain_options.AllRows = False
+    by: group_options.By = None
+    groups: group_options.GroupsFile = None
+    groups_column: group_options.GroupsColumn = None
+    groups_range: group_options.GroupsRange = None
+    groups_per_person: group_options.GroupsPerPerson = None
     items_per_person: Annotated[
         int | None,
         typer.Option(
             metavar="L",
             help="At most so many items of each person count, chosen by a public rule. If L is "
             "less than k, the noise grows with L and not with k, and the noisy counts are "
-            "released, too. With --together the sets are the items. With --count, that one person "
-            "moves at most L of the numbers is your word.",
+            "released, too. With --together the sets are the items, and with --by it is L in each "
+            "group. With --count, that one person moves at most L of the numbers is your word.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from topgap.cli import files
 from topgap.cli.charges import describe_charge
+from topgap.cli.release.grouped_publication import GroupedPublication
 from topgap.cli.release.noise import count_items
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.request import ReleaseRequest
 from topgap.display.text import format_path
 from topgap.ledger.charging import LedgerCharge, PendingCharge
-from topgap.margins import is_uncertain
 from topgap.numbers.format import format_exact
 from topgap.parameters import TopK
-from topgap.release import describe_spent
 from topgap.selection.check import Check
 
 _REMARKS: Mapping[str, str] = {
@@ -46,7 +45,9 @@ _NOTHING_STANDS_OUT = (
 
 
 def write_publication(
-    request: ReleaseRequest, publication: Publication, pending: PendingCharge
+    request: ReleaseRequest,
+    publication: Publication | GroupedPublication,
+    pending: PendingCharge,
 ) -> None:
     """Write the files that were asked for, and show the rest.
 
@@ -69,7 +70,8 @@ def write_publication(
             print(remark, file=sys.stderr)
     if request.output is not None:
         return
-    if output_format == "table" and request.goes_to_terminal:
+    to_terminal = output_format == "table" and request.goes_to_terminal
+    if to_terminal and isinstance(publication, Publication):
         from topgap.cli.release.terminal import show  # Rich takes its time to load
 
         show(publication)
@@ -99,22 +101,24 @@ def write_check(request: ReleaseRequest, check: Check, remarks: Sequence[str]) -
 
 
 def _list_remarks(
-    request: ReleaseRequest, publication: Publication, pending: PendingCharge, targets: list[Path]
+    request: ReleaseRequest,
+    publication: Publication | GroupedPublication,
+    pending: PendingCharge,
+    targets: list[Path],
 ) -> list[str]:
     """What is printed besides, unless the user asked for quiet."""
-    parameters = publication.release.parameters
+    parameters = publication.parameters
     remarks = _list_assumptions(request, parameters)
     if isinstance(pending, LedgerCharge) and pending.charge is not None:
         remarks.append(describe_charge(pending.charge))
     remarks += [*map(files.describe_written, targets)]
     if request.resolved_format != "table" or request.output is not None:  # else they stand below it
         remarks += publication.cautions
-        if publication.release.spent < publication.release.epsilon:
-            remarks.append(f"{describe_spent(parameters, len(publication.release))}.")
-    gaps = publication.release.gaps or ()
-    if not publication.release:
+        if publication.spent is not None:
+            remarks.append(f"{publication.spent}.")
+    if publication.is_empty:
         remarks.append(_NOTHING_ABOVE if parameters.has_sentinel else _NOTHING_REACHED)
-    elif gaps and all(is_uncertain(gap, parameters) for gap in gaps):
+    elif not publication.stands_out:
         remarks.append(_NOTHING_STANDS_OUT)
     return remarks
 
@@ -136,13 +140,30 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
             f"{format_exact(parameters.sensitivity)} (--sensitivity){same_way} is your word."
         )
     elif bound is not None:
+        within = " in each group" if request.has_groups else ""
         sentences.append(
-            f"Each person counts for at most {count_items(bound)}, chosen by a public rule that "
-            f"looks at that person's rows alone: where people have more, counts are too low."
+            f"Each person counts for at most {count_items(bound)}{within}, chosen by a public rule "
+            f"that looks at that person's rows alone: where people have more, counts are too low."
         )
     if request.all_rows:
         sentences.append(_ALL_ROWS)
+    if request.has_groups:
+        sentences.append(_describe_groups_per_person(request))
     return sentences
+
+
+def _describe_groups_per_person(request: ReleaseRequest) -> str:
+    """Say in how many groups each person is counted, and why that is true."""
+    most = request.groups_per_person or 1
+    groups = "1 group" if most == 1 else f"{most:,} groups"
+    if request.resolved_source_format == "fimi":
+        return "Each line is a person in the group that its first item names."
+    if request.count is not None:
+        return f"That each person is in at most {groups} (--groups-per-person) is your word."
+    return (
+        f"Each person counts in at most {groups}, chosen by a public rule that looks at that "
+        f"person's rows alone: where people are in more, counts are too low."
+    )
 
 
 def _report_texts(request: ReleaseRequest) -> dict[str, str]:
@@ -153,12 +174,18 @@ def _report_texts(request: ReleaseRequest) -> dict[str, str]:
 
 def _describe_counted(request: ReleaseRequest) -> str:
     counted = _describe_counting(request)
+    if request.has_groups:
+        by = " and ".join(request.by or ["the first item of each line"])
+        counted = f"{counted[:-1]}, in each group by itself ({by})."
+        if request.count is None and request.resolved_source_format != "fimi":
+            counted += f" {_describe_groups_per_person(request)}"
     if request.items_per_person is None or request.count is not None:
         return counted
     most = count_items(request.items_per_person)
+    within = " in a group" if request.has_groups else ""
     return (
-        f"{counted} Nobody counts for more than {most}: where people have more, the numbers here "
-        f"are too low."
+        f"{counted} Nobody counts for more than {most}{within}: where people have more, the "
+        f"numbers here are too low."
     )
 
 

@@ -13,10 +13,11 @@ from topgap.display.numbers import format_about, format_share
 from topgap.display.text import format_text_table
 from topgap.errors import MissingExtraError
 from topgap.estimates import Estimates
-from topgap.margins import NEAR_TIES, least_certain_gap
+from topgap.margins import NEAR_TIES, is_uncertain, least_certain_gap
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import LEVEL
-from topgap.release import Release, explain_bias, format_threshold
+from topgap.parameters import TopK
+from topgap.release import Release, describe_spent, explain_bias, format_threshold
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +55,29 @@ class Publication:
     def release(self) -> Release:
         """The winners and the gaps between them."""
         return self.result.release if isinstance(self.result, Estimates) else self.result
+
+    @property
+    def parameters(self) -> TopK:
+        """The parameters of the release."""
+        return self.release.parameters
+
+    @property
+    def spent(self) -> str | None:
+        """What it cost, in words, if that is less than ε."""
+        if self.release.spent == self.release.epsilon:
+            return None
+        return describe_spent(self.parameters, len(self.release))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no item is named."""
+        return not len(self.release)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether a gap is larger than noise alone often makes; also if there are no gaps."""
+        gaps = self.release.gaps
+        return not gaps or not all(is_uncertain(gap, self.parameters) for gap in gaps)
 
     @property
     def explanations(self) -> Sequence[str]:
@@ -145,24 +169,29 @@ class Publication:
         return "\n".join(lines) + "\n"
 
     def _to_parquet(self) -> bytes:
-        try:
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise MissingExtraError("Parquet files need pyarrow: pip install pyarrow.") from None
-        sink = io.BytesIO()
-        pq.write_table(self._to_arrow(), sink)
-        return sink.getvalue()
-
-    def _to_arrow(self) -> "pa.Table":
         """A table of columns, with the JSON and the caveats in its metadata."""
-        if isinstance(self.result, Estimates):
-            table, key = self.result.to_arrow(self.level), "topgap.estimates"
-        else:
-            table, key = self.result.to_arrow(self.level), "topgap.release"
-        metadata = {key: self._to_json()}
-        if self.release.caveats:
-            metadata["topgap.caveat"] = " ".join(self.release.caveats)
-        return table.replace_schema_metadata(metadata)
+        measured = isinstance(self.result, Estimates)
+        key = "topgap.estimates" if measured else "topgap.release"
+        table = self.result.to_arrow(self.level)
+        return format_parquet(table, key, self._to_json(), self.release.caveats)
+
+
+def format_parquet(table: "pa.Table", key: str, json: str, caveats: Sequence[str]) -> bytes:
+    """Format a table as a Parquet file, with the JSON and the caveats in its metadata.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("Parquet files need pyarrow: pip install pyarrow.") from None
+    metadata = {key: json}
+    if caveats:
+        metadata["topgap.caveat"] = " ".join(caveats)
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(metadata), sink)
+    return sink.getvalue()
 
 
 def _list_winners(release: Release) -> list[list[Any]]:

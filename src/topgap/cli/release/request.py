@@ -12,7 +12,7 @@ import typer
 from topgap import counting
 from topgap.cli import files
 from topgap.cli.files import OutputFormat
-from topgap.cli.release.domain_choice import choose_domains
+from topgap.cli.release.domain_choice import choose_domains, choose_groups
 from topgap.cli.release.options import ReleaseOptions, SourceFormat
 from topgap.counting import MEMORY
 from topgap.display.text import format_path
@@ -53,10 +53,16 @@ class ReleaseRequest(ReleaseOptions):
     @property
     def inputs(self) -> list[str]:
         """The files that are read, or patterns of them: they must not be overwritten."""
-        files_read = [choice.domain for choice in choose_domains(self)]
+        choices = choose_domains(self) + (choose_groups(self) if self.has_groups else [])
+        files_read = [choice.domain for choice in choices]
         others = [str(each) for each in (*files_read, self.ledger) if each is not None]
         inside = [os.path.join(glob.escape(each), "*") for each in self.sources]
         return [*self.sources, *inside, *others]
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether each group gets a list."""
+        return any((self.by, self.groups, self.groups_column, self.groups_range))
 
     @property
     def has_laplace_noise(self) -> bool:
@@ -90,6 +96,10 @@ class ReleaseRequest(ReleaseOptions):
             "together": self.together,
             "domain_from_data": self.domain_from_data or None,
             "all_rows": self.all_rows or None,
+            "by": _note_values(self.by),
+            "groups": _note_values([*map(format_path, self.groups or [])]),
+            "groups_column": _note_values(self.groups_column),
+            "groups_range": _note_values(self.groups_range),
         }
         return {name: value for name, value in options.items() if value is not None}
 
@@ -102,6 +112,7 @@ def validate(request: ReleaseRequest) -> None:
     """
     _check_domain(request)
     _check_source(request)
+    _check_groups(request)
     _check_noise(request)
     _check_estimate(request)
     _check_ledger(request)
@@ -183,11 +194,41 @@ def _check_all_rows(request: ReleaseRequest) -> None:
 def _check_fimi(request: ReleaseRequest) -> None:
     if request.formats_by_name - {"fimi", None} and request.source_format is None:
         raise typer.BadParameter("FIMI files cannot be read together with others.")
+    if request.by:
+        raise typer.BadParameter(
+            "a FIMI file has no columns: the first item of each line is its group; give --groups "
+            "without --by."
+        )
+    if request.groups_per_person not in (None, 1):
+        raise typer.BadParameter(
+            "a line of a FIMI file is in one group; leave --groups-per-person out."
+        )
     options = [request.person, request.count, request.table, request.query, request.delimiter]
     if request.item or any(each is not None for each in options) or not request.header:
         raise typer.BadParameter(
             "a FIMI file is no table; give no --person, --item, --count, --table, --query, "
             "--delimiter or --no-header."
+        )
+
+
+def _check_groups(request: ReleaseRequest) -> None:
+    if not request.has_groups:
+        if request.groups_per_person is not None:
+            raise typer.BadParameter("--groups-per-person is for --by, with --groups.")
+        return
+    if request.all_rows:
+        raise typer.BadParameter(
+            "--all-rows is for one list of all rows; with --by give the public items, such as with "
+            "--domain."
+        )
+    if not request.by and request.resolved_source_format != "fimi":
+        raise typer.BadParameter("--groups needs --by, the column that says in which group.")
+    choose_groups(request)
+    by = request.by or []
+    if {*by} & {*(request.item or []), request.person, request.count}:
+        raise typer.BadParameter(
+            "--by must name another column than --person, --item and --count: each list is of "
+            "items within a group of persons."
         )
 
 

@@ -3,9 +3,11 @@
 Everything public is checked before the data are read, and nothing is drawn before it is charged.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import typer
 
@@ -13,20 +15,29 @@ from topgap.cli import files
 from topgap.cli.charges import confirm_charge, describe_charge
 from topgap.cli.errors import format_warnings, raise_lost_signal
 from topgap.cli.progress import Bar
-from topgap.cli.release.domain_choice import read_request_domain
+from topgap.cli.release.domain_choice import read_request_domain, read_request_groups
+from topgap.cli.release.grouped_mechanism import GroupedMechanism
+from topgap.cli.release.grouped_publication import GroupedPublication
 from topgap.cli.release.mechanism import Mechanism
 from topgap.cli.release.noise import describe_noise
 from topgap.cli.release.output import print_remarks, write_check, write_publication
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.request import ReleaseRequest, validate
-from topgap.cli.release.source import check_query, open_source, prepare_counts
-from topgap.domains import Domain, FromData
+from topgap.cli.release.source import (
+    PreparedCounts,
+    Result,
+    check_query,
+    open_source,
+    prepare_counts,
+    prepare_grouped_counts,
+)
+from topgap.domains import Domain
 from topgap.errors import LedgerError, TopgapError
-from topgap.estimates import Estimates
+from topgap.estimates import Estimates, GroupedEstimates
 from topgap.ledger import Ledger
 from topgap.ledger.charging import NO_CHARGE, LedgerCharge, PendingCharge
 from topgap.parameters import Neighbours
-from topgap.release import Release
+from topgap.release import GroupedRelease, Release
 from topgap.selection.check import Check
 from topgap.streams.rows import Rows
 
@@ -36,7 +47,7 @@ def run_release(request: ReleaseRequest) -> None:
     validate(request)
     ledger = _open_ledger(request)
     request = replace(request, neighbours=_resolve_neighbours(request, ledger))
-    mechanism = Mechanism(request)
+    mechanism = GroupedMechanism(request) if request.has_groups else Mechanism(request)
     files.check(
         request.targets, request.inputs, overwrite=request.overwrite, or_else=", or --overwrite"
     )
@@ -47,46 +58,84 @@ def run_release(request: ReleaseRequest) -> None:
     pending = mechanism.prepare_charge(request, ledger)
     with _note_cost(pending), format_warnings():
         remarks, size = describe_noise(mechanism.selection), None
-        if request.all_rows:
+        made: Result | Check
+        if isinstance(mechanism, GroupedMechanism):
+            made = _release_groups(request, mechanism, pending, remarks)
+        elif request.all_rows:
             made = _release_rows(request, mechanism, pending, remarks)
         else:
             domain = read_request_domain(request)
             remarks += mechanism.describe_domain(domain)
             size = domain.size if isinstance(domain, Domain) else None
-            made = _release_counts(request, mechanism, pending, domain, remarks)
+            counting = _Counting(
+                partial(prepare_counts, request, mechanism, domain),
+                mechanism.describe_check,
+                partial(check_query, request, domain),
+            )
+            made = _release_counts(request, pending, remarks, counting)
         if isinstance(made, Check):
             write_check(request, made, remarks)
+        elif isinstance(made, GroupedRelease | GroupedEstimates):
+            write_publication(request, GroupedPublication(made, mechanism.level), pending)
         else:
             write_publication(request, Publication(made, mechanism.level, size), pending)
 
 
-def _release_counts(
+class _Counting(NamedTuple):
+    """How what is released is counted.
+
+    Attributes:
+        prepare: Counts; what it gives can be drawn from until the end of the block.
+        describe_check: Says what would be released from so many items, of which so many occur.
+        check_query: Checks the query, if there is one, without reading a row.
+    """
+
+    prepare: Callable[[Bar], AbstractContextManager[PreparedCounts]]
+    describe_check: Callable[[int, int, PendingCharge], Check]
+    check_query: Callable[[], None]
+
+
+def _release_groups(
     request: ReleaseRequest,
-    mechanism: Mechanism,
+    mechanism: GroupedMechanism,
     pending: PendingCharge,
-    domain: Domain | FromData,
-    remarks: Sequence[str],
-) -> Release | Estimates | Check:
+    remarks: list[str],
+) -> Result | Check:
+    """Count the items of a domain in each group, charge once, and draw; add to the remarks."""
+    groups, domain = read_request_groups(request), read_request_domain(request)
+    pending.note_groups(groups.size)
+    remarks[:] = [mechanism.describe_groups(groups), *remarks, *mechanism.describe_domain(domain)]
+    counting = _Counting(
+        partial(prepare_grouped_counts, request, mechanism, groups, domain),
+        partial(mechanism.describe_check, groups),
+        partial(check_query, request, domain, groups),
+    )
+    return _release_counts(request, pending, remarks, counting)
+
+
+def _release_counts(
+    request: ReleaseRequest, pending: PendingCharge, remarks: Sequence[str], counting: _Counting
+) -> Result | Check:
     """Count the items of a domain, charge, and draw."""
     with Bar(shown=not request.quiet) as bar:
         if request.check:
-            with prepare_counts(request, mechanism, domain, bar) as counted:
-                return mechanism.describe_check(counted.items, counted.occurring(), pending)
+            with counting.prepare(bar) as counted:
+                return counting.describe_check(counted.items, counted.occurring(), pending)
         _ask_before_charge(request, pending, bar)
         if request.query is None:
             # What was counted is read again as it is drawn: after the charge, only a disk that
             # fails then, or too little memory, can leave it without a release.
-            with prepare_counts(request, mechanism, domain, bar) as counted:
+            with counting.prepare(bar) as counted:
                 print_remarks(request, remarks)
                 return pending.charge_then_run(counted.draw)
         # Whether a query fails as it runs is an answer to it, so it is charged before; whether it
         # can be run, and whether a file can be read, is not.
         if pending is not NO_CHARGE:
-            check_query(request, domain)
+            counting.check_query()
         print_remarks(request, remarks)
 
-        def count_and_draw() -> Release | Estimates:
-            with prepare_counts(request, mechanism, domain, bar) as counted:
+        def count_and_draw() -> Result:
+            with counting.prepare(bar) as counted:
                 return counted.draw()
 
         return pending.charge_then_run(count_and_draw)

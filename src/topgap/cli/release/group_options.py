@@ -1,0 +1,61 @@
+"""The options of `topgap release` that ask for a list for each group."""
+
+from typing import Annotated
+
+import typer
+
+PANEL = "A list for each group"
+
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="COL",
+        help="The column that says in which group. Each public group gets a list of its own, and "
+        "--epsilon is that of all of them together. Give several for groups that are tuples.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+GroupsFile = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--groups",
+        metavar="FILE",
+        help="A text file with a public group in each line; or a table, with --groups-column. Rows "
+        "of other groups are left out, and a group that nobody is in gets a list, too. With "
+        "several --by written COLUMN=VALUE, as --domain. Of FIMI files, without --by, the first "
+        "item of each line is its group.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+GroupsColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="The column of the CSV, TSV, JSON lines or Parquet file that --groups names.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+GroupsRange = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIRST:LAST",
+        help="The groups are these integers, both ends included.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+GroupsPerPerson = Annotated[
+    int | None,
+    typer.Option(
+        metavar="C",
+        help="In how many groups each person counts; 1 unless given. Each list gets ε/C. Of who is "
+        "in more, C groups are chosen by a public rule. With --count, that nobody is in more is "
+        "your word.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
