@@ -25,9 +25,9 @@ class TopKByGroup:
         each: The parameters of each group's release, with its part of ε.
 
     With `monotonic=False`, ε also holds where a person is replaced by another, who is in other
-    groups, if the answers are counts or else move one way when a person comes: the person who
-    leaves and the one who comes then cost half of ε each. Answers that one person moves both ways
-    need twice the `groups_per_person` for that.
+    groups, if the answers are counts or else all move the same way when a person comes: the person
+    who leaves and the one who comes then cost half of ε each. Answers that one person moves both
+    ways need twice the `groups_per_person` for that.
 
     Raises:
         ParameterTypeError: A parameter is of a type that is no exact number.
@@ -101,13 +101,14 @@ class TopKByGroup:
     @property
     def least_cost(self) -> Fraction:
         """What the cheapest output costs: less than ε where a threshold can end lists early."""
-        return self.cost([self.each.fewest_winners] * 2 * self.groups_per_person)
+        return self.cost([self.each.fewest_winners] * self.groups_per_person)
 
     def cost(self, winners: Iterable[int]) -> Fraction:
         """What an output with so many winners in each group costs: at most ε.
 
-        It is less if the threshold ended lists early. Only the groups that a person is in, or was
-        in, count, and those whose lists cost most bound it (docs/proofs/groups.md).
+        It is less if the threshold ended lists early. Only the groups that a person is in count, so
+        that those whose lists cost most bound it. A person who replaces another adds nothing: in
+        groups that only one of them is in, answers move one way (docs/proofs/groups.md).
 
         Args:
             winners: How many winners each group has.
@@ -119,30 +120,10 @@ class TopKByGroup:
         >>> parameters.cost([4, 0, 2]), parameters.cost([10, 0, 2])
         (Fraction(1, 2), Fraction(1, 1))
         """
-        each, most = self.each, self.groups_per_person
-        if not each.has_sentinel:
-            for count in {*winners}:
-                each.cost(count)  # which sees whether there can be so many
+        costs = [*map(self.each.cost, winners)]  # which sees whether there can be so many
+        if not self.each.has_sentinel:
             return self.epsilon
-        if each.monotonic:
-            return sum(nlargest(most, map(each.cost, winners)), Fraction(0))
-        return self._cost_of_replacement([*winners])
-
-    def _cost_of_replacement(self, winners: list[int]) -> Fraction:
-        """Return the cost where a person may be replaced by one who is in other groups.
-
-        The person who leaves and the one who comes share some groups, where answers move both ways;
-        in each of the others all answers move one way.
-        """
-        each, most = self.each, self.groups_per_person
-        longest = nlargest(2 * most, winners)
-        both_ways = [*map(each.cost, longest)]
-        one_way = [each.epsilon * Fraction(min(j + 1, each.k), 2 * each.k) for j in longest]
-        return max(
-            sum(both_ways[:shared], Fraction(0))
-            + sum(one_way[shared : 2 * most - shared], Fraction(0))
-            for shared in range(min(most, len(longest)) + 1)
-        )
+        return sum(nlargest(self.groups_per_person, costs), Fraction(0))
 
     def to_dict(self) -> dict[str, Any]:
         """The parameters as JSON can hold them, with the ε of all groups together.

@@ -6,6 +6,7 @@ Items are named by their place among all.
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -92,24 +93,28 @@ NONE = Mutant("none", '"""Noisy', '"""Noisy')
 NO_CHANGE = Mutant("none", "class CandidatePool:", "class CandidatePool:")
 
 
-def mechanism_on(mutant: Mutant) -> Any:
-    """The mechanism's module once more, on what prepares and draws once more; one has the defect.
-
-    What draws is its `drawing`.
-    """
-    modules: dict[str, Any] = {}
-    for module in (preparation, drawing, mechanism):
+def modules_on(mutant: Mutant, modules: Sequence[ModuleType]) -> dict[str, Any]:
+    """These modules once more, each on those before it; where the text stands, with the defect."""
+    if sum(inspect.getsource(module).count(mutant.old) for module in modules) != 1:
+        raise LookupError(f"'{mutant.old}' does not stand exactly once in these modules")
+    made: dict[str, Any] = {}
+    for module in modules:
         doc = module.__doc__ or ""
         has_defect = mutant.old in inspect.getsource(module)
         again = mutated(module, mutant if has_defect else Mutant("none", doc, doc))
         for name, value in vars(again).items():
-            if (other := modules.get(getattr(value, "__module__", ""))) is not None:
+            if (other := made.get(getattr(value, "__module__", ""))) is not None:
                 setattr(again, name, getattr(other, name))
-        modules[module.__name__] = again
-    if not any(mutant.old in inspect.getsource(m) for m in (preparation, drawing, mechanism)):
-        raise LookupError(f"'{mutant.old}' stands nowhere")
-    again.drawing = modules[drawing.__name__]
-    return again
+        made[module.__name__] = again
+    return made
+
+
+def mechanism_on(mutant: Mutant) -> Any:
+    """The mechanism's module once more, on what prepares and draws; its `drawing` draws."""
+    made = modules_on(mutant, [preparation, drawing, mechanism])
+    at_once = made[mechanism.__name__]
+    at_once.drawing = made[drawing.__name__]
+    return at_once
 
 
 def selector_on(pool: Mutant, mutant: Mutant = NONE) -> Any:
