@@ -306,8 +306,8 @@ def _prepare_singles(
     names_given = {single.names is not None for single in singles if single.size}
     if len(names_given) > 1:
         raise ItemsError("Some groups name their items and others do not; name all or none.")
-    described = {single.domain for single in singles}
-    if len(described) > 1:
+    domains = {single.unlisted and single.unlisted.domain for single in singles}
+    if len(domains) > 1:
         raise DomainError("The groups have different domains; give one domain for all of them.")
     from_data = from_data or any(single.domain_from_data for single in singles)
     ends = np.cumsum([len(single.numbers) for single in singles], dtype=np.int64)
