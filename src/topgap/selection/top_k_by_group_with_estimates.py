@@ -1,6 +1,6 @@
 """A list for each of many groups, with measured winners: `top_k_by_group_with_estimates`."""
 
-from typing import Literal, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 from topgap.estimates.grouped import GroupedEstimates
 from topgap.estimates.noise import Noise
@@ -136,6 +136,7 @@ def prepare_charge_for_groups(
     whole: TopKByGroup,
     shares: GroupedShares,
     stated: Neighbours | None = None,
+    **more: Any,
 ) -> PendingCharge:
     """How the estimates of all groups with these shares of the whole are paid for.
 
@@ -146,6 +147,7 @@ def prepare_charge_for_groups(
         ledger, dataset, mechanism, whole, stated,
         selection_epsilon=str(shares.selection.epsilon),
         measurement_epsilon=str(shares.measurement_epsilon),
+        **more,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ DESCRIPTION = """Count, and release the k largest items with the gap from each t
 SOURCE says who had what. Each item of a public domain is counted: its
 persons, each once. The k largest are named, with the gap from each to the
 next and, by --threshold, --estimate or --items-per-person, how many they are,
-under ε-differential privacy.
+under ε-differential privacy. With --by each public group gets such a list.
 Nothing else about the data leaves this command.
 """
 
@@ -37,6 +37,12 @@ Items of two columns, with a domain for each; texts of at most 20 characters:
 topgap release views.csv --person visitor --item country --item page \
   --domain country=countries.txt --domain-strings page=a-z0-9/- \
   --max-length page=20 -k 10 --epsilon 1
+
+The same for each of twenty regions: all lists together cost ε = 1, because
+each patient is counted in one region:
+
+topgap release visits.parquet --person patient --item diagnosis \
+  --domain icd10.txt --by region --groups regions.txt -k 10 --epsilon 1
 
 A CSV file from a pipe, products numbered 1 to 942, the release as JSON:
 

@@ -45,6 +45,12 @@ class GroupedPublication:
         return self.result.release if isinstance(self.result, GroupedEstimates) else self.result
 
     @property
+    def explanations(self) -> Sequence[str]:
+        """Sentences that explain the columns of the table; those of one list are those of all."""
+        each = (Publication(result, self.level).explanations for result in self.result.values())
+        return next((sentences for sentences in each if sentences), [])
+
+    @property
     def cautions(self) -> Sequence[str]:
         """Sentences about what must not be read into it."""
         return self.result.cautions(self.level)
@@ -93,7 +99,8 @@ class GroupedPublication:
             key = "topgap.grouped_estimates" if measured else "topgap.grouped_release"
             json = self.result.to_json(self.level)
             return format_parquet(self.result.to_arrow(self.level), key, json, self.result.caveats)
-        return f"{self.result.to_text(self.level)}\n".encode()
+        lines = [self.result.to_text(self.level), *self.explanations]
+        return "".join(f"{line}\n" for line in lines).encode()
 
     def to_html(self, **texts: str) -> str:
         """The HTML page, with texts that `topgap.report.to_html` takes."""

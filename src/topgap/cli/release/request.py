@@ -173,6 +173,11 @@ def _check_source(request: ReleaseRequest) -> None:
 
 
 def _check_all_rows(request: ReleaseRequest) -> None:
+    if request.has_groups:
+        raise typer.BadParameter(
+            "--all-rows is for one list of all rows; with --by give the public items, such as with "
+            "--domain."
+        )
     if not request.item or request.count is None:
         raise typer.BadParameter("--all-rows is for precomputed counts, with --item and --count.")
     if len(request.item) > 1:
@@ -216,11 +221,6 @@ def _check_groups(request: ReleaseRequest) -> None:
         if request.groups_per_person is not None:
             raise typer.BadParameter("--groups-per-person is for --by, with --groups.")
         return
-    if request.all_rows:
-        raise typer.BadParameter(
-            "--all-rows is for one list of all rows; with --by give the public items, such as with "
-            "--domain."
-        )
     if not request.by and request.resolved_source_format != "fimi":
         raise typer.BadParameter("--groups needs --by, the column that says in which group.")
     choose_groups(request)
