@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from topgap import Estimates, Release
+from topgap import Estimates, GroupedEstimates, GroupedRelease, Release
 from topgap.report import to_html
 
 NEEDED = {
@@ -28,7 +28,7 @@ class Browser:
 
     def show(
         self,
-        release: Release | Estimates,
+        release: Release | Estimates | GroupedRelease | GroupedEstimates,
         *,
         width: int = DESK,
         scheme: str = "light",

@@ -20,8 +20,13 @@ _LONGEST_NAME = 40
 
 
 def format_group(group: object) -> str:
-    """Return the name of a group on one line."""
-    return to_line(format_item(group))
+    """Return the name of a group on one line; quotation marks if there is nothing to see.
+
+    >>> format_group(("North", 2024)), format_group(" ")
+    ('North, 2024', '" "')
+    """
+    name = to_line(format_item(group))
+    return name if name.strip() else f'"{name}"'
 
 
 def name_all(groups: int) -> str:

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from topgap.display.items import format_item
-from topgap.display.text import to_line
 from topgap.estimates import Estimates, GroupedEstimates
 from topgap.numbers.parse import Number
 from topgap.release import GroupedRelease, Release
-from topgap.release.grouped_notes import explain_grouped_threshold
+from topgap.release.grouped_notes import explain_grouped_threshold, format_group
 from topgap.report.chart import (
     render_counts,
     render_estimates,
@@ -54,9 +52,14 @@ def render_groups(
     }
     style = read_file("counts.css") if "counts" in kinds else ""
     # Of a group that was not on the screen yet: about what its rows take, so that nothing jumps.
-    height = f"{5 + 2.6 * max(result.sizes):.0f}rem"
-    visibility = "visible" if len(result) <= _FEW else "auto"
-    style += fill_template("groups.css", {}, height=height, visibility=visibility)
+    rows = max(result.sizes)
+    style += fill_template(
+        "groups.css",
+        {},
+        height=f"{5 + 2.6 * rows:.0f}rem",
+        height_on_phones=f"{5 + (5.4 if kinds == ['gaps'] else 8.5) * rows:.0f}rem",
+        visibility="visible" if len(result) <= _FEW else "auto",
+    )
     return Content(
         text, markup, result.to_json(level), json_id, result.caveats,
         style, read_file("search.js"),
@@ -99,7 +102,7 @@ def _render_lists(
     cautions = result.cautions(level)
     shown = "".join(f"<p>{escape(note)}</p>\n" for note in notes)
     shown += "".join(fill_template("near_the_end.html", {"bias": each}) for each in cautions)
-    names = [f"<bdi>{escape(to_line(format_item(group)))}</bdi>" for group in result.groups]
+    names = [f"<bdi>{escape(format_group(group))}</bdi>" for group in result.groups]
     index = [f'<li><a href="#g{place}">{name}</a></li>' for place, name in enumerate(names, 1)]
     heads = _Heads(text, level)
     ones: Iterable[Release | Estimates] = result.values()
