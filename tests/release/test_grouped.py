@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from tests.selection.sample_selectors import FAR
 from topgap import (
@@ -165,7 +167,7 @@ def test_frames_have_a_row_for_each_winner(made: GroupedRelease) -> None:
                 assert float(line["value"]) == pytest.approx(float(release.values[rank - 1]))
             row += 1
     if sum(made.sizes):
-        assert other.to_dict(as_series=False) == table.to_pydict()
+        assert_frame_equal(other, pl.DataFrame(pl.from_arrow(table)))
         pd.testing.assert_frame_equal(frame, table.to_pandas(), check_dtype=False)
 
 
