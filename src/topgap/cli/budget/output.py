@@ -158,7 +158,7 @@ def _describe_left(charge: Charge) -> str:
 
 def _describe_mechanism(charge: Charge) -> str:
     """The mechanism, with k, the column of the items and the like, and how groups share it."""
-    names = ("k", "item", "items_per_person", "noise", "threshold")
+    names = ("k", "item", "by", "items_per_person", "noise", "threshold")
     noted = {name: charge.parameters.get(name) for name in names}
     if noted["threshold"] is not None and noted["k"] == MOST_WINNERS:
         del noted["k"]  # the threshold alone says how many
