@@ -11,6 +11,7 @@ from topgap.display.numbers import (
     format_aligned,
     format_estimate,
     format_signed,
+    place_intervals,
 )
 from topgap.display.text import to_line
 from topgap.estimates import Estimates
@@ -85,14 +86,15 @@ def render_estimates(estimates: Estimates, level: "Number", *, with_gaps: bool =
     (True, True)
     """
     release = estimates.release
-    scale, parameters = estimates.chart_scale(level), release.parameters
+    intervals, parameters = estimates.intervals(level), release.parameters
+    scale = place_intervals(estimates.measurements, estimates.estimates, intervals)
     columns = zip(
         release.items,
         estimates.near_ties,
         scale.spans,
         estimates.estimates,
         estimates.standard_errors,
-        estimates.intervals(level),
+        intervals,
         (release.gaps or ()) if with_gaps else estimates.measurements,
         strict=True,
     )
