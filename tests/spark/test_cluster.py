@@ -106,9 +106,12 @@ def test_what_the_page_on_spark_shows(spark: SparkSession) -> None:
     icd10 = [f"A{number:02}" for number in range(12)]
     visits = pd.DataFrame([(p, c) for i, c in enumerate(icd10) for p in range(100 - 8 * i)])
     visits.columns = pd.Index(["patient", "diagnosis"])
-    counts = visits.groupby("diagnosis").patient.count().rename("patients").reset_index()
+    visits["region"] = "North"
+    keys = ["region", "diagnosis"]
+    counts = visits.groupby(keys).patient.count().rename("patients").reset_index()
     names: dict[str, Any] = {
         "icd10": icd10,
+        "regions": ["North", "South"],
         "visits": spark.createDataFrame(visits),
         "counts": spark.createDataFrame(counts),
     }

@@ -127,9 +127,12 @@ def write_examples(folder: Path) -> None:
         (person, code) for rank, code in enumerate(codes) for person in range(2000 // (rank + 1))
     ]
     patients, diagnoses = zip(*people, strict=True)
-    visits = pa.table({"patient": patients, "diagnosis": diagnoses})
+    regions = ["North", "South", "West"]
+    homes = [regions[person % 3] for person in patients]
+    visits = pa.table({"patient": patients, "diagnosis": diagnoses, "region": homes})
     pq.write_table(visits, folder / "visits.parquet")
     (folder / "icd10.txt").write_text("\n".join(codes) + "\n")
+    (folder / "regions.txt").write_text("\n".join(regions) + "\n")
     counts = [2000 // (rank + 1) for rank in range(40)]
     pages_counted = pa.table({"page": codes, "people": counts})
     pq.write_table(pages_counted, folder / "counts.parquet")
