@@ -19,10 +19,10 @@ from topgap.counting.contribution_bound import build_hash_sql, to_limit
 from topgap.counting.engine import Engine
 
 
-def create_kept_table(
+def create_kept_view(
     engine: Engine, label: str, events: str, *, person_text: str, most: int
 ) -> None:
-    """Create the table `kept` of the rows that count.
+    """Create the view `kept` of the rows that count.
 
     It has the columns person, whatever else `person_text` needs, grp and place: the places of the
     group and of the item. A row may be there more than once.
@@ -30,8 +30,9 @@ def create_kept_table(
     Args:
         engine: Does the counting.
         label: What an error calls the source.
-        events: SQL for such rows, of public groups and items of the domain alone, in which no
-            person is missing. The table `group_marks` has the marks of the groups.
+        events: SQL for such rows, of public groups and items of the domain alone. Those without a
+            person are left out here, where that is cheap to see. The table `group_marks` has the
+            marks of the groups.
         person_text: SQL for the text of a person.
         most: c, how many groups are kept of a person.
     """
@@ -40,6 +41,7 @@ def create_kept_table(
         engine.run(f"CREATE TEMP TABLE {table}", label=label, doing=f"counting {label}")
 
     run(f"had AS {events}")
+    engine.trust_statistics()
     # Whether there is a second group is far cheaper to see than how many there are.
     several = "SELECT person FROM had GROUP BY person HAVING min(grp) < max(grp)"
     run(f"several AS {several}")
@@ -49,9 +51,9 @@ def create_kept_table(
     marked += "ON marks.place = grp"
     number = number_by_hash("person", ["mark"], person_text)
     run(f"dropped AS SELECT person, grp FROM ({marked}) QUALIFY {number} > {to_limit(most)}")
-    run("kept AS SELECT * FROM had ANTI JOIN dropped USING (person, grp)")
-    for table in ("had", "several", "seen", "dropped"):
-        engine.run(f"DROP TABLE {table}", label=label)
+    engine.run("DROP TABLE several; DROP TABLE seen", label=label)
+    kept = "SELECT * FROM had ANTI JOIN dropped USING (person, grp) WHERE person IS NOT NULL"
+    engine.run(f"CREATE TEMP VIEW kept AS {kept}", label=label)
 
 
 def number_by_hash(partition: str, marks: Sequence[str], person_text: str) -> str:

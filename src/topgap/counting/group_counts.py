@@ -8,7 +8,7 @@ import numpy as np
 from topgap.counting.contribution_bound import to_limit
 from topgap.counting.counted import missing_counts
 from topgap.counting.engine import Engine
-from topgap.counting.group_bound import create_kept_table, number_by_hash
+from topgap.counting.group_bound import create_kept_view, number_by_hash
 from topgap.counting.member_places import PlacedColumns, create_place_tables
 from topgap.counting.tally import Tally
 from topgap.domains import Domain, FromData, GroupedCounts
@@ -81,15 +81,18 @@ def count_groups(
         _create(engine, f"counted AS {joined}", label)
         _check_counts(engine, label)
     else:
-        create_kept_table(
-            engine, label, f"{joined} WHERE person IS NOT NULL",
-            person_text=tally.person_text, most=bounds.groups,
-        )  # fmt: skip
-        if sets is None:
-            _create(engine, f"counted AS {_select_counts(bounds.items, tally)}", label)
-        else:
+        create_kept_view(engine, label, joined, person_text=tally.person_text, most=bounds.groups)
+        if sets is not None:
             names = _create_sets(engine, names, sets.together, bounds.items, tally)
-    counts = _read_counts(engine, label, groups, public, {**members, "item": names})
+    key = f"CAST(grp AS BIGINT) * {max(len(names), 1)} + place"
+    if has_counts or sets is not None:
+        counted = f"SELECT {key} AS key, CAST(n AS BIGINT) AS n FROM counted"
+    elif bounds.items is None:
+        counted = f"SELECT {key} AS key, count(DISTINCT person) AS n FROM kept GROUP BY key"
+    else:
+        bounded = _select_bounded(bounds.items, tally)
+        counted = f"SELECT {key} AS key, count(*) AS n FROM ({bounded}) GROUP BY key"
+    counts = _read_counts(engine, label, groups, public, {**members, "item": names}, counted)
     if not has_counts:
         counts.groups_per_person, counts.items_per_person = bounds
     return counts
@@ -108,14 +111,11 @@ def _check_counts(engine: Engine, label: str) -> None:
         )
 
 
-def _select_counts(bound: int | None, tally: Tally) -> str:
-    """Write SQL that counts persons by group and item, at most so many items of each in a group."""
-    if bound is None:
-        return "SELECT grp, place, count(DISTINCT person) AS n FROM kept GROUP BY ALL"
+def _select_bounded(bound: int, tally: Tally) -> str:
+    """Write SQL for at most so many items of each person in a group, each once."""
     marked = "SELECT * FROM (SELECT DISTINCT * FROM kept) JOIN item_marks USING (place)"
     number = number_by_hash("person, grp", ["mark"], tally.person_text)
-    first = f"SELECT grp, place FROM ({marked}) QUALIFY {number} <= {to_limit(bound)}"
-    return f"SELECT grp, place, count(*) AS n FROM ({first}) GROUP BY ALL"
+    return f"SELECT grp, place FROM ({marked}) QUALIFY {number} <= {to_limit(bound)}"
 
 
 def _create_sets(
@@ -126,9 +126,9 @@ def _create_sets(
     engine.trust_statistics()
     # A person's rows together join faster.
     had = "SELECT DISTINCT * FROM kept JOIN item_marks USING (place) ORDER BY person, grp, place"
-    _create(engine, f"had AS {had}", label)
+    _create(engine, f"owned AS {had}", label)
     joins = "".join(
-        f" JOIN had AS h{n} ON h{n}.person = h0.person AND h{n}.grp = h0.grp "
+        f" JOIN owned AS h{n} ON h{n}.person = h0.person AND h{n}.grp = h0.grp "
         f"AND h{n}.place > h{n - 1}.place"
         for n in range(1, size)
     )
@@ -136,7 +136,7 @@ def _create_sets(
     # In the order of the items as they are hashed, which their places do not have.
     marks = f"array_to_string(list_sort([{', '.join(f'h{n}.mark' for n in range(size))}]), '')"
     named = ", ".join(f"h{n}.place AS place{n}" for n in range(size))
-    sets = f"SELECT h0.* EXCLUDE (place, mark), {marks} AS mark, {named} FROM had AS h0{joins}"
+    sets = f"SELECT h0.* EXCLUDE (place, mark), {marks} AS mark, {named} FROM owned AS h0{joins}"
     if bound is not None:
         number = number_by_hash("person, grp", ["mark"], tally.person_text)
         sets = f"SELECT * FROM ({sets}) QUALIFY {number} <= {to_limit(bound)}"
@@ -156,8 +156,9 @@ def _read_counts(
     groups: Domain,
     public: Domain | FromData,
     members: Mapping[str, Sequence[Any]],
+    counted: str,
 ) -> GroupedCounts:
-    """Read the table `counted` into arrays, with the names of those items alone that occur.
+    """Read what was counted into arrays, with the names of those items alone that occur.
 
     Args:
         engine: Has the table.
@@ -165,14 +166,14 @@ def _read_counts(
         groups: The public groups.
         public: The domain.
         members: The groups, and the items, by their places.
+        counted: SQL for the counts, as n, by the key that both places make.
     """
     names = members["item"]
     size = max(len(names), 1)
     read = engine.run(
-        f"SELECT CAST(grp AS BIGINT) * {size} + place AS key, CAST(n AS BIGINT) AS n FROM counted "
-        f"WHERE n > 0 ORDER BY key",
+        f"SELECT key, n FROM ({counted}) WHERE n > 0 ORDER BY key",
         label=label,
-        doing=f"reading the counts of {label}",
+        doing=f"counting {label}",
         fetch="fetchnumpy",
     )
     keys, counts = read["key"], read["n"]
