@@ -202,6 +202,7 @@ def test_each_group_gets_its_part() -> None:
     assert parameters.each.scale == 30
     assert parameters.least_cost == Fraction(1, 10)
     assert parameters.cost([]) == 0
+    assert TopKByGroup(2, 1, groups_per_person=10**18, threshold=7).least_cost == Fraction(1, 4)
     assert parameters.cost([0, 0]) == Fraction(2, 30)
     assert parameters.cost(iter([9, 10, 4, 10])) == 1
 

@@ -101,7 +101,7 @@ class TopKByGroup:
     @property
     def least_cost(self) -> Fraction:
         """What the cheapest output costs: less than ε where a threshold can end lists early."""
-        return self.cost([self.each.fewest_winners] * self.groups_per_person)
+        return self.groups_per_person * self.each.least_cost
 
     def cost(self, winners: Iterable[int]) -> Fraction:
         """What an output with so many winners in each group costs: at most ε.

@@ -32,6 +32,7 @@ from tests.fuzz import (
     datasets,
     documents,
     domains,
+    groups,
     laws,
     monitors,
     releases,
@@ -76,6 +77,7 @@ class Scenario(NamedTuple):
 
 SCENARIOS = {
     "releases": Scenario(releases.releasing, releases.fuzz_releasing, 220),
+    "groups": Scenario(groups.grouping, groups.fuzz_groups, 120),
     "selectors": Scenario(releases.selecting, releases.fuzz_selector, 120),
     "monitors": Scenario(monitors.monitored, monitors.fuzz_monitor, 100),
     "reference": Scenario(releases.referring, releases.fuzz_reference, 100),

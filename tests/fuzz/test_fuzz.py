@@ -38,6 +38,7 @@ def test_every_public_callable_is_called_by_a_scenario() -> None:
         datasets,
         documents,
         domains,
+        groups,
         laws,
         monitors,
         sources,
@@ -45,7 +46,7 @@ def test_every_public_callable_is_called_by_a_scenario() -> None:
 
     modules = (
         releases, documents, laws, sources, accounts,
-        commands, datasets, domains, monitors,
+        commands, datasets, domains, groups, monitors,
     )  # fmt: skip
     text = "".join(map(inspect.getsource, modules))
     missing = {name for name in to_be_called() if not _stands(name, text)}
@@ -152,7 +153,7 @@ def test_a_package_that_is_broken_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     def broken(*_: Any) -> Any:
         raise OverflowError("too large")
 
-    monkeypatch.setattr("topgap.selection.mechanism.CandidatePool", broken)
+    monkeypatch.setattr("topgap.selection.drawing.CandidatePool", broken)
     with pytest.raises(OverflowError):
         fuzz(SCENARIOS["releases"], 300, start=1)
 
