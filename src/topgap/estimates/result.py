@@ -146,15 +146,20 @@ alone, which files and the page have too, do not lean.
         measured_only = read_flag(measured_only, "measured_only")
         if simultaneous:
             alpha /= len(self)  # by Bonferroni's inequality
-        ends = self._errors.ends_of_measurements(alpha / 2)
-        alone = self._around(self.measurements, ends, self.noise.step / 2)
+        in_doubt = (True,) * len(self) if measured_only else self._in_doubt(alpha)
+        alone: Sequence[Interval] = ()
+        if any(in_doubt):  # which takes as long as all the rest
+            ends = self._errors.ends_of_measurements(alpha / 2)
+            alone = self._around(self.measurements, ends, self.noise.step / 2)
         if measured_only:
-            return alone
+            return tuple(alone)
         half = max(self.release.parameters.resolution, self.noise.step) / 2
         combined = self._around(self._exact, self._errors.ends(alpha / 2), half)
+        if not alone:
+            return combined
         return tuple(
-            (min(one[0], both[0]), max(one[1], both[1])) if in_doubt else both
-            for one, both, in_doubt in zip(alone, combined, self._in_doubt(alpha), strict=True)
+            (min(one[0], both[0]), max(one[1], both[1])) if doubt else both
+            for one, both, doubt in zip(alone, combined, in_doubt, strict=True)
         )
 
     def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
