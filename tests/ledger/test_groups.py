@@ -292,12 +292,29 @@ def test_the_question_says_how_many_groups_share_the_charge(
     assert f"This charges ε = 1 for {sharing} to visits and leaves 2, what" in shown.getvalue()
 
 
+@pytest.mark.parametrize(("monotonic", "measured"), [(True, "2 · 0.125"), (False, "4 · 0.0625")])
+def test_measurements_of_one_person_are_counted(monotonic: bool, measured: str, path: Path) -> None:
+    """They cost twice where persons are replaced."""
+    topgap.top_k_by_group_with_estimates(
+        REGIONS, 1, "1/2", groups_per_person=2, monotonic=monotonic, ledger=path, dataset="visits"
+    )
+    (charge,) = Ledger(path).history()
+    assert (
+        f"(2 · 0.25: at most 2 groups per person, 0.25 per group; 0.25 to select and {measured} "
+        "to measure)"
+    ) in describe_charge(charge)
+
+
 @pytest.mark.parametrize("share", ["1/0", "much", 4, None, ["1"]])
 def test_parameters_that_others_noted_are_shown_as_they_are(share: object, path: Path) -> None:
     noted = {"group_epsilon": share, "groups_per_person": 2, "number_of_groups": "many"}
     Ledger(path).charge("visits", 1, mechanism="a sum", parameters=noted)
-    ended = told(path.parent, "history", path.name)
-    assert (ended.code, " together " in ended.out) == (0, False)
+    parts = {"epsilon": 1, "selection_epsilon": share, "measurement_epsilon": "0"}
+    more = {**parts, "group_epsilon": "1", "groups_per_person": 1}
+    Ledger(path).charge("visits", 1, mechanism="a mean", parameters=more)
+    first, second = told(path.parent, "history", path.name).out.splitlines()[1:]
+    assert " together " not in first
+    assert "for all groups together (at most 1 group per person, 1 per group)  " in second
 
 
 # --- What verification refuses, with right hashes

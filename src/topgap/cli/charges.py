@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import typer
@@ -72,15 +73,32 @@ def describe_sharing(parameters: Mapping[str, Any]) -> str:
     ''
     """
     number, most = (parameters.get(name) for name in (NUMBER_OF_GROUPS, "groups_per_person"))
-    try:
-        share = format_exact(parse_exact(parameters["group_epsilon"]))
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    found = _read_exact(parameters, "group_epsilon")
+    if found is None or type(most) is not int:
         return ""
-    if type(most) is not int:
-        return ""
+    share = format_exact(found[0])
     together = f"{_count_groups(number)} together" if type(number) is int else "all groups together"
     product = "" if most == 1 else f"{most:,} · {share}: "
-    return f"{together} ({product}at most {_count_groups(most)} per person, {share} per group)"
+    groups = f"{product}at most {_count_groups(most)} per person, {share} per group"
+    return f"{together} ({groups}{_describe_measuring(parameters)})"
+
+
+def _describe_measuring(parameters: Mapping[str, Any]) -> str:
+    """How many measurements of one person are paid for, beside the lists, if there are any."""
+    found = _read_exact(parameters, "epsilon", "selection_epsilon", "measurement_epsilon")
+    if found is None or found[2] == 0:
+        return ""
+    whole, selection, each = found
+    times = format_exact((whole - selection) / each)
+    return f"; {format_exact(selection)} to select and {times} · {format_exact(each)} to measure"
+
+
+def _read_exact(parameters: Mapping[str, Any], *names: str) -> list[Fraction] | None:
+    """The numbers of these names, if all of them are there."""
+    try:
+        return [parse_exact(parameters[name]) for name in names]
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        return None
 
 
 def _count_groups(number: int) -> str:
