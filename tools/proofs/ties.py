@@ -22,6 +22,7 @@ PROVEN = (
     "rust/kernel/src/**/*.rs",
     "rust/python/src/**/*.rs",
     "src/topgap/parameters.py",
+    "src/topgap/grouped_parameters.py",
     "src/topgap/numbers/parse.py",
     "src/topgap/selection/*.py",
     "src/topgap/sampling/*.py",
