@@ -198,7 +198,8 @@ PUBLIC_FACTS = {
     "domain_size",
     "bound", "counted",  # of items of each person
     "known", "most", "rows",  # of groups
-    "type(answers).__name__", "type(domain).__name__", "type(names).__name__",
+    "type(answer).__name__", "type(answers).__name__", "type(domain).__name__",
+    "type(names).__name__",
     "type(other).__name__",
     "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count",
     "k", "k + 1",

@@ -13,6 +13,7 @@ from topgap.release.parsing import FORMAT
 from topgap.release.result import Release
 from topgap.release.text import format_number
 from topgap.release.threshold_notes import (
+    describe_room,
     describe_spent,
     explain_last_gap,
     explain_threshold,
@@ -27,6 +28,7 @@ __all__ = [
     "GroupedRelease",
     "Lists",
     "Release",
+    "describe_room",
     "describe_spent",
     "explain_bias",
     "explain_domain",

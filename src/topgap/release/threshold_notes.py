@@ -103,3 +103,17 @@ def format_most_named(parameters: TopK) -> str:
     """
     most = f"{parameters.k:,}"
     return f"all, or {most}" if parameters.k == MOST_WINNERS else most
+
+
+def describe_room(parameters: TopK) -> str:
+    """Return the condition for intervals of counts to cover as they should, to end a sentence.
+
+    Where k items are above the threshold, the few lists that it ends early have its noise to thank
+    for that, and all counts are too low.
+
+    >>> describe_room(TopK(k=25, epsilon=1, monotonic=True, threshold=500))
+    ', if clearly fewer than 25 are above 500'
+    """
+    if not parameters.has_sentinel:
+        return ""
+    return f", if clearly fewer than {parameters.k:,} are above {format_threshold(parameters)}"

@@ -21,6 +21,7 @@ from topgap.numbers.parse import Number, read_level
 from topgap.parameters import TopK
 from topgap.release import (
     Release,
+    describe_room,
     explain_domain,
     explain_last_gap,
     format_domain,
@@ -90,6 +91,7 @@ def describe_counts(release: Release, level: "Number") -> dict[str, str]:
         else f"above {format_threshold(release.parameters)}",
         "percent": format_level(level),
         "often": format_share(read_level(level)),
+        "room": describe_room(release.parameters),
         "value_error": _format_error(max(errors, default=0.0)),
     }
 

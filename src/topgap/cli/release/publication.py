@@ -17,7 +17,7 @@ from topgap.margins import NEAR_TIES, is_uncertain, least_certain_gap
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import LEVEL
 from topgap.parameters import TopK
-from topgap.release import Release, describe_spent, explain_bias, format_threshold
+from topgap.release import Release, describe_room, describe_spent, explain_bias
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,11 +89,7 @@ class Publication:
             ]
         if not (self.result.has_counts and len(self.result)):
             return []
-        parameters, room = self.result.parameters, ""
-        if parameters.has_sentinel:
-            room = (
-                f", if clearly fewer than {parameters.k:,} are above {format_threshold(parameters)}"
-            )
+        room = describe_room(self.result.parameters)
         return [
             f"± is the standard error; in {format_share(self.level)} such publications the "
             f"interval of an item that is clearly on the list holds its true number{room}."
