@@ -341,6 +341,16 @@ def test_the_kernels_laplace_noise_has_a_fresh_key_for_every_call() -> None:
     assert re.findall(r"\w+\(&self\.rate, .*?\)", draw) == ["laplace(&self.rate, 0, source)"]
 
 
+def test_each_thread_has_a_fresh_key_and_streams_of_one_key_have_numbers() -> None:
+    shim = (KERNEL.parent / "python" / "src" / "lib.rs").read_text()
+    (threads,) = re.findall(r"\nfn in_threads\(.*?\n}\n", shim, re.DOTALL)
+    assert threads.count("fresh::<Checkpoint>(") == 1
+    assert threads.count("Cipher") == 1  # the type of what it gives
+    assert re.findall(r"Cipher::of\(.*", shim) == [
+        "Cipher::of(&self.0, number, Box::new(check_signals)))"
+    ]
+
+
 def test_a_float_answer_is_seen_only_until_it_is_rounded() -> None:
     """That the look finds it here shows that it would find others."""
     found = floats_in_variables(gap_top_k, [0.3, 1, 2], TopK(1, 1))
