@@ -221,6 +221,20 @@ def test_all_groups_are_charged_once(places: Path, ledger: Ledger) -> None:
     assert GroupedRelease.from_json(entry.result or "") == GroupedRelease.from_json(ended.out)
 
 
+def test_a_query_is_checked_with_its_groups_before_it_is_charged(
+    places: Path, ledger: Ledger
+) -> None:
+    write_sources(places)
+    asked = [*EVENTS, *LIST, *ENDS, *CHARGED, "--query", 'select who, "where", what from visits']
+    years = ["--by", "where", "--groups-range", "2023:2024"]
+    for wrong in (["--by", "other", *BY[2:]], ["--by", "where", "--groups", "missing.txt"]):
+        failed = release(places, *asked, *wrong, source="e.duckdb")
+        assert (failed.code, "Nothing was charged." in failed.err) == (1, True)
+    assert ledger.budget("visits").spent == 0
+    assert release(places, *asked, *years, source="e.duckdb").code == 0
+    assert ledger.budget("visits").spent == 1
+
+
 def test_a_check_and_an_error_charge_nothing(places: Path, ledger: Ledger) -> None:
     ended = release(places, *ASKED, *CHARGED, "--check")
     assert ended.code == 0, ended.err
