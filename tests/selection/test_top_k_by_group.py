@@ -370,3 +370,18 @@ def test_an_interrupt_ends_it_and_releases_nothing(threads: int, with_domain: bo
     with pytest.raises(KeyboardInterrupt):
         release_forever()
     timer.join()
+
+
+# --- Threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_each_group_is_drawn_once_whoever_draws_it(threads: int) -> None:
+    """Groups of one size and of different sizes, fewer than threads and more."""
+    for number in range(1, 12):
+        array = FAR * np.eye(number, number + 1, dtype=np.int64)
+        lists = top_k_by_group(array, 1, 1, threads=threads)
+        assert [*first(lists).values()] == [*range(number)]
+        table = {h: [0] * (1 + h * h % 50) + [FAR] for h in range(number)}
+        lists = top_k_by_group(table, 1, 1, threads=threads)
+        assert [*first(lists).values()] == [1 + h * h % 50 for h in range(number)]
