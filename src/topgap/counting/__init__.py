@@ -6,6 +6,7 @@
     counted_items(source, domain=…)                    what occurs of a domain, in batches
     Domain, read_domain, FROM_DATA                     the public items
     Counts                                             the result: a dict that knows its domain
+    GroupedCounts                                      the result for each group, with groups=
 
 Each person counts once for an item, so that one person moves a count by at most 1: this is the
 sensitivity of `topgap.top_k`. Adding a person moves all counts the same way (`monotonic`). All
@@ -25,7 +26,7 @@ from topgap.counting.events import (
 )
 from topgap.counting.occurring import Occurring
 from topgap.counting.sources import FORMATS, Format, format_by_name
-from topgap.domains import FROM_DATA, Counts, Domain
+from topgap.domains import FROM_DATA, Counts, Domain, GroupedCounts
 from topgap.release import NOT_PROTECTED
 from topgap.sources.progress import Progress
 
@@ -37,6 +38,7 @@ __all__ = [
     "Counts",
     "Domain",
     "Format",
+    "GroupedCounts",
     "Occurring",
     "Progress",
     "count_events",

@@ -10,7 +10,7 @@ from topgap.counting.domain import to_domain
 from topgap.counting.engine import MEMORY, Engine
 from topgap.counting.fitting import check_fit, make_sets
 from topgap.counting.group_counts import GroupBounds, count_groups
-from topgap.counting.groups import Grouping, read_grouping
+from topgap.counting.groups import Grouping, read_grouping, read_grouping_of_lines
 from topgap.counting.listed_items import count_all, count_list
 from topgap.counting.occurring import Occurring, OccurringItems
 from topgap.counting.options import CountOptions, EventOptions, LineOptions
@@ -197,7 +197,7 @@ def count_transactions(
     """
     return _count(
         source, domain, together, None, memory, progress, items_per_person=items_per_person,
-        grouping=read_grouping([], groups, 1),
+        grouping=read_grouping_of_lines(groups),
     )  # fmt: skip
 
 

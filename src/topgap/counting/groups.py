@@ -47,10 +47,10 @@ class Grouping(NamedTuple):
 
 
 def read_grouping(by: Any, groups: Any, groups_per_person: Any) -> Grouping | None:
-    """Read how a source is split into groups; None if it is not.
+    """Read how a table is split into groups; None if it is not.
 
     Args:
-        by: The column with the groups, or several in a list; for transactions an empty list.
+        by: The column with the groups, or several in a list.
         groups: The public groups, or the path of a file with one a line.
         groups_per_person: In how many of them a person counts.
 
@@ -62,17 +62,30 @@ def read_grouping(by: Any, groups: Any, groups_per_person: Any) -> Grouping | No
     <Domain of 2 items>
     """
     most = read_whole(groups_per_person, "groups_per_person", least=1)
-    if groups is None and by in (None, []):
+    if by is None and groups is None:
         if most > 1:
-            raise ParameterError("groups_per_person needs groups.")
+            raise ParameterError("groups_per_person needs by, the column with the groups.")
         return None
     if by is None:
         raise ParameterError("groups needs by, the column with the groups.")
-    columns = [] if by == [] else read_columns(by, "by", "groups")
+    columns = read_columns(by, "by", "groups")
     if groups is None:
         raise DomainError("The groups are missing: give the public list of them.")
+    return Grouping(columns, _read_groups(groups), most)
+
+
+def read_grouping_of_lines(groups: Any) -> Grouping | None:
+    """Read how transactions are split into groups, which their first items tell; None if not.
+
+    Raises:
+        DomainError: The groups cannot be used.
+    """
+    return None if groups is None else Grouping([], _read_groups(groups), 1)
+
+
+def _read_groups(groups: Any) -> Domain:
     try:
-        return Grouping(columns, to_groups(to_domain(groups)), most)
+        return to_groups(to_domain(groups))
     except DomainError as error:
         raise _as_of_groups(error) from None
 
