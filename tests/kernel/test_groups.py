@@ -21,7 +21,8 @@ def test_groups_are_independent_and_each_has_its_law(
 ) -> None:
     case = at_depth(case, depth)
     rest = leaves_open(case, probe)
-    less_deep, deep = (0.17, 0.021) if case.each[0].tape else (0.038, 0.0028)
+    # Rounded up: nothing in a walk is left to chance, so that it leaves the same open anywhere.
+    less_deep, deep = (0.18, 0.022) if case.each[0].tape else (0.039, 0.0028)
     assert rest <= (less_deep if depth == MODERATE else deep)
     record_property(f"{case.kind}, {depth}", float(rest))
 
