@@ -91,8 +91,9 @@ def test_a_wrong_law_would_be_seen(false_alarm: float) -> None:
     assert misfits_of(run, 100_000, probability, false_alarm) != []
 
 
-# The kernel looks at blocks from 2,048 items on, and releases the lock from 10,001.
-SIZES = [2, 3, 1023, 1024, 2047, 2048, 2049, 2050, 4095, 4097,
+# The kernel looks at blocks of two from 220 items on, at blocks of four from 440, and releases the
+# lock from 10,001.
+SIZES = [2, 3, 219, 220, 221, 439, 440, 441, 2050, 4097,
          *(pytest.param(n, marks=pytest.mark.deep) for n in (10_001, 70_001))]  # fmt: skip
 
 
