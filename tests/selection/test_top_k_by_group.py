@@ -26,9 +26,12 @@ from topgap import (
     ParameterError,
     ParameterTypeError,
     TopgapError,
+    TopKByGroup,
     top_k_by_group,
 )
 from topgap.domains import FROM_DATA, Counts, GroupedCounts
+from topgap.selection.grouped_answers import prepare_counts
+from topgap.selection.top_k_by_group import select_groups
 
 REGIONS = {"north": {"flu": FAR, "cold": 7}, "south": {"cough": FAR}}
 DISEASES = ["flu", "cold", "cough"]
@@ -182,6 +185,22 @@ def test_names_are_those_of_the_domain() -> None:
     assert [type(release.items[0]) for release in lists.values()] == [int, int]
     groups = top_k_by_group({1.0: {"flu": FAR}}, 1, 1, groups=[1, 2], domain=DISEASES)
     assert [type(group) for group in groups] == [int, int]
+
+
+@pytest.mark.parametrize("threshold", [-(10**40), -FAR, None])
+@pytest.mark.parametrize("noise", ["exponential", "laplace"])
+def test_counts_in_steps_are_so_many_steps_wherever_the_threshold_is(
+    threshold: int | None, noise: Any
+) -> None:
+    parameters = TopKByGroup(
+        1, 1, threshold=threshold, items_per_person=1, noise=noise, resolution="1/10"
+    )
+    counts = as_counts(items_per_person=1)
+    data = prepare_counts(parameters, counts, 1, in_steps=True)
+    lists = select_groups(parameters, data, gaps=True)
+    assert first(lists) == WINNERS
+    assert lists["north"].gaps is not None
+    assert abs(lists["north"].gaps[0] - FAR // 10) < 10_000
 
 
 # --- What is refused, in a sentence, and charged to nobody

@@ -1,6 +1,7 @@
 """The answers of many groups, read and checked, as one array for the kernel: `read_groups`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,7 +159,9 @@ def prepare_counts(
     array = KernelArray(np.ascontiguousarray(counts.counts, dtype=np.int64), in_steps)
     cut = find_cut(parameters.each, array)
     if cut is not None and not has_room(parameters.each, cut):
-        table = {group: (counts[group], None) for group in counts}
+        table: Table = {group: (counts[group], None) for group in counts}
+        if in_steps:
+            table = {group: (_to_units(own, parameters), None) for group, (own, _) in table.items()}
         taken = FROM_DATA if counts.domain_from_data else domain
         return _prepare_singles(parameters, table, taken, threads)
 
@@ -176,6 +179,11 @@ def prepare_counts(
         domain=None if counts.domain_from_data else domain.description,
         run_size=domain.size, find_places=find_places, domain_from_data=counts.domain_from_data,
     )  # fmt: skip
+
+
+def _to_units(steps: Mapping[Any, int], parameters: TopKByGroup) -> dict[Any, Fraction]:
+    steps_per_unit = parameters.each.resolution.denominator
+    return {name: Fraction(each, steps_per_unit) for name, each in steps.items()}
 
 
 def check_bounds(parameters: TopKByGroup, counts: GroupedCounts) -> None:
