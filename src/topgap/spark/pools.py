@@ -110,6 +110,8 @@ def _draw_empty(
     parameters: TopKByGroup, groups: Sequence[int], domain: Domain
 ) -> Collection[Winners]:
     """Draw the lists of so many groups of which there is no row: everything has 0."""
+    if not groups:
+        return []
     none = np.array([], dtype=np.int64)
     ends = np.zeros(len(groups), dtype=np.int64)
     counts = GroupedCounts(groups, domain, [], ends=ends, places=none, counts=none)
