@@ -133,6 +133,11 @@ def fuzz_groups(given: dict[str, Any], call: Judge) -> None:
     }  # fmt: skip
     if hasattr(how["groups"], "__next__") or hasattr(how["domain"], "__next__"):
         return  # which the first call would use up
+    if isinstance(answers, GroupedCounts):
+        for place, group in enumerate(answers):
+            find = "topgap.counting.GroupedCounts.find"
+            found = call(find, (), answers.find, place, [0, 1, 2, 7, "x"])
+            assert found == [name for name in (0, 1, 2) if name in answers[group]]
     parameters = call("topgap.TopKByGroup", PARAMETERS, TopKByGroup, **{**every, **given["more"]})
     if parameters is not None:
         look_at(parameters)

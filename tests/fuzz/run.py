@@ -46,7 +46,7 @@ MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "op
 VALUES = {
     "topgap.auditing.MechanismAudit", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
-    "topgap.counting.Counts", "topgap.counting.Occurring", "topgap.datasets.Dataset",
+    "topgap.counting.Counts", "topgap.counting.GroupedCounts", "topgap.counting.Occurring", "topgap.datasets.Dataset",
     "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
     "topgap.ledger.Verification", "topgap.Check",
     "topgap.planning.BoundRow", "topgap.planning.DomainPlan", "topgap.planning.DomainRow",
