@@ -46,9 +46,9 @@ MODULES = ("auditing", "counting", "datasets", "estimates", "law", "ledger", "op
 VALUES = {
     "topgap.auditing.MechanismAudit", "topgap.auditing.Bound", "topgap.auditing.LawCheck",
     "topgap.auditing.Misfit", "topgap.auditing.Neighbours", "topgap.law.Bounds",
-    "topgap.counting.Counts", "topgap.counting.GroupedCounts", "topgap.counting.Occurring", "topgap.datasets.Dataset",
-    "topgap.ledger.Budget", "topgap.ledger.Charge", "topgap.ledger.Quote",
-    "topgap.ledger.Verification", "topgap.Check",
+    "topgap.counting.Counts", "topgap.counting.GroupedCounts", "topgap.counting.Occurring",
+    "topgap.datasets.Dataset", "topgap.ledger.Budget", "topgap.ledger.Charge",
+    "topgap.ledger.Quote", "topgap.ledger.Verification", "topgap.Check",
     "topgap.planning.BoundRow", "topgap.planning.DomainPlan", "topgap.planning.DomainRow",
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.ReleasedErrors",
     "topgap.planning.Row", "topgap.planning.ThresholdPlan", "topgap.planning.ThresholdRow",
