@@ -174,9 +174,9 @@ BROKEN = [
     ("monotonic", "dicts with a domain", Mutant("the domain's other members have 1",
      "run=None if data.run_size is None else (0, data.run_size)",
      "run=None if data.run_size is None else (1, data.run_size)")),
-    ("monotonic", "dicts with a domain", Mutant("a run of one member more",
-     "run_size = None if unlisted[0] is None else unlisted[0].domain.size",
-     "run_size = None if unlisted[0] is None else unlisted[0].domain.size - 1")),
+    ("monotonic", "dicts with a domain", Mutant("a run of one member less",
+     "run_size=None if common is None else common.size",
+     "run_size=None if common is None else common.size - 1")),
     ("threshold", "array", Mutant("no sentinel",
      "floor, sentinel = (None, data.cut) if each.has_sentinel else (data.cut, None)\n"
      "    winners", "floor, sentinel = None, None\n    winners")),

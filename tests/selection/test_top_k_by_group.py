@@ -63,6 +63,9 @@ FORMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "dicts": (REGIONS, {"domain": DISEASES}),
     "a domain by a rule": (REGIONS, {"domain": Domain.pattern("flu|cold|cough|[a-z]")}),
     "items from the data": (REGIONS, {"domain": FROM_DATA}),
+    "of different kinds, from the data": (
+        {"north": {"flu": FAR + 0.5, "cold": 7}, "south": {"cough": FAR}}, {"domain": FROM_DATA}
+    ),
     "counts": (as_counts(), {}),
     "counts of named groups": (as_counts(), {"groups": ["north", "south"]}),
     "counts of another domain": (as_counts(), {"domain": ["cough", "flu", "gout"]}),
@@ -114,6 +117,9 @@ def test_each_group_has_its_own_winners(form: str, kind: dict[str, Any]) -> None
         assert first(lists) == WINNERS
     assert lists.domain_from_data == (how.get("domain") is FROM_DATA or "the data" in form)
     assert (lists.caveats != ()) == lists.domain_from_data
+    # Positions among what has an answer would tell who has none.
+    is_array = ("domain" not in how and "array" in form) or form == "objects"
+    assert (lists._lists.indices is None) == (not is_array)
     assert GroupedRelease.from_json(lists.to_json()) == lists
     check = top_k_by_group(answers, **{"k": 1, "epsilon": 1, **kind, **how}, check=True)
     assert "the 2 groups" in str(check) or "2 groups" in str(check)

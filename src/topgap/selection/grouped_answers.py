@@ -274,7 +274,6 @@ def _prepare_mapping(
         np.concatenate([each.numbers for each in together]), in_steps=forms == {True}
     )
     unlisted = [single.unlisted for single in whole.singles]
-    run_size = None if unlisted[0] is None else unlisted[0].domain.size
 
     def find_places(group: int, asked: list[Any], ranks: list[bytes]) -> list[int]:
         run = unlisted[group]
@@ -285,8 +284,7 @@ def _prepare_mapping(
         ends=ends,
         cut=whole.singles[0].cut,
         singles=(),
-        run_size=run_size,
-        find_places=None if run_size is None else find_places,
+        find_places=None if whole.run_size is None else find_places,
     )
 
 
@@ -317,6 +315,7 @@ def _prepare_singles(
     domains = {single.unlisted and single.unlisted.domain for single in singles}
     if len(domains) > 1:
         raise DomainError("The groups have different domains; give one domain for all of them.")
+    (common,) = domains
     from_data = from_data or any(single.domain_from_data for single in singles)
     ends = np.cumsum([len(single.numbers) for single in singles], dtype=np.int64)
 
@@ -325,7 +324,7 @@ def _prepare_singles(
 
     return PreparedGroups(
         [*table], None, ends, None if names[0] is None else name, threads, constant_work,
-        singles=singles,
+        singles=singles, run_size=None if common is None else common.size,
         domain=None if from_data else singles[0].domain, domain_from_data=from_data,
     )  # fmt: skip
 
