@@ -82,7 +82,7 @@ package: .venv/installed-dev ## build wheel and sdist, and install each into an 
 
 bench: .venv/installed-dev ## measure kernel, counting, baskets, Spark and ledger against their peers, and plans
 	@for each in kernel kernel.runs kernel.bounded kernel.threshold kernel.groups pipeline.counting pipeline.domains pipeline.groups statistics.quest \
-		pipeline.streams pipeline.spark statistics.estimates statistics.plan pipeline.ledger; do \
+		pipeline.streams pipeline.spark pipeline.spark_groups statistics.estimates statistics.plan pipeline.ledger; do \
 		echo "== bench: python -m benchmarks.$$each"; \
 		$(BIN)/python -m benchmarks.$$each || { echo "make bench: FAILED"; exit 1; }; \
 	done

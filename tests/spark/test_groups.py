@@ -99,8 +99,8 @@ def test_lists_are_of_what_is_kept_and_counted(
     """In Spark, in plain Python, in topgap.counting; groups that nobody is in have lists, too."""
     in_partitions(number)
     events = hostile_events(spark)
-    ways = WAYS if number > 1 else WAYS[:1]
-    for (by, public, where), bound in product(ways, (1, 3)):
+    ways, bounds = (WAYS, (1, 3)) if number > 1 else (WAYS[:1], (2,))
+    for (by, public, where), bound in product(ways, bounds):
         asked = {"person": "who", "item": "what", "by": by, "groups": public,
                  "groups_per_person": bound}  # fmt: skip
         release = top_k_events(events, 4, bound * CERTAIN, domain=CODES, **asked)

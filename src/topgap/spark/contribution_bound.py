@@ -104,10 +104,11 @@ def keep_least(
         within: The columns whose values tell apart what the bound is for.
     """
     digest = sql.md5(sql.concat(sql.col(_MARK), _build_text(sql.col(PERSON), person)))
-    # The last four bytes, the last one first; such texts are ordered as their numbers are.
-    digits = [sql.substring(digest, place, 2) for place in (31, 29, 27, 25)]
+    # A column of its own first, or Spark would compute it for each of the bytes. The last four
+    # bytes, the last one first; such texts are ordered as their numbers are.
+    digits = [sql.substring(_HASH, place, 2) for place in (31, 29, 27, 25)]
     order = Window.partitionBy(*within).orderBy(_HASH, _MARK)
-    hashed = marked.withColumn(_HASH, sql.concat(*digits))
+    hashed = marked.withColumn(_HASH, digest).withColumn(_HASH, sql.concat(*digits))
     numbered = hashed.withColumn(_NUMBER, sql.dense_rank().over(order))
     kept = numbered.filter(sql.col(_NUMBER) <= min(bound, 2**31 - 1))
     return kept.drop(_HASH, _MARK, _NUMBER)
