@@ -30,12 +30,13 @@ from topgap.selection import (
 FIRST, SECOND = (2, 0, 1), (0, 0, 3)
 """The answers of two groups to the same three items."""
 
+# Noise so small that what both groups tell together is often the same.
 KINDS: dict[str, dict[str, Any]] = {
     "gaps": {"k": 1, "epsilon": 4, "resolution": 1, "groups_per_person": 2},
     "monotonic": {"k": 2, "epsilon": 6, "resolution": 1, "monotonic": True},
     "threshold": {"k": 2, "epsilon": 6, "resolution": 1, "monotonic": True, "threshold": 1},
-    "noisy answers": {"k": 2, "epsilon": 2, "items_per_person": 1, "groups_per_person": 2},
-    "noisy answers, threshold": {"k": 2, "epsilon": 1, "items_per_person": 1, "monotonic": True,
+    "noisy answers": {"k": 2, "epsilon": 12, "items_per_person": 1, "groups_per_person": 2},
+    "noisy answers, threshold": {"k": 2, "epsilon": 3, "items_per_person": 1, "monotonic": True,
                                  "threshold": 2},
 }  # fmt: skip
 ARRAY = np.array([FIRST, SECOND])
