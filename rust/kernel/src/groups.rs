@@ -3,6 +3,9 @@
 use crate::sampler::Sampler;
 use crate::workers::Workers;
 
+/// Groups drawn between two checkpoints; a large group has its own.
+const GROUPS_PER_CHECKPOINT: usize = 64;
+
 /// Draw for each group, and return what was drawn in the order of the groups, in parts.
 ///
 /// A worker draws for its groups one after the other, from its own sampler and never from the same
@@ -18,7 +21,9 @@ pub fn draw_each_group<T: Default + Send, W: Workers>(
     let mut parts = divide(works, workers.size());
     workers.each(&mut parts, |part, sampler| {
         for group in part.first..part.end {
-            sampler.checkpoint()?;
+            if (group - part.first).is_multiple_of(GROUPS_PER_CHECKPOINT) {
+                sampler.checkpoint()?;
+            }
             draw(group, sampler, &mut part.drawn)?;
         }
         Ok(())

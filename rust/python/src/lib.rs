@@ -565,30 +565,51 @@ enum Outcome {
 /// What may be published of some groups, one after the other.
 #[derive(Default)]
 struct Published {
-    winners: Vec<usize>,
-    indices: Vec<usize>,
-    counts: Vec<usize>,
-    gaps: Vec<u128>,
-    noisy_answers: Vec<i128>,
+    winners: Vec<i64>,
+    indices: Vec<i64>,
+    counts: Vec<i64>,
+    /// Gaps or noisy answers; 0 in the place of one that does not fit.
+    numbers: Vec<i64>,
+    /// Those that do not fit, and their places.
+    long_numbers: Vec<(usize, BigInt)>,
 }
 
 impl Published {
     /// Add what may be published of one more group.
     fn push(&mut self, outcome: &Outcome) {
+        let before = self.numbers.len();
         let indices = match outcome {
             Outcome::Gaps(selection) => {
-                self.gaps.extend(selection.gaps.iter().map(|gap| gap.0));
-                self.counts.push(selection.gaps.len());
+                selection.gaps.iter().for_each(|gap| self.push_number(gap.0));
                 &selection.indices
             }
             Outcome::Noisy(selection) => {
-                self.noisy_answers.extend(selection.noisy_answers.iter().map(|each| each.0));
-                self.counts.push(selection.noisy_answers.len());
+                selection.noisy_answers.iter().for_each(|each| self.push_number(each.0));
                 &selection.indices
             }
         };
-        self.winners.push(indices.len());
-        self.indices.extend(indices);
+        self.counts.push(in_int64(self.numbers.len() - before));
+        self.winners.push(in_int64(indices.len()));
+        self.indices.extend(indices.iter().copied().map(in_int64));
+    }
+
+    fn push_number<T: Copy + Into<BigInt>>(&mut self, number: T)
+    where
+        i64: TryFrom<T>,
+    {
+        self.numbers.push(i64::try_from(number).unwrap_or_else(|_| {
+            self.long_numbers.push((self.numbers.len(), number.into()));
+            0
+        }));
+    }
+
+    /// All numbers, also those that do not fit.
+    fn all_numbers(&self) -> Vec<BigInt> {
+        let mut numbers: Vec<BigInt> = self.numbers.iter().copied().map(BigInt::from).collect();
+        for (place, number) in &self.long_numbers {
+            numbers[*place].clone_from(number);
+        }
+        numbers
     }
 }
 
@@ -607,19 +628,40 @@ fn released<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Released<'py>> 
     Ok((packed_sizes(py, indices.iter().copied())?, numbers))
 }
 
-/// The same for many groups, which all have gaps or all have noisy answers.
+/// The same for many groups.
 fn released_groups<'py>(py: Python<'py>, parts: &[Published]) -> PyResult<ReleasedGroups<'py>> {
-    let all = |sizes: fn(&Published) -> &Vec<usize>| {
-        packed_sizes(py, parts.iter().flat_map(sizes).copied().collect::<Vec<_>>().into_iter())
+    let numbers = if parts.iter().all(|part| part.long_numbers.is_empty()) {
+        joined(py, parts, |part| &part.numbers)?.into_any()
+    } else {
+        PyList::new(py, parts.iter().flat_map(Published::all_numbers).collect::<Vec<_>>())?
+            .into_any()
     };
-    let gaps: Vec<u128> = parts.iter().flat_map(|part| &part.gaps).copied().collect();
-    let noisy: Vec<i128> = parts.iter().flat_map(|part| &part.noisy_answers).copied().collect();
     Ok((
-        all(|part| &part.winners)?,
-        all(|part| &part.indices)?,
-        all(|part| &part.counts)?,
-        if noisy.is_empty() { packed(py, gaps)? } else { packed(py, noisy)? },
+        joined(py, parts, |part| &part.winners)?,
+        joined(py, parts, |part| &part.indices)?,
+        joined(py, parts, |part| &part.counts)?,
+        numbers,
     ))
+}
+
+/// The numbers of all parts, one part after the other, as the bytes of int64.
+fn joined<'py>(
+    py: Python<'py>,
+    parts: &[Published],
+    numbers: fn(&Published) -> &Vec<i64>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let count = parts.iter().map(|part| numbers(part).len()).sum::<usize>();
+    PyBytes::new_with(py, 8 * count, |bytes| {
+        let (chunks, _) = bytes.as_chunks_mut();
+        let all = parts.iter().flat_map(numbers);
+        chunks.iter_mut().zip(all).for_each(|(chunk, number)| *chunk = number.to_ne_bytes());
+        Ok(())
+    })
+}
+
+/// A size or place, which is below 2^63.
+fn in_int64(size: usize) -> i64 {
+    (size as u64).cast_signed()
 }
 
 /// Sizes or places as the bytes of int64.
