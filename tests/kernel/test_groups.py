@@ -35,13 +35,17 @@ MUTANTS = [
          "    let mut parts = divide(works, workers.size());\n"
          "    workers.each(&mut parts, |part, sampler| {\n"
          "        for group in part.first..part.end {\n"
-         "            sampler.checkpoint()?;\n"
+         "            if (group - part.first).is_multiple_of(GROUPS_PER_CHECKPOINT) {\n"
+         "                sampler.checkpoint()?;\n"
+         "            }\n"
          "            draw(group, sampler, &mut part.drawn)?;",
          "+ Sync,\n) -> Result<Vec<T>, W::Stop>\nwhere\n    W::Sampler: Clone,\n{\n"
          "    let mut parts = divide(works, workers.size());\n"
          "    workers.each(&mut parts, |part, sampler| {\n"
          "        for group in part.first..part.end {\n"
-         "            sampler.checkpoint()?;\n"
+         "            if (group - part.first).is_multiple_of(GROUPS_PER_CHECKPOINT) {\n"
+         "                sampler.checkpoint()?;\n"
+         "            }\n"
          "            draw(group, &mut sampler.clone(), &mut part.drawn)?;", PLAIN),
         ("the first group's list for all of a part", "draw(group, sampler, &mut part.drawn)?;",
          "draw(part.first + 0 * group, sampler, &mut part.drawn)?;", PLAIN),
