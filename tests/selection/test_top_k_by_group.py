@@ -165,6 +165,11 @@ def test_groups_and_items_of_several_columns() -> None:
         domain=Domain.product(DISEASES, [1, 2]),
     )  # fmt: skip
     assert pairs["north"].items == (("flu", 1),)
+    sets = top_k_by_group(
+        frame.assign(j="gout"), 1, 1, by="g", item=["j", "i"], count="n", groups=["north"],
+        domain=Domain.subsets([*DISEASES, "gout"], size=2),
+    )  # fmt: skip
+    assert sets["north"].items == (("flu", "gout"),)
 
 
 @pytest.mark.parametrize(
@@ -264,9 +269,23 @@ REFUSED: list[tuple[Any, dict[str, Any], type[TopgapError], str]] = [
     (FRAME, {**COLUMNS, "domain": DISEASES}, ParameterError, "public ones"),
     (FRAME, {**COLUMNS, **PUBLIC, "by": "31"}, AnswersError, "all of these columns"),
     (pl.from_pandas(FRAME), {**COLUMNS, **PUBLIC, "by": 0}, AnswersError, "all of these columns"),
-    (FRAME, {**COLUMNS, **PUBLIC, "count": "i"}, AnswersTypeError, "not str"),
+    (FRAME.assign(n="31"), {**COLUMNS, **PUBLIC}, AnswersTypeError, "not str"),
     (FRAME, {**COLUMNS, **PUBLIC, "items": DISEASES}, ItemsError, "already name"),
     (REGIONS, {**PUBLIC, "by": "g"}, ParameterError, "data frame alone"),
+    # Columns of which nothing could be found, so that the lists would be noise.
+    (FRAME, {**COLUMNS, **PUBLIC, "by": ["g", "n"], "count": "m"}, DomainError,
+     "groups are of 1 column, and they are told by 2 columns"),
+    (FRAME, {**COLUMNS, **PUBLIC, "groups": Domain.product(["north"], [1, 2])}, DomainError,
+     "groups are of 2 columns, and they are told by 1 column"),
+    (FRAME, {**COLUMNS, **PUBLIC, "item": ["i", "m"]}, DomainError,
+     "domain is of 1 column, and the items are told by 2 columns"),
+    (FRAME, {**COLUMNS, **PUBLIC, "domain": Domain.product(DISEASES, [1, 2])}, DomainError,
+     "domain is of 2 columns, and the items are told by 1 column"),
+    (FRAME, {**COLUMNS, **PUBLIC, "item": ["i", "m"], "domain": FROM_DATA}, DomainError,
+     "need public items"),
+    (FRAME, {**COLUMNS, **PUBLIC, "by": ["g", "g"]}, ParameterError, "each column once"),
+    (FRAME, {**COLUMNS, **PUBLIC, "item": "g"}, ParameterError, "each column once"),
+    (FRAME, {**COLUMNS, **PUBLIC, "count": "i"}, ParameterError, "each column once"),
     # Bounds that counts do not have, whatever else is given.
     (as_counts(groups_per_person=3), {}, ParameterError, "up to 3 groups"),
     (as_counts(groups_per_person=3), {"groups": ["north"]}, ParameterError, "up to 3 groups"),

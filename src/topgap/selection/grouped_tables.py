@@ -1,12 +1,13 @@
 """The answers of each public group, taken out of a mapping or a data frame."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from topgap.domains import ABSENT, Domain, FromData
 from topgap.domains.groups import to_groups
+from topgap.domains.structure import find_sets, list_parts
 from topgap.errors import AnswersError, DomainError, ParameterError
 from topgap.sealing import seal_library_errors
 from topgap.selection.answers import read_chosen
@@ -55,7 +56,8 @@ def split_frame(
     Rows of other groups, and of items that are not in the domain, do not matter.
 
     Raises:
-        ParameterError: Columns, groups or the domain are not named.
+        ParameterError: Columns, groups or the domain are not named, or a column twice.
+        DomainError: The groups or the domain are not of so many columns.
         AnswersError, AnswersTypeError, ItemsError: The frame has no such column, or it cannot be
             read.
     """
@@ -70,8 +72,19 @@ def split_frame(
             "public ones with groups and domain."
         )
     public = to_groups(groups)
+    by_columns, item_columns = _to_columns(by), _to_columns(item)
+    named = [*by_columns, *item_columns, *_to_columns(count)]
+    if any(named.count(each) > 1 for each in named):
+        raise ParameterError("by, item and count must name each column once.")
+    _check_width("groups are", public, "they", by_columns)
+    if isinstance(domain, Domain):
+        _check_width("domain is", domain, "the items", item_columns)
+    elif len(item_columns) > 1:
+        raise DomainError(
+            "In groups, items of several columns need public items: give a Domain.product."
+        )
     places: dict[Any, list[int]] = {group: [] for group in public}
-    own, items = public.find(_read_names(frame, by)), _read_names(frame, item)
+    own, items = public.find(_read_names(frame, by_columns)), _read_names(frame, item_columns)
     if isinstance(domain, Domain):
         items = domain.find(items)
     chosen: list[int] = []
@@ -88,10 +101,28 @@ def split_frame(
     }
 
 
-def _read_names(frame: Any, columns: object) -> list[Any]:
+def _to_columns(named: object) -> Sequence[Any]:
+    return named if isinstance(named, list | tuple) else [named]
+
+
+def _check_width(subject: str, domain: Domain, told: str, columns: Sequence[Any]) -> None:
+    """Refuse a domain that is not of so many columns, of which nothing would be found."""
+    sets = find_sets(domain)
+    width = len(list_parts(domain)) if sets is None else sets.together
+    # A set is in a column of tuples, too.
+    if len(columns) != width and not (sets is not None and len(columns) == 1):
+        raise DomainError(
+            f"The {subject} of {_count_columns(width)}, and {told} are told by "
+            f"{_count_columns(len(columns))}; give a Domain.product with a part for each column."
+        )
+
+
+def _count_columns(number: int) -> str:
+    return "1 column" if number == 1 else f"{number} columns"
+
+
+def _read_names(frame: Any, columns: Sequence[Any]) -> list[Any]:
     """The names in a column, or tuples of those in several."""
-    if not isinstance(columns, list | tuple):
-        return [*to_list(to_indexable_names(_read_column(frame, columns)))]
     parts = [to_list(to_indexable_names(_read_column(frame, each))) for each in columns]
     return [*parts[0]] if len(parts) == 1 else [*zip(*parts, strict=True)]
 
