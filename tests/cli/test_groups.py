@@ -129,6 +129,19 @@ def test_each_source_gives_the_same_lists(places: Path) -> None:
     assert "each person is in at most 2 groups (--groups-per-person) is your word" in ended.err
 
 
+def test_counts_that_move_both_ways_need_twice_the_groups(places: Path) -> None:
+    """Where a person is replaced and the noise is exponential (docs/proofs/groups.md, Theorem 2)."""
+    write_sources(places)
+    asked = ["--item", "what", "--count", "n", *BY, "--sensitivity", 1, *LIST, *ENDS, "--check"]
+    asked += ["--no-monotonic"]
+    few = ["--items-per-person", 1]
+    for more, said in ([], False), (["replace"], True), (["replace", *few], False):
+        option = ["--neighbours"] * bool(more)
+        ended = release(places, *asked, *option, *more, source="counts.parquet")
+        assert ended.code == 0, ended.err
+        assert ("otherwise give twice the --groups-per-person" in ended.out) == said
+
+
 @pytest.mark.statistical(false_alarm=NEVER)
 def test_standard_input_is_a_source_too(places: Path) -> None:
     content = (places / "places.csv").read_bytes()

@@ -69,8 +69,8 @@ def top_k_by_group_with_estimates(
     `epsilon` is the cost of all of it, for all groups together. With c = `groups_per_person`, each
     measurement gets the rest divided by c·k if the answers are monotonic. If they are not, ε holds
     between replace-one neighbours, too: a person can leave c groups and another can enter c others.
-    Selections cost no more for that, but measurements cost twice, so each gets the rest divided by
-    2·c·k.
+    Selections cost no more for that if each person moves all answers the same way, as counts do;
+    otherwise give twice the c. Measurements cost twice, so each gets the rest divided by 2·c·k.
 
     Args:
         answers: The answers of each group; see `topgap.top_k_by_group`.

@@ -142,7 +142,8 @@ def top_k(
         by: The column with the group of a row, or several in a list, for a list for each group; see
             `top_k_events`. A row is the count of an item in a group.
         groups: The public groups.
-        groups_per_person: In how many groups one person is at most, by your word.
+        groups_per_person: In how many groups one person is at most, by your word. If one person can
+            move some counts up and others down, give twice as many for replace-one neighbours.
         resolution: Gaps are multiples of this; one divided by an integer. A tenth unless given, and
             1 with Laplace noise.
         sensitivity: How far one person can move any one count; a multiple of the resolution.

@@ -30,6 +30,10 @@ _ALL_ROWS = (
     "Every row took part as an item of the public list: that this list may be known, and that no "
     "item has two rows, is your word (--all-rows)."
 )
+_MOVES_ONE_WAY = (
+    "That each person moves all counts the same way is your word; otherwise give twice the "
+    "--groups-per-person."
+)
 _NOTHING_REACHED = (
     "No noisy count reached the threshold: if that surprises you, see whether it is too high, and "
     "whether the columns and the list of items are those of the data."
@@ -149,6 +153,9 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
         sentences.append(_ALL_ROWS)
     if request.has_groups:
         sentences.append(_describe_groups_per_person(request))
+        # Laplace noise costs the same whichever way the counts of a group move.
+        if request.count is not None and neighbours == "replace" and parameters.noise != "laplace":
+            sentences.append(_MOVES_ONE_WAY)
     return sentences
 
 
