@@ -130,7 +130,7 @@ def test_each_source_gives_the_same_lists(places: Path) -> None:
 
 
 def test_counts_that_move_both_ways_need_twice_the_groups(places: Path) -> None:
-    """Where a person is replaced and the noise is exponential (docs/proofs/groups.md, Theorem 2)."""
+    """Where a person is replaced and noise is exponential (docs/proofs/groups.md, Theorem 2)."""
     write_sources(places)
     asked = ["--item", "what", "--count", "n", *BY, "--sensitivity", 1, *LIST, *ENDS, "--check"]
     asked += ["--no-monotonic"]

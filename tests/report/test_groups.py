@@ -113,7 +113,7 @@ def test_epsilon_is_that_of_all_groups_and_explained_once() -> None:
     assert text.count("ε = 1 the privacy loss") == 1
     assert text.count("What ε promises") == text.count("What the gaps say") == 1
     assert "e ε ≈ 2.718 times" in text
-    assert "groups per person 2" in text
+    assert "groups per person 2 The most groups in which one person counts." in text
     assert "ε of one list 1/2 = 0.5" in text
     assert "noise scale 4 " in text
     assert "the list of items and that of groups were not taken from them" in text

@@ -82,8 +82,8 @@ def format_grouped_note(
     >>> marks = {"has_gaps": True, "has_counts": False}
     >>> print(format_grouped_note(parameters, cost, None, ["N", "S"], [3, 3], **marks))
     ε = 1 for all 2 groups together
-    Each person is in at most 2 groups, and each list has ε = 1/2, resolution 1/10, sensitivity 1, \
-monotonic.
+    Each person counts in at most 2 groups, and each list has ε = 1/2, resolution 1/10, \
+sensitivity 1, monotonic.
     """
     each = parameters.each
     most = parameters.groups_per_person
@@ -92,7 +92,7 @@ monotonic.
     notes = [
         *explain_grouped_threshold(each, groups, sizes, has_gaps=has_gaps),
         cost,
-        f"Each person is in at most {person}, and each list has {listed}"
+        f"Each person counts in at most {person}, and each list has {listed}"
         f"{', monotonic' * each.monotonic}.",
         *explain_noise(each, has_counts=has_counts),
     ]

@@ -122,7 +122,7 @@ def _describe_share(result: GroupedRelease | GroupedEstimates) -> str:
     most = result.parameters.groups_per_person
     of_what = "ε to select" if isinstance(result, GroupedEstimates) else "ε"
     if most == 1:
-        return f"As each person is in one group at most, each list has all of {of_what}."
+        return f"As each person counts in one group at most, each list has all of {of_what}."
     return f"{of_what} divided by the groups per person. The noise of each list is made for this."
 
 
