@@ -72,14 +72,17 @@ class GroupedPublication:
         return any(gap >= least for gaps in self.release.list_gap_units() for gap in gaps)
 
     def cells(self) -> list[list[Any]]:
-        """The table for programs: its head, and a row for each winner, with every digit."""
+        """The table for programs: its head, and a row for each winner, with every digit.
+
+        A group without winners has a row with its name alone: else it would look like no group.
+        """
         parts = [Publication(each, self.level).cells() for each in self.result.values()]
         with_rows = [part for part in parts if len(part) > 1] or parts[:1]
         head = max((part[0] for part in with_rows), key=len)
         groups = split_items(self.release.groups)
         rows = []
         for own, (names, *winners) in zip(zip(*groups.values(), strict=True), parts, strict=True):
-            for winner in winners:
+            for winner in winners or [[None] * len(names)]:
                 found = dict(zip(names, winner, strict=True))
                 rows.append([*own, *(found.get(name) for name in head)])
         return [[*(name.replace("item", "group", 1) for name in groups), *head], *rows]
