@@ -284,6 +284,7 @@ REFUSED: list[tuple[list[object], int, str]] = [
     ([*EVENTS, *LIST, *ENDS, "--by", "where", "--by", "where", *BY[2:]], 2, "each column once"),
     ([*ASKED, "--by", "month"], 2, "with several --by columns, write --groups as COLUMN=VALUE"),
     ([*ASKED, "--groups-per-person", 0], 1, "groups_per_person must be"),
+    ([*ASKED, "--groups-per-person", 4], 2, "must be at most 3, the number of groups"),
     ([*EVENTS, *BY, *LIST, "-k", 5, "--epsilon", 1], 1, "the domain must have at least 6 items"),
     ([*EVENTS, *LIST, *ENDS, "--by", "where", "--groups", "twice.txt"], 1, "cannot be used"),
     ([*EVENTS, *LIST, *ENDS, "--by", "where", "--groups", "empty.txt"], 1, "cannot be used"),

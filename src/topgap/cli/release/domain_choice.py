@@ -97,6 +97,8 @@ class _GroupsRequest(Protocol):
     def groups_column(self) -> list[str] | None: ...
     @property
     def groups_range(self) -> list[str] | None: ...
+    @property
+    def groups_per_person(self) -> int | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,11 +251,17 @@ def read_request_groups(request: _GroupsRequest) -> Domain:
 
     Raises:
         DomainError: They cannot be used.
+        typer.BadParameter: There are fewer than one person is said to be in, so ε would be wasted.
     """
     try:
-        return to_groups(_read_all(choose_groups(request)))
+        groups = to_groups(_read_all(choose_groups(request)))
     except DomainError as error:
         raise DomainError(f"The groups cannot be used: {error}") from None
+    if (request.groups_per_person or 1) > groups.size:
+        raise typer.BadParameter(
+            f"--groups-per-person must be at most {groups.size:,}, the number of groups."
+        )
+    return groups
 
 
 def _read_all(choices: Sequence[DomainChoice]) -> Domain:
