@@ -199,7 +199,7 @@ def test_estimates_thresholds_and_values_have_groups(places: Path) -> None:
     measured = GroupedEstimates.from_json(ended.out)
     assert has_the_right_lists(measured.release)
     assert abs(next(iter(measured["North"].estimates)) - 3_000) < 1_000
-    assert "measurements cost twice" in ended.err
+    assert "measurements are counted twice" in ended.err
     cut = release(places, *EVENTS, *BY, *LIST, "-k", 3, "--epsilon", 1, "--threshold", 500,
                   "--format", "csv")  # fmt: skip
     head, *rows = csv.reader(io.StringIO(cut.out))

@@ -86,8 +86,8 @@ class GroupedMechanism:
         twice = ""
         if self.shares is not None and not self.parameters.monotonic:
             twice = (
-                " Who is replaced can leave groups as another enters others, so that measurements "
-                "cost twice."
+                " A person who is replaced can leave groups while the other enters others, so "
+                "measurements are counted twice."
             )
         return (
             f"ε = {whole} for all {groups.size:,} groups together: each person is counted in at "
