@@ -202,6 +202,7 @@ def test_estimates_thresholds_and_values_have_groups(places: Path) -> None:
     assert "measurements are counted twice" in ended.err
     cut = release(places, *EVENTS, *BY, *LIST, "-k", 3, "--epsilon", 1, "--threshold", 500,
                   "--format", "csv")  # fmt: skip
+    assert "In each group, \u03b5 = 1 is the most that is spent: 1/3 if no" in cut.err
     head, *rows = csv.reader(io.StringIO(cut.out))
     assert "count" in head or len(rows) == 7
     assert {row[0] for row in rows[:-1]} == {"North", "S\u00fcd"}

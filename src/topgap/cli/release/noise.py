@@ -6,10 +6,14 @@ from topgap.parameters import MOST_WINNERS, TopK
 from topgap.release import format_threshold
 
 
-def describe_noise(parameters: TopK) -> list[str]:
+def describe_noise(parameters: TopK, *, in_each_group: bool = False) -> list[str]:
     """Say what a threshold costs and what a bound on the items of one person does to the noise.
 
     By public numbers alone.
+
+    Args:
+        parameters: Those of the list.
+        in_each_group: Whether it is the list of one of several groups.
 
     Returns:
         A sentence on a threshold with exponential noise, and one on a bound.
@@ -25,11 +29,12 @@ def describe_noise(parameters: TopK) -> list[str]:
     ['Noise of mean 25 on every count and on the threshold of 500. ε = 1 is the most that is spent:
     1/25 if no item is above 500, and 1/25 more for each item that is named.']
     """
-    sentences = [_describe_threshold(parameters)] if parameters.has_sentinel else []
+    where = "In each group, " if in_each_group else ""
+    sentences = [_describe_threshold(parameters, where)] if parameters.has_sentinel else []
     return [*sentences, *_describe_bound(parameters)]
 
 
-def _describe_threshold(parameters: TopK) -> str:
+def _describe_threshold(parameters: TopK, where: str) -> str:
     threshold, none = format_threshold(parameters), parameters.cost(0)
     each = parameters.epsilon / parameters.k
     more = f", and {each} more for each item that is named" if parameters.k > 1 else ""
@@ -37,8 +42,8 @@ def _describe_threshold(parameters: TopK) -> str:
     if none == parameters.epsilon:
         return f"{said}of {threshold}."
     return (
-        f"{said}of {threshold}. ε = {format_exact(parameters.epsilon)} is the most that is spent: "
-        f"{none} if no item is above {threshold}{more}."
+        f"{said}of {threshold}. {where}ε = {format_exact(parameters.epsilon)} is the most that is "
+        f"spent: {none} if no item is above {threshold}{more}."
     )
 
 

@@ -57,7 +57,8 @@ def run_release(request: ReleaseRequest) -> None:
         files.check_standard_output()
     pending = mechanism.prepare_charge(request, ledger)
     with _note_cost(pending), format_warnings():
-        remarks, size = describe_noise(mechanism.selection), None
+        remarks = describe_noise(mechanism.selection, in_each_group=request.has_groups)
+        size = None
         made: Result | Check
         if isinstance(mechanism, GroupedMechanism):
             made = _release_groups(request, mechanism, pending, remarks)
