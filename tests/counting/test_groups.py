@@ -1,6 +1,7 @@
 """Persons are counted in each group by itself, in at most c groups, by a rule of their own rows."""
 
 import io
+import pickle
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ from topgap.counting import (
     member_places,
     tally,
 )
-from topgap.domains import GroupedCounts
+from topgap.domains import Counts, GroupedCounts
 from topgap.errors import DomainError, ParameterError, ParameterTypeError, SourceError
 
 Rows = Sequence[tuple[Text, Text, Text]]
@@ -147,6 +148,17 @@ def test_the_items_of_all_groups_are_the_domain_of_each() -> None:
         count(table([("a", "nowhere", "flu")]), domain=FROM_DATA)
     with pytest.raises(DomainError, match=r"public items: give a Domain\.product"):
         count(numbers, domain=FROM_DATA, by="where", item=["what", "who"], person="when")
+
+
+def test_the_counts_of_each_group_know_both_bounds() -> None:
+    counts = count(table(HOSTILE), items_per_person=3, groups_per_person=2)
+    some, other = counts["North"], counts["7"]
+    copied: Counts = pickle.loads(pickle.dumps(some.copy()))  # noqa: S301 - it is ours
+    assert (copied.items_per_person, copied.groups_per_person) == (3, 2)
+    assert (some | other).groups_per_person == 4
+    assert ({} | some).groups_per_person is None
+    copied["flu"] = 7
+    assert copied.groups_per_person is None
 
 
 def test_several_columns_tell_a_group_or_an_item() -> None:

@@ -18,16 +18,19 @@ class Counts(dict[Any, int]):
         items_per_person: The contribution bound L, if at most so many items of each person were
             counted; None if no bound is known. Joined counts have the sum of both bounds, because
             a person may be in both, and none if either is not known.
+        groups_per_person: The same for the groups in which each person was counted, if these are
+            the counts of one group of many. It matters where several get lists.
 
     >>> Counts({"flu": 2}, domain_from_data=True).copy().domain_from_data
     True
     """
 
-    __slots__ = ("domain", "domain_from_data", "items_per_person")
+    __slots__ = ("domain", "domain_from_data", "groups_per_person", "items_per_person")
 
     domain_from_data: bool
     domain: Domain | None
     items_per_person: int | None
+    groups_per_person: int | None
 
     def __init__(
         self,
@@ -36,6 +39,7 @@ class Counts(dict[Any, int]):
         domain_from_data: bool = False,
         domain: Domain | None = None,
         items_per_person: int | None = None,
+        groups_per_person: int | None = None,
     ) -> None:
         super().__init__(counts)
         self.domain_from_data = read_flag(domain_from_data, "domain_from_data")
@@ -45,15 +49,20 @@ class Counts(dict[Any, int]):
         if items_per_person is not None:
             items_per_person = read_whole(items_per_person, "items_per_person", least=1)
         self.items_per_person = items_per_person
-        if isinstance(counts, Counts):  # whose mark, domain and bound go along
+        if groups_per_person is not None:
+            groups_per_person = read_whole(groups_per_person, "groups_per_person", least=1)
+        self.groups_per_person = groups_per_person
+        if isinstance(counts, Counts):  # whose mark, domain and bounds go along
             self.domain_from_data |= counts.domain_from_data
             self.domain = counts.domain if domain is None else domain
             if items_per_person is None:
                 self.items_per_person = counts.items_per_person
+            if groups_per_person is None:
+                self.groups_per_person = counts.groups_per_person
 
     def __setitem__(self, item: Any, count: int) -> None:
         """Set a count; nothing is known then of how many items of one person were counted."""
-        self.items_per_person = None
+        self.items_per_person = self.groups_per_person = None
         super().__setitem__(item, count)
 
     def setdefault(self, item: Any, count: int = 0) -> int:
@@ -63,10 +72,13 @@ class Counts(dict[Any, int]):
         return self[item]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (dict(self), self.domain_from_data, self.domain, self.items_per_person)
+        return _restore, (
+            dict(self), self.domain_from_data, self.domain, self.items_per_person,
+            self.groups_per_person,
+        )  # fmt: skip
 
     def copy(self) -> "Counts":
-        """The same counts, of the same domain and with the same bound."""
+        """The same counts, of the same domain and with the same bounds."""
         return Counts(self)
 
     def __or__(self, other: Any) -> Any:
@@ -89,26 +101,31 @@ class Counts(dict[Any, int]):
         """
         self.domain = self._joined_domain(other)
         super().update(other, **more)
-        self.items_per_person = None if more else self._joined_bound(other)
+        bounds = (None, None) if more else self._joined_bounds(other)
+        self.items_per_person, self.groups_per_person = bounds
         self.domain_from_data |= getattr(other, "domain_from_data", False)
 
     def _joined(self, both: Any, other: Any) -> Any:
         if both is NotImplemented:
             return both
         marked = self.domain_from_data or getattr(other, "domain_from_data", False)
+        items, groups = self._joined_bounds(other)
         return Counts(
             both,
             domain_from_data=marked,
             domain=self._joined_domain(other),
-            items_per_person=self._joined_bound(other),
+            items_per_person=items,
+            groups_per_person=groups,
         )
 
-    def _joined_bound(self, other: Any) -> int | None:
+    def _joined_bounds(self, other: Any) -> tuple[int | None, int | None]:
         # Whether there are any counts must not matter: that is not public.
-        theirs: int | None = other.items_per_person if isinstance(other, Counts) else None
-        if self.items_per_person is None or theirs is None:
-            return None
-        return self.items_per_person + theirs
+        if not isinstance(other, Counts):
+            return None, None
+        return (
+            _add(self.items_per_person, other.items_per_person),
+            _add(self.groups_per_person, other.groups_per_person),
+        )
 
     def _joined_domain(self, other: Any) -> Domain | None:
         theirs: Domain | None = other.domain if isinstance(other, Counts) else None
@@ -117,15 +134,21 @@ class Counts(dict[Any, int]):
         return theirs if self.domain is None else self.domain
 
 
+def _add(bound: int | None, other: int | None) -> int | None:
+    return None if bound is None or other is None else bound + other
+
+
 def _restore(
     counts: dict[Any, int],
     domain_from_data: bool,  # noqa: FBT001 - as it was pickled
     domain: Domain | None,
     items_per_person: int | None,
+    groups_per_person: int | None = None,
 ) -> Counts:
     return Counts(
         counts,
         domain_from_data=domain_from_data,
         domain=domain,
         items_per_person=items_per_person,
+        groups_per_person=groups_per_person,
     )

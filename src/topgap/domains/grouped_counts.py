@@ -73,6 +73,7 @@ class GroupedCounts(Mapping[Any, Counts]):
             domain=None if self.domain_from_data else self.domain,
             domain_from_data=self.domain_from_data,
             items_per_person=self.items_per_person,
+            groups_per_person=self.groups_per_person,
         )
 
     def find(self, group: int, names: Sequence[Any]) -> list[int]:

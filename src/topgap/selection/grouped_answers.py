@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topgap.domains import FROM_DATA, Domain, DomainDescription, FromData, GroupedCounts
+from topgap.domains import FROM_DATA, Counts, Domain, DomainDescription, FromData, GroupedCounts
 from topgap.domains.groups import to_groups
 from topgap.errors import (
     AnswersError,
@@ -188,18 +188,22 @@ def _to_units(steps: Mapping[Any, int], parameters: TopKByGroup) -> dict[Any, Fr
 
 def check_bounds(parameters: TopKByGroup, counts: GroupedCounts) -> None:
     """Refuse counts whose noise relies on bounds that they do not have."""
-    known, most = counts.groups_per_person, parameters.groups_per_person
-    if known is not None and known > most:
-        raise ParameterError(
-            f"These counts have each person in up to {known} groups, and the noise is for {most}; "
-            f"give groups_per_person={known}, or count with {most}."
-        )
+    _check_groups_per_person(parameters, counts)
     bound, items = parameters.each.items_per_person, counts.items_per_person
     if parameters.each.noise == "laplace" and bound is not None and (items or bound + 1) > bound:
         counted = "any number of" if items is None else f"up to {items}"
         raise ParameterError(
             f"These counts are of {counted} items of each person, and the noise is for {bound}; "
             f"count with items_per_person={bound}."
+        )
+
+
+def _check_groups_per_person(parameters: TopKByGroup, counts: Counts | GroupedCounts) -> None:
+    known, most = counts.groups_per_person, parameters.groups_per_person
+    if known is not None and known > most:
+        raise ParameterError(
+            f"These counts have each person in up to {known} groups, and the noise is for {most}; "
+            f"give groups_per_person={known}, or count with {most}."
         )
 
 
@@ -263,6 +267,9 @@ def _prepare_mapping(
     threads: int,
 ) -> PreparedGroups:
     """Groups that were handed over one by one, put together for the kernel."""
+    for own, _ in table.values():
+        if isinstance(own, Counts):
+            _check_groups_per_person(parameters, own)
     whole = _prepare_singles(parameters, table, domain, threads)
     arrays = [single.kernel_array for single in whole.singles]
     together = [array for array in arrays if array is not None and array.shift == 0]
