@@ -24,8 +24,8 @@ GroupsFile = Annotated[
         metavar="FILE",
         help="A text file with a public group in each line; or a table, with --groups-column. Rows "
         "of other groups are left out, and a group that nobody is in gets a list, too. With "
-        "several --by written COLUMN=VALUE, as --domain. Of FIMI files, without --by, the first "
-        "item of each line is its group.",
+        "several --by, give one --groups COLUMN=FILE for each column. Of FIMI files, without --by, "
+        "the first item of each line is its group.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -52,9 +52,9 @@ GroupsPerPerson = Annotated[
     int | None,
     typer.Option(
         metavar="C",
-        help="In how many groups each person counts; 1 unless given. Each list gets ε/C. Of who is "
-        "in more, C groups are chosen by a public rule. With --count, that nobody is in more is "
-        "your word.",
+        help="In how many groups each person counts; 1 unless given. Each list gets ε/C. If a "
+        "person is in more, a public rule chooses C of them. With --count, that nobody is in more "
+        "is your word.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
