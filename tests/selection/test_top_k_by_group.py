@@ -123,6 +123,7 @@ def test_each_group_has_its_own_winners(form: str, kind: dict[str, Any]) -> None
     assert GroupedRelease.from_json(lists.to_json()) == lists
     check = top_k_by_group(answers, **{"k": 1, "epsilon": 1, **kind, **how}, check=True)
     assert "the 2 groups" in str(check) or "2 groups" in str(check)
+    assert (" gap" in check.lines()[1]) == kind.get("gaps", True)
 
 
 def test_without_names_winners_go_by_their_places() -> None:

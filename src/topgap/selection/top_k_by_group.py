@@ -135,6 +135,7 @@ def top_k_by_group(
         return describe_check(
             parameters.each, pending, data.size, data.count_occurring(),
             domain_from_data=data.domain_from_data, by=parameters, groups=len(data.groups),
+            has_gaps=gaps,
         )  # fmt: skip
     pending.note_groups(len(data.groups))
     return pending.charge_then_run(lambda: select_groups(parameters, data, gaps=gaps))
