@@ -73,11 +73,14 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
         raise ParameterError(f"k must be at most {MOST_ITEMS:,}, for so many items can be listed.")
     if parameters.kernel is None:
         raise ParameterError(
-            "A domain that is not written out needs noise that the kernel's integers can hold; "
-            "take a larger epsilon or a coarser resolution."
+            "Drawing the members of a domain that have no answer needs noise that the kernel's "
+            "integers can hold; take a larger epsilon or a coarser resolution."
         )
     threshold = parameters.threshold_units
-    has_many = threshold is None or _count_reaching(domain, parameters.rate, threshold) > _MANY
+    reaching = domain.size
+    if threshold is not None:
+        reaching = _count_reaching(domain, parameters.rate, threshold)
+    has_many = reaching > _MANY  # and fewer can all be drawn, if they are equal
     if has_many and leaves_ties(parameters):
         raise ParameterError(
             "With such small noise too many items of the domain would be equal; take a smaller "
