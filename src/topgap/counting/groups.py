@@ -7,7 +7,7 @@ from topgap.counting.domain import to_domain
 from topgap.counting.fitting import check_fit
 from topgap.counting.tally import Tally, read_columns
 from topgap.domains import Domain, FromData
-from topgap.domains.groups import to_groups
+from topgap.domains.groups import as_of_groups, to_groups
 from topgap.errors import DomainError, ParameterError
 from topgap.numbers.parse import read_whole
 
@@ -38,7 +38,7 @@ class Grouping(NamedTuple):
         try:
             check_fit(self.groups, tally.of_columns(slice(width)), self.columns)
         except DomainError as error:
-            raise _as_of_groups(error) from None
+            raise as_of_groups(error) from None
         if isinstance(domain, FromData) and tally.width - width > 1:
             raise DomainError(
                 "In groups, items of several columns need public items: give a Domain.product."
@@ -85,10 +85,7 @@ def read_grouping_of_lines(groups: Any) -> Grouping | None:
 
 def _read_groups(groups: Any) -> Domain:
     try:
-        return to_groups(to_domain(groups))
+        public = to_domain(groups)
     except DomainError as error:
-        raise _as_of_groups(error) from None
-
-
-def _as_of_groups(error: DomainError) -> DomainError:
-    return DomainError(f"The groups cannot be used: {error}")
+        raise as_of_groups(error) from None
+    return to_groups(public)

@@ -161,7 +161,7 @@ def _item_text(item: Any) -> str:
 
 def _check_length(length: int) -> None:
     if length == 0:
-        raise DomainError("The domain is empty; it must hold at least two items.")
+        raise DomainError("The domain is empty; give its items.")
     if length > MOST_ITEMS:
         raise DomainError(
             f"The domain has too many items to list, at most {MOST_ITEMS:,}; take Domain.range, "
