@@ -215,13 +215,21 @@ def test_counts_in_steps_are_so_many_steps_wherever_the_threshold_is(
     assert abs(lists["north"].gaps[0] - FAR // 10) < 10_000
 
 
+def test_the_bound_of_counts_may_be_the_word_of_the_user() -> None:
+    counts = as_counts()
+    with pytest.raises(ParameterError, match="or set items_per_person = 1 of the counts"):
+        top_k_by_group(counts, 2, 1, items_per_person=1)
+    counts.items_per_person = 1
+    assert first(top_k_by_group(counts, 2, 1, items_per_person=1)) == WINNERS
+
+
 # --- What is refused, in a sentence, and charged to nobody
 
 REFUSED: list[tuple[Any, dict[str, Any], type[TopgapError], str]] = [
     # Too few items, by the length of a public list.
     ({"a": [1, 2, 3], "b": [1, 2]}, {"k": 2}, AnswersError, "at least 3 answers"),
     ({"a": [1, 2, 3], "b": []}, {}, AnswersError, "empty"),
-    ({"a": {"x": 1, "y": 2}}, {"groups": ["a", "b"]}, AnswersError, "empty"),
+    ({"a": {"x": 1, "y": 2}}, {"groups": ["a", "b"]}, DomainError, "needs the public items"),
     (np.zeros((2, 2)), {"k": 2}, AnswersError, "at least 3 answers"),
     (np.zeros((2, 0)), {}, AnswersError, "empty"),
     (REGIONS, {"k": 3, "domain": DISEASES}, DomainError, "at least 4 items"),
@@ -232,6 +240,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[TopgapError], str]] = [
     (np.zeros((2, 3)), {"groups": ["a"]}, DomainError, "1 groups for 2 rows"),
     ({float("nan"): [1, 2]}, {}, DomainError, "group is missing"),
     ({None: [1, 2]}, {}, DomainError, "group is missing"),
+    ({pd.NA: [1, 2]}, {}, DomainError, "group is missing"),
     (REGIONS, {**PUBLIC, "groups": FROM_DATA}, DomainError, "must be public"),
     (REGIONS, {**PUBLIC, "groups": "north"}, DomainError, "no list of items"),
     (REGIONS, {**PUBLIC, "groups": ["north", "north"]}, DomainError,

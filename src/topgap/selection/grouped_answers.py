@@ -129,7 +129,7 @@ def read_groups(
         )
     if isinstance(answers, Mapping):
         _refuse(items, by, item, count)
-        return _prepare_mapping(parameters, choose_groups(answers, groups), domain, threads)
+        return _prepare_mapping(parameters, choose_groups(answers, groups, domain), domain, threads)
     if hasattr(answers, "columns") and not isinstance(answers, type):
         _refuse(items)
         table = split_frame(answers, by, item, count, groups, domain)
@@ -194,7 +194,8 @@ def check_bounds(parameters: TopKByGroup, counts: GroupedCounts) -> None:
         counted = "any number of" if items is None else f"up to {items}"
         raise ParameterError(
             f"These counts are of {counted} items of each person, and the noise is for {bound}; "
-            f"count with items_per_person={bound}."
+            f"count with items_per_person={bound}, or set items_per_person = {bound} of the counts "
+            f"if that is your word."
         )
 
 

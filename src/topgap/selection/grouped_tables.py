@@ -18,28 +18,35 @@ Table: TypeAlias = dict[Any, tuple[Any, Any]]
 
 
 @seal_library_errors(AnswersError, "The mapping of groups")
-def choose_groups(answers: Mapping[Any, Any], groups: object) -> Table:
+def choose_groups(answers: Mapping[Any, Any], groups: object, domain: object) -> Table:
     """The answers of each public group: none for those that have none.
 
     Raises:
-        DomainError: The groups cannot be used, or there is none.
+        DomainError: The groups cannot be used, or there is none; or one has no answers, and
+            there is no domain.
         AnswersError: The mapping cannot be read.
 
-    >>> choose_groups({"North": [3, 1], "East": [2, 5]}, ["North", "South"])
+    >>> choose_groups({"North": [3, 1], "East": [2, 5]}, ["North", "South"], ["flu"])
     {'North': ([3, 1], None), 'South': ({}, None)}
     """
     if groups is None:
         chosen = {group: (each, None) for group, each in answers.items()}
-        if any(group is None or group != group for group in chosen):
+        if any(map(_is_missing, chosen)):
             raise DomainError("A group is missing, as None and NaN are; give each a name.")
     else:
         public = to_groups(groups)
         known = [*answers]
         own = dict(zip(public.find(known), known, strict=True))
+        if domain is None and any(group not in own for group in public):
+            raise DomainError("A group without answers needs the public items; give domain.")
         chosen = {group: (answers[own[group]] if group in own else {}, None) for group in public}
     if not chosen:
         raise DomainError("There is no group; give the answers of one, or more.")
     return chosen
+
+
+def _is_missing(group: Any) -> bool:
+    return group is None or type(group).__name__ == "NAType" or group != group
 
 
 @seal_library_errors(AnswersError, "The data frame")

@@ -73,7 +73,7 @@ def read_rule_of_counts(domain: object) -> Rule:
     if isinstance(domain, DataFrame):
         raise DomainError(
             "The domain of precomputed counts is a list or a topgap.Domain, not a data frame; "
-            "without a domain, the rows are all of its items."
+            "without by, leave it out if the rows are all of its items."
         )
     items: Any = to_domain(domain)
     if find_sets(items) is not None:
