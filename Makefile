@@ -31,16 +31,16 @@ quick: .venv/installed-dev ## run the tests that take a moment, after each chang
 	@echo "make quick: passed"
 
 # Each line runs even if one before it failed, so that one run shows everything.
-test: .venv/installed-dev ## run the tests: all behaviour, and the law to a moderate depth (six minutes)
+test: .venv/installed-dev ## run the tests: all behaviour, and the law to a moderate depth (four minutes)
 	@failed=0; \
 	step() { echo "== test: $$1"; shift; "$$@" || failed=1; }; \
 	step "cargo test" cargo test --quiet --locked --manifest-path rust/Cargo.toml; \
-	step "pytest, on all cores (six minutes)" $(PYTEST) -m "not ($(LONGER)) or smoke"; \
+	step "pytest, on all cores (four minutes)" $(PYTEST) -m "not ($(LONGER)) or smoke"; \
 	if [ $$failed = 1 ]; then echo "make test: FAILED"; exit 1; fi
 	@echo "make test: passed"
 
-verify: .venv/installed-dev ## run all other tests: mutants, deep walks, crashes, Spark (twenty minutes)
-	@echo "== verify: pytest, on all cores (twenty minutes)"
+verify: .venv/installed-dev ## run all other tests: mutants, deep walks, crashes, Spark (a quarter of an hour)
+	@echo "== verify: pytest, on all cores (a quarter of an hour)"
 	@$(PYTEST) -m "($(LONGER)) and not smoke" || { echo "make verify: FAILED"; exit 1; }
 	@echo "make verify: passed"
 
@@ -81,8 +81,9 @@ package: .venv/installed-dev ## build wheel and sdist, and install each into an 
 	@echo "make package: done"
 
 bench: .venv/installed-dev ## measure kernel, counting, baskets, Spark and ledger against their peers, and plans
-	@for each in kernel kernel.runs kernel.bounded kernel.threshold kernel.groups pipeline.counting pipeline.domains pipeline.groups statistics.quest \
-		pipeline.streams pipeline.spark pipeline.spark_groups statistics.estimates statistics.plan pipeline.ledger; do \
+	@for each in kernel kernel.runs kernel.bounded kernel.threshold kernel.groups pipeline.counting \
+		pipeline.domains pipeline.groups pipeline.groups_page statistics.quest pipeline.streams \
+		pipeline.spark pipeline.spark_groups statistics.estimates statistics.plan pipeline.ledger; do \
 		echo "== bench: python -m benchmarks.$$each"; \
 		$(BIN)/python -m benchmarks.$$each || { echo "make bench: FAILED"; exit 1; }; \
 	done

@@ -55,6 +55,7 @@ LIBRARIES = {
 # What these modules may import besides each other; none of it draws, and none sees an answer.
 MODULES = {module.__name__ for module in PRIVACY_PATH} - {"topgap.reference"} | {
     "topgap._core", "topgap.display.text", "topgap.domains", "topgap.domains.groups",
+    "topgap.domains.structure",
     "topgap.errors", "topgap.estimates.grouped", "topgap.estimates.noise",
     "topgap.estimates.result", "topgap.ledger", "topgap.ledger.charging",
     "topgap.numbers.format", "topgap.release", "topgap.release.construction", "topgap.selection",
@@ -198,6 +199,7 @@ PUBLIC_FACTS = {
     "domain_size",
     "bound", "counted",  # of items of each person
     "known", "most", "rows",  # of groups
+    "subject", "told", "_count_columns(width)", "_count_columns(len(columns))",  # of a frame
     "type(answer).__name__", "type(answers).__name__", "type(domain).__name__",
     "type(names).__name__",
     "type(other).__name__",

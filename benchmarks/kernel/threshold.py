@@ -18,6 +18,7 @@ import numpy as np
 import topgap
 from benchmarks.data import Counts, load, zipf
 from benchmarks.interleaving import Runs, measure_medians
+from benchmarks.utility.contributions import retail
 from topgap import Domain, Release, TopK
 from topgap.selection.mechanism import select_prepared
 from topgap.selection.preparation import prepare
@@ -70,8 +71,9 @@ def main() -> None:
         f"python -m benchmarks.kernel.threshold, {platform.machine()}, Python "
         f"{sys.version.split()[0]}, NumPy {np.__version__}, load {os.getloadavg()[0]:.1f}"
     )
-    for each in ("T40I10D100K", "Retail", "Kosarak"):
-        name, counts = load(each)
+    baskets = retail()
+    tables = [load("T40I10D100K"), (baskets.label, np.bincount(baskets.items)), load("Kosarak")]
+    for name, counts in tables:
         items = f"{len(counts):,}"
         beside_none(f"{name}: n = {items}", partial(whole_call, counts, None), counts, 800, 5)
     many = zipf(10_000_000)

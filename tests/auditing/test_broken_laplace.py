@@ -105,6 +105,7 @@ def test_the_noise_for_one_item_loses_twice_epsilon() -> None:
     assert float(likely.low / rare.high) == pytest.approx(exp(2))
 
 
+@pytest.mark.deep
 def test_values_of_other_noise_lose_nearly_twice_epsilon() -> None:
     ((here, there, parameters),) = shown_on("Laplace, values of other noise")
     likely, rare = (other_noise(each, parameters)(((0, 2),), 2).low for each in (here, there))

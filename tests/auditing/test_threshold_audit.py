@@ -117,7 +117,7 @@ def test_nothing_costs_more_than_it_is_said_to(case: Neighbours) -> None:
     assert costs_more(case, TopK.cost) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_less_than_it_is_said_to_cost_would_be_too_little() -> None:
     """Each bound is reached: by no winner, by some, and by k."""
 

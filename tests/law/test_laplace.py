@@ -225,8 +225,12 @@ def total(each: list[Bounds]) -> Bounds:
 
 
 @pytest.mark.parametrize(
-    ("answers", "k"), [((0, 0), 1), ((0, 2, 1), 1), ((0, 1, 1), 2), ((1, 0, 0, 3), 2)]
-)
+    ("answers", "k"),
+    [
+        ((0, 0), 1), ((0, 2, 1), 1), ((0, 1, 1), 2),
+        pytest.param((1, 0, 0, 3), 2, marks=pytest.mark.deep),
+    ],
+)  # fmt: skip
 def test_all_items_and_values_together_are_certain(answers: tuple[int, ...], k: int) -> None:
     parameters, reach = parameters_of(k, 3), 8
     values = [

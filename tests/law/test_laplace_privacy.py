@@ -86,7 +86,10 @@ CASES: list[tuple[Answers, int, int]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answers", "k", "items"), CASES, ids=str)
+@pytest.mark.parametrize(
+    ("answers", "k", "items"),
+    [pytest.param(*case, marks=[pytest.mark.deep] * (case[1:] == (2, 2))) for case in CASES],
+)
 @pytest.mark.parametrize("monotonic", [True, False])
 def test_no_output_betrays_a_neighbour_and_some_reach_the_bound(
     answers: Answers, k: int, items: int, monotonic: bool

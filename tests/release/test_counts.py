@@ -138,6 +138,7 @@ def covers(module: Any, *, at_once: bool) -> bool:
     )
 
 
+@pytest.mark.deep
 def test_an_interval_covers_whatever_the_data_are() -> None:
     assert covers(counts, at_once=False)
 
@@ -228,6 +229,7 @@ def is_covariance(module: Any) -> bool:
     return bool(fits) and errors == pytest.approx(np.sqrt(np.diag(said)))
 
 
+@pytest.mark.deep
 def test_counts_are_right_on_average() -> None:
     assert is_centred(counts)
 
