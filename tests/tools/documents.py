@@ -133,6 +133,13 @@ def write_examples(folder: Path) -> None:
     pq.write_table(visits, folder / "visits.parquet")
     (folder / "icd10.txt").write_text("\n".join(codes) + "\n")
     (folder / "regions.txt").write_text("\n".join(regions) + "\n")
+    names = [
+        f"{code}," + f"{'AT' if child % 2 else 'DE'},{child % 12 + 1}" for child, code in people
+    ]
+    births = "".join(f"{child},{row}\n" for child, row in enumerate(names))
+    (folder / "births.csv").write_text(f"child,name,country,month\n{births}")
+    (folder / "names.txt").write_text("\n".join(codes) + "\n")
+    (folder / "countries.txt").write_text("AT\nDE\n")
     counts = [2000 // (rank + 1) for rank in range(40)]
     pages_counted = pa.table({"page": codes, "people": counts})
     pq.write_table(pages_counted, folder / "counts.parquet")
