@@ -424,11 +424,14 @@ def test_an_interrupt_ends_it_and_releases_nothing(threads: int, with_domain: bo
         while True:
             top_k_by_group(given, 50, 1, threads=threads)
 
+    # It is ignored where the tests were started in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = Timer(0.05, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         release_forever()
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 # --- Threads
