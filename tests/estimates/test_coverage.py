@@ -145,7 +145,7 @@ def test_broken_intervals_are_found(mutant: Mutant, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "mutant",
     [
-        Mutant("never in doubt", "if in_doubt else both", "if False else both"),
+        Mutant("never in doubt", "if doubt else both", "if False else both"),
         Mutant("the last place left aside", "if small[-1] or (", "if False or ("),
     ],
     ids=lambda mutant: mutant.name,
