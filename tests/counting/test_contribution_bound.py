@@ -36,6 +36,8 @@ from topgap.counting import (
 )
 from topgap.errors import ParameterError, ParameterTypeError
 
+pytestmark = pytest.mark.slow
+
 # --- The rule in plain Python
 
 Item = tuple[str, ...]

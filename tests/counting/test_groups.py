@@ -37,6 +37,8 @@ from topgap.counting import (
 from topgap.domains import Counts, GroupedCounts
 from topgap.errors import DomainError, ParameterError, ParameterTypeError, SourceError
 
+pytestmark = pytest.mark.slow
+
 Rows = Sequence[tuple[Text, Text, Text]]
 """Who, in which group, had what."""
 

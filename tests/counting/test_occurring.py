@@ -19,6 +19,8 @@ from topgap import counting
 from topgap.counting import Domain, counted, occurring
 from topgap.errors import DomainError, ParameterError, SourceError, TopgapError
 
+pytestmark = pytest.mark.slow
+
 # The members of DOMAIN, and those of the mutants' events, by a rule and in a list.
 RULE = Domain.pattern("flu|Flu|caf[é]|0?7|two {1,2}words|nobody has it|[«]»|x")
 LISTED = [RULE.unrank(rank) for rank in range(RULE.size)]

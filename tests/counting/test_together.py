@@ -22,6 +22,8 @@ from tests.counting.test_occurring import LISTED, RULE, count, table
 from topgap import counting
 from topgap.counting import FROM_DATA, Domain, occurring, together
 
+pytestmark = pytest.mark.slow
+
 SIZES = [2, 3]
 
 

@@ -15,6 +15,8 @@ from tests.law.enumeration import REACH, Enumerated, enumerate_outcomes, masses
 from topgap import AnswersError, ParameterError, ParameterTypeError, TopK, law
 from topgap.law import Bounds, exp_minus, laplace
 
+pytestmark = pytest.mark.slow
+
 NARROW = Fraction(1, 2**90)
 
 
