@@ -6,6 +6,8 @@
     select(TopK(k, epsilon, …), answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
     Monitor(threshold, answers, …)        which of the answers that come one at a time are above it
+    top_k_events(source, k, epsilon, …)   from a table of who had what: count, and release
+    top_k_events_with_estimates(…)        the same, and how many
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
     top_k_by_group_with_estimates(…)      both: a list for each group, and how many
     estimate(release, measurements, …)    the same from measurements that were made elsewhere
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from topgap.auditing import Audit, audit
     from topgap.domains import Domain
     from topgap.estimates import Estimates, GroupedEstimates, estimate
+    from topgap.events.top_k_events import top_k_events, top_k_events_with_estimates
     from topgap.grouped_parameters import TopKByGroup
     from topgap.ledger import Ledger
     from topgap.numbers.parse import Number
@@ -132,6 +135,8 @@ _MODULE_OF = {
     "top_k": "selection.mechanism",
     "top_k_by_group": "selection.top_k_by_group",
     "top_k_by_group_with_estimates": "selection.top_k_by_group_with_estimates",
+    "top_k_events": "events.top_k_events",
+    "top_k_events_with_estimates": "events.top_k_events",
     "top_k_with_estimates": "selection.top_k_with_estimates",
 }
 
@@ -194,6 +199,8 @@ __all__ = [
     "top_k",
     "top_k_by_group",
     "top_k_by_group_with_estimates",
+    "top_k_events",
+    "top_k_events_with_estimates",
     "top_k_with_estimates",
 ]
 

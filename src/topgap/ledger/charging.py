@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from topgap.display.text import to_line
 from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
 from topgap.grouped_parameters import TopKByGroup
-from topgap.ledger.entry import NUMBER_OF_GROUPS, relation_of
+from topgap.ledger.entry import DEFAULT_RELATION, NUMBER_OF_GROUPS, relation_of
 from topgap.numbers.format import format_exact
-from topgap.parameters import Neighbours, TopK
+from topgap.parameters import Neighbours, TopK, read_neighbours
 from topgap.user_stacklevel import find_user_stacklevel
 
 if TYPE_CHECKING:
@@ -205,6 +205,25 @@ def open_ledger(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledg
     from topgap.ledger import Ledger  # here, for it needs sqlite3
 
     return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
+
+
+def resolve_neighbours(
+    neighbours: Neighbours | None, ledger: "LedgerLike | None", dataset: str | None
+) -> Neighbours:
+    """Return which data sets are neighbours: as given, or as of the ledger's data set.
+
+    Without either, one person is added or removed.
+
+    Raises:
+        ParameterError, ParameterTypeError, LedgerError: They cannot be used.
+
+    >>> resolve_neighbours(None, None, None), resolve_neighbours("replace", None, None)
+    ('add-remove', 'replace')
+    """
+    if neighbours is not None:
+        return read_neighbours(neighbours)
+    account = open_ledger(ledger, dataset)
+    return DEFAULT_RELATION if account is None else account[0].budget(account[1]).neighbours
 
 
 def note_charge(error: BaseException, charge: "Charge") -> None:

@@ -2,14 +2,13 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from topgap.cli import files
 from topgap.cli.charges import describe_charge
 from topgap.cli.release.grouped_publication import GroupedPublication
-from topgap.cli.release.noise import count_items
 from topgap.cli.release.publication import Publication
+from topgap.cli.release.remarks import count_items
 from topgap.cli.release.request import ReleaseRequest
 from topgap.display.text import format_path
 from topgap.ledger.charging import LedgerCharge, PendingCharge
@@ -96,8 +95,7 @@ def write_check(request: ReleaseRequest, check: Check, remarks: Sequence[str]) -
     Raises:
         OutputError: It cannot be written.
     """
-    marked = replace(check, domain_from_data=request.domain_from_data)
-    lines = [*marked.lines(), *remarks, *_list_assumptions(request, check.parameters)]
+    lines = [*check.lines(), *remarks, *_list_assumptions(request, check.parameters)]
     if request.targets:
         lines.append(f"Would be written: {', '.join(map(format_path, request.targets))}.")
     text = "".join(f"{line}\n" for line in lines)

@@ -3,11 +3,9 @@
 Everything public is checked before the data are read, and nothing is drawn before it is charged.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
 
 import typer
 
@@ -15,27 +13,23 @@ from topgap.cli import files
 from topgap.cli.charges import confirm_charge, describe_charge
 from topgap.cli.errors import format_warnings, raise_lost_signal
 from topgap.cli.progress import Bar
-from topgap.cli.release.domain_choice import read_request_domain, read_request_groups
-from topgap.cli.release.grouped_mechanism import GroupedMechanism
 from topgap.cli.release.grouped_publication import GroupedPublication
-from topgap.cli.release.mechanism import Mechanism
-from topgap.cli.release.noise import describe_noise
+from topgap.cli.release.mechanism import build_mechanism, draw_from_rows, prepare_charge
 from topgap.cli.release.output import print_remarks, write_check, write_publication
 from topgap.cli.release.publication import Publication
+from topgap.cli.release.remarks import describe_mechanism
 from topgap.cli.release.request import ReleaseRequest, validate
-from topgap.cli.release.source import (
-    PreparedCounts,
-    Result,
-    check_query,
-    open_source,
-    prepare_counts,
-    prepare_grouped_counts,
-)
+from topgap.cli.release.source import open_source, read_table
 from topgap.domains import Domain
 from topgap.errors import LedgerError, TopgapError
 from topgap.estimates import Estimates, GroupedEstimates
+from topgap.events.count_and_release import count_and_check, count_and_release
+from topgap.events.event_table import EventTable, Result
+from topgap.events.grouped_mechanism import GroupedMechanism
+from topgap.events.mechanism import Mechanism
 from topgap.ledger import Ledger
-from topgap.ledger.charging import NO_CHARGE, LedgerCharge, PendingCharge
+from topgap.ledger.charging import LedgerCharge, PendingCharge, resolve_neighbours
+from topgap.numbers.parse import LEVEL, read_level
 from topgap.parameters import Neighbours
 from topgap.release import GroupedRelease, Release
 from topgap.selection.check import Check
@@ -47,7 +41,8 @@ def run_release(request: ReleaseRequest) -> None:
     validate(request)
     ledger = _open_ledger(request)
     request = replace(request, neighbours=_resolve_neighbours(request, ledger))
-    mechanism = GroupedMechanism(request) if request.has_groups else Mechanism(request)
+    level = LEVEL if request.level is None else read_level(request.level)
+    mechanism = build_mechanism(request)
     files.check(
         request.targets, request.inputs, overwrite=request.overwrite, or_else=", or --overwrite"
     )
@@ -55,121 +50,77 @@ def run_release(request: ReleaseRequest) -> None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None or request.check:
         files.check_standard_output()
-    pending = mechanism.prepare_charge(request, ledger)
+    pending = prepare_charge(request, mechanism, ledger)
     with _note_cost(pending), format_warnings():
-        remarks = describe_noise(mechanism.selection, in_each_group=request.has_groups)
-        size = None
+        size, bar = None, Bar(shown=not request.quiet)
         made: Result | Check
-        if isinstance(mechanism, GroupedMechanism):
-            made = _release_groups(request, mechanism, pending, remarks)
-        elif request.all_rows:
-            made = _release_rows(request, mechanism, pending, remarks)
+        if request.all_rows and isinstance(mechanism, Mechanism):
+            remarks = describe_mechanism(mechanism)
+            with bar:
+                made = _release_rows(request, mechanism, pending, bar, remarks)
         else:
-            domain = read_request_domain(request)
-            remarks += mechanism.describe_domain(domain)
-            size = domain.size if isinstance(domain, Domain) else None
-            counting = _Counting(
-                partial(prepare_counts, request, mechanism, domain),
-                mechanism.describe_check,
-                partial(check_query, request, domain),
-            )
-            made = _release_counts(request, pending, remarks, counting)
+            table = read_table(request, bar)
+            mechanism.check_domain(table.domain)
+            remarks = describe_mechanism(mechanism, table)
+            if isinstance(table.domain, Domain):
+                size = table.domain.size
+            with bar:
+                made = _release_table(request, mechanism, table, pending, bar, remarks)
         if isinstance(made, Check):
             write_check(request, made, remarks)
         elif isinstance(made, GroupedRelease | GroupedEstimates):
-            write_publication(request, GroupedPublication(made, mechanism.level), pending)
+            write_publication(request, GroupedPublication(made, level), pending)
         else:
-            write_publication(request, Publication(made, mechanism.level, size), pending)
+            write_publication(request, Publication(made, level, size), pending)
 
 
-class _Counting(NamedTuple):
-    """How what is released is counted.
-
-    Attributes:
-        prepare: Counts; what it gives can be drawn from until the end of the block.
-        describe_check: Says what would be released from so many items, of which so many occur.
-        check_query: Checks the query, if there is one, without reading a row.
-    """
-
-    prepare: Callable[[Bar], AbstractContextManager[PreparedCounts]]
-    describe_check: Callable[[int, int, PendingCharge], Check]
-    check_query: Callable[[], None]
-
-
-def _release_groups(
+def _release_table(
     request: ReleaseRequest,
-    mechanism: GroupedMechanism,
+    mechanism: Mechanism | GroupedMechanism,
+    table: EventTable,
     pending: PendingCharge,
-    remarks: list[str],
+    bar: Bar,
+    remarks: Sequence[str],
 ) -> Result | Check:
-    """Count the items of a domain in each group, charge once, and draw; add to the remarks."""
-    groups, domain = read_request_groups(request), read_request_domain(request)
-    pending.note_groups(groups.size)
-    remarks[:] = [mechanism.describe_groups(groups), *remarks, *mechanism.describe_domain(domain)]
-    counting = _Counting(
-        partial(prepare_grouped_counts, request, mechanism, groups, domain),
-        partial(mechanism.describe_check, groups),
-        partial(check_query, request, domain, groups),
-    )
-    return _release_counts(request, pending, remarks, counting)
+    """Count a table, charge, and draw."""
+    if request.check:
+        return count_and_check(table, mechanism, pending)
+    _ask_before_charge(request, pending, bar)
 
-
-def _release_counts(
-    request: ReleaseRequest, pending: PendingCharge, remarks: Sequence[str], counting: _Counting
-) -> Result | Check:
-    """Count the items of a domain, charge, and draw."""
-    with Bar(shown=not request.quiet) as bar:
-        if request.check:
-            with counting.prepare(bar) as counted:
-                return counting.describe_check(counted.items, counted.occurring(), pending)
-        _ask_before_charge(request, pending, bar)
-        if request.query is None:
-            # What was counted is read again as it is drawn: after the charge, only a disk that
-            # fails then, or too little memory, can leave it without a release.
-            with counting.prepare(bar) as counted:
-                print_remarks(request, remarks)
-                return pending.charge_then_run(counted.draw)
-        # Whether a query fails as it runs is an answer to it, so it is charged before; whether it
-        # can be run, and whether a file can be read, is not.
-        if pending is not NO_CHARGE:
-            counting.check_query()
+    def begin() -> None:
+        bar.pause()
         print_remarks(request, remarks)
 
-        def count_and_draw() -> Result:
-            with counting.prepare(bar) as counted:
-                return counted.draw()
-
-        return pending.charge_then_run(count_and_draw)
+    return count_and_release(table, mechanism, pending, before_release=begin)
 
 
 def _release_rows(
-    request: ReleaseRequest, mechanism: Mechanism, pending: PendingCharge, remarks: Sequence[str]
+    request: ReleaseRequest,
+    mechanism: Mechanism,
+    pending: PendingCharge,
+    bar: Bar,
+    remarks: Sequence[str],
 ) -> Release | Estimates | Check:
     """Read precomputed counts, each row of which is an item; charge, and draw."""
-    bar = Bar(shown=not request.quiet)
     is_count = request.monotonic is None and request.neighbours == "add-remove"
     (item,), count = request.item or [""], str(request.count)
     rows = Rows(open_source(request), item, count, bar, None, is_count=is_count)
     if request.check:
-        with bar, rows.opened():
-            found, occurring = rows.dry_run(mechanism.parameters.fewest_winners)
+        with rows.opened():
+            found, occurring = rows.dry_run(mechanism.selection.fewest_winners)
         return mechanism.describe_check(found, occurring, pending)
     _ask_before_charge(request, pending, bar)
     print_remarks(request, remarks)
-    with bar:
-        return mechanism.release_rows(rows, pending)
+    return draw_from_rows(mechanism, rows, pending)
 
 
-def _ask_before_charge(
-    request: ReleaseRequest, pending: PendingCharge, bar: Bar | None = None
-) -> None:
+def _ask_before_charge(request: ReleaseRequest, pending: PendingCharge, bar: Bar) -> None:
     """Look for lost signals and ask the user, right before the charge is made."""
 
     def ask(charged: LedgerCharge) -> None:
         raise_lost_signal()
         if not request.yes:
-            if bar is not None:
-                bar.pause()
+            bar.pause()
             confirm_charge(charged)
 
     if isinstance(pending, LedgerCharge):
@@ -184,14 +135,12 @@ def _open_ledger(request: ReleaseRequest) -> Ledger | None:
 
 
 def _resolve_neighbours(request: ReleaseRequest, ledger: Ledger | None) -> Neighbours:
-    """Which data sets are neighbours, by option or by the ledger's data set.
+    """Return which data sets are neighbours, by option or by the ledger's data set.
 
     Raises:
         typer.BadParameter: The numbers are said to be monotonic, which they cannot be then.
     """
-    if request.neighbours is not None or ledger is None or request.dataset is None:
-        return request.neighbours or "add-remove"
-    neighbours = ledger.budget(request.dataset).neighbours
+    neighbours = resolve_neighbours(request.neighbours, ledger, request.dataset)
     if neighbours == "replace" and request.monotonic:
         raise typer.BadParameter(
             "the ledger's data set is for replace-one neighbours, between which numbers move both "

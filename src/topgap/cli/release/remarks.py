@@ -1,9 +1,67 @@
-"""What the command says of the noise: of a threshold, and of a bound on the items of a person."""
+"""What the command says before it draws: of the noise, of groups, and of a domain."""
 
+from topgap.counting import Domain
 from topgap.display.numbers import format_roughly
+from topgap.events.event_table import EventTable
+from topgap.events.grouped_mechanism import GroupedMechanism
+from topgap.events.mechanism import Mechanism
+from topgap.margins import people_needed
 from topgap.numbers.format import format_exact
 from topgap.parameters import MOST_WINNERS, TopK
-from topgap.release import format_threshold
+from topgap.release import format_domain, format_threshold
+
+
+def describe_mechanism(
+    mechanism: Mechanism | GroupedMechanism, table: EventTable | None = None
+) -> list[str]:
+    """Say what the mechanism does to the counts of a table, by public numbers alone.
+
+    Args:
+        mechanism: The mechanism.
+        table: What is counted; None if the rows of the source are all items.
+    """
+    in_each_group = isinstance(mechanism, GroupedMechanism)
+    sentences = describe_noise(mechanism.selection, in_each_group=in_each_group)
+    if table is None:
+        return sentences
+    if isinstance(mechanism, GroupedMechanism) and table.groups is not None:
+        sentences.insert(0, _describe_groups(mechanism, table.groups.size))
+    if isinstance(table.domain, Domain) and not table.domain.is_listed:
+        sentences.append(
+            _describe_domain(table.domain, mechanism.selection, in_each_group=in_each_group)
+        )
+    return sentences
+
+
+def _describe_groups(mechanism: GroupedMechanism, size: int) -> str:
+    """Say what each group costs and how ε is shared."""
+    parameters = mechanism.parameters
+    whole, most = format_exact(parameters.epsilon), parameters.groups_per_person
+    if size == 1:
+        return f"ε = {whole} for the list of the only group."
+    each, measured = format_exact(parameters.each.epsilon), mechanism.shares is not None
+    gets = "each list and its estimates get" if measured else "each list gets"
+    twice = ""
+    if measured and not parameters.monotonic:
+        twice = (
+            " A person who is replaced can leave groups while the other enters others, so "
+            "measurements are counted twice."
+        )
+    return (
+        f"ε = {whole} for all {size:,} groups together: each person is counted in at "
+        f"most {most:,} of them, and {gets} ε = {each}.{twice}"
+    )
+
+
+def _describe_domain(domain: Domain, selection: TopK, *, in_each_group: bool) -> str:
+    """Say what stands out in a domain that is not written out."""
+    count = people_needed(selection, domain.size)
+    where = " in its group" if in_each_group else ""
+    return (
+        f"The domain is {format_domain(domain.description)}; an item needs a count of "
+        f"{count:,}{where} to be named with a probability of 95%, and one that is named "
+        f"need not occur."
+    )
 
 
 def describe_noise(parameters: TopK, *, in_each_group: bool = False) -> list[str]:

@@ -1,0 +1,390 @@
+"""From a table of events to the top-k items in one call: `top_k_events` and with estimates."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Unpack, cast, overload
+
+from topgap.counting import FORMATS, Domain, format_by_name
+from topgap.counting.domain import to_domain
+from topgap.counting.fitting import make_sets
+from topgap.counting.groups import read_grouping, read_grouping_of_lines
+from topgap.counting.options import LineOptions
+from topgap.domains import FromData
+from topgap.errors import ParameterError
+from topgap.estimates import Estimates, GroupedEstimates
+from topgap.events.count_and_release import count_and_check, count_and_release
+from topgap.events.event_table import EventTable, Result
+from topgap.events.grouped_mechanism import GroupedMechanism
+from topgap.events.mechanism import Mechanism
+from topgap.events.options import EstimatesOptions, ListOptions, ReadingOptions
+from topgap.grouped_parameters import TopKByGroup
+from topgap.ledger.charging import LedgerLike, resolve_neighbours
+from topgap.numbers.parse import Number, read_flag
+from topgap.parameters import Neighbours, NoiseKind, TopK
+from topgap.release import GroupedRelease, Release
+from topgap.selection.check import Check
+from topgap.sources.paths import is_path
+
+
+@overload
+def top_k_events(
+    source: Any,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    by: None = None,
+    check: Literal[False] = False,
+    **options: Unpack[ListOptions],
+) -> Release: ...
+
+
+@overload
+def top_k_events(
+    source: Any,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    by: str | Sequence[str],
+    groups: Any,
+    groups_per_person: int = 1,
+    check: Literal[False] = False,
+    **options: Unpack[ListOptions],
+) -> GroupedRelease: ...
+
+
+@overload
+def top_k_events(
+    source: Any,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    by: str | Sequence[str] | None = None,
+    groups: Any = None,
+    groups_per_person: int = 1,
+    check: Literal[True],
+    **options: Unpack[ListOptions],
+) -> Check: ...
+
+
+def top_k_events(
+    source: Any,
+    k: int | None,
+    epsilon: "Number",
+    *,
+    person: str | None = None,
+    item: str | Sequence[str] | None = None,
+    domain: Any,
+    neighbours: Neighbours | None = None,
+    by: str | Sequence[str] | None = None,
+    groups: Any = None,
+    groups_per_person: int = 1,
+    together: int | None = None,
+    items_per_person: int | None = None,
+    threshold: "Number | None" = None,
+    noise: NoiseKind | None = None,
+    resolution: "Number | None" = None,
+    gaps: bool = True,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
+    check: bool = False,
+    **reading: Unpack[ReadingOptions],
+) -> Release | GroupedRelease | Check:
+    """Release the k items that most persons have, and the gaps between them, from a table.
+
+    It counts the distinct persons of each item as `topgap.counting.count_events` does, and releases
+    as `topgap.top_k` or, with `by`, `topgap.top_k_by_group`. The command `topgap release` does the
+    same: with the same options on the same data it adds the same noise.
+
+    Args:
+        source: Whatever `topgap.counting.count_events` takes: files, databases, data frames, Arrow.
+        k: The number of items to name, or the most if there is a threshold. It may be None with
+            a threshold and Laplace noise: then all items that reach the threshold are named.
+        epsilon: The privacy loss ε of the release; with `by`, of all lists together.
+        person: The column that identifies the person. Leave it and `item` out for files of the FIMI
+            format, in which each line is a person.
+        item: The column of the items, or several in a list.
+        domain: The public items; see `topgap.counting.count_events`. With `FROM_DATA` the release
+            says that its list of items is not protected.
+        neighbours: "add-remove" if data sets are neighbours when one person is added or removed;
+            "replace" if one person is replaced by another, which takes twice the noise. Default:
+            that of the ledger's data set, else "add-remove".
+        by: The column of the groups, or several in a list, for a list for each public group.
+        groups: The public groups; see `topgap.counting.count_events`.
+        groups_per_person: The number of groups in which a person counts; each list gets ε divided
+            by it.
+        together: Count pairs (2) or triples (3) of items; see `topgap.counting.count_events`.
+        items_per_person: The contribution bound L: at most so many items of each person count. If L
+            is less than k, the noise grows with L and not with k; see `topgap.TopK`.
+        threshold: A public number; only items above it are named. See `topgap.top_k`.
+        noise: "laplace" or "exponential", to choose one of the two; see `topgap.TopK`.
+        resolution: Gaps are multiples of this; see `topgap.top_k`.
+        gaps: Whether the gaps are released; they cost no privacy.
+        ledger: The budget ledger to charge; see `topgap.top_k`. A table is read before the charge,
+            so that a source that cannot be read costs nothing. A query is charged before it runs.
+        dataset: The data set in the ledger that the source is.
+        check: Read and check everything, and stop: nothing is drawn or charged.
+        **reading: How the source is read, such as `table`, `query` or `delimiter`, and `memory` and
+            `progress`; see `topgap.counting.count_events`.
+
+    Returns:
+        The release; with `by`, a mapping from each group to its release. With `check`, a `Check` of
+        what would be released; what it says of the data is secret.
+
+    Raises:
+        ParameterError, ParameterTypeError: A parameter cannot be used.
+        SourceError: The source cannot be read; no error text has a value of it.
+        DomainError: The domain or the groups cannot be used.
+        BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
+        MissingExtraError: A library is not installed that the source needs.
+        KernelError: The system gave no randomness. Nothing is released on an error.
+
+    >>> import pandas as pd
+    >>> visits = pd.DataFrame({"who": range(10**5), "what": ["flu"] * 90_000 + ["gout"] * 10_000})
+    >>> asked = {"person": "who", "item": "what", "domain": ["flu", "gout", "mumps"]}
+    >>> top_k_events(visits, k=2, epsilon=1, **asked).items
+    ('flu', 'gout')
+    >>> print(top_k_events(visits, k=2, epsilon=1, **asked).parameters)
+    TopK(k=2, epsilon='1', resolution='1/10', sensitivity='1', monotonic=True)
+    """
+    asked = _Asked(
+        source, person, item, domain, by, groups, groups_per_person, together, items_per_person,
+        reading,
+    )  # fmt: skip
+    more = {"threshold": threshold, "noise": noise, "resolution": resolution}
+    released = _release(
+        "topgap.top_k_events", asked, k, epsilon, more, neighbours, None,
+        gaps=read_flag(gaps, "gaps"), ledger=ledger, dataset=dataset, check=check,
+    )  # fmt: skip
+    return cast("Release | GroupedRelease | Check", released)
+
+
+@overload
+def top_k_events_with_estimates(
+    source: Any,
+    k: int,
+    epsilon: "Number",
+    *,
+    by: None = None,
+    check: Literal[False] = False,
+    **options: Unpack[EstimatesOptions],
+) -> Estimates: ...
+
+
+@overload
+def top_k_events_with_estimates(
+    source: Any,
+    k: int,
+    epsilon: "Number",
+    *,
+    by: str | Sequence[str],
+    groups: Any,
+    groups_per_person: int = 1,
+    check: Literal[False] = False,
+    **options: Unpack[EstimatesOptions],
+) -> GroupedEstimates: ...
+
+
+@overload
+def top_k_events_with_estimates(
+    source: Any,
+    k: int,
+    epsilon: "Number",
+    *,
+    by: str | Sequence[str] | None = None,
+    groups: Any = None,
+    groups_per_person: int = 1,
+    check: Literal[True],
+    **options: Unpack[EstimatesOptions],
+) -> Check: ...
+
+
+def top_k_events_with_estimates(
+    source: Any,
+    k: int,
+    epsilon: "Number",
+    *,
+    selection_share: "Number" = "1/2",
+    person: str | None = None,
+    item: str | Sequence[str] | None = None,
+    domain: Any,
+    neighbours: Neighbours | None = None,
+    by: str | Sequence[str] | None = None,
+    groups: Any = None,
+    groups_per_person: int = 1,
+    together: int | None = None,
+    items_per_person: int | None = None,
+    resolution: "Number | None" = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
+    check: bool = False,
+    **reading: Unpack[ReadingOptions],
+) -> Estimates | GroupedEstimates | Check:
+    """Release the k items that most persons have, and estimates of how many persons have each.
+
+    It counts as `top_k_events` does, and releases as `topgap.top_k_with_estimates` or, with `by`,
+    `topgap.top_k_by_group_with_estimates`. All of it costs ε.
+
+    Args:
+        source: As for `top_k_events`, and so are those not named here.
+        k: As there.
+        epsilon: As there.
+        selection_share: The part of ε that selects; between 0 and 1. The rest measures.
+        person: As there.
+        item: As there.
+        domain: As there.
+        neighbours: As there.
+        by: As there.
+        groups: As there.
+        groups_per_person: As there.
+        together: As there.
+        items_per_person: The contribution bound L, which does not reduce the noise of estimates;
+            `top_k_events` with L less than k releases noisy counts instead.
+        resolution: As there.
+        ledger: As there.
+        dataset: As there.
+        check: As there.
+        **reading: As there.
+
+    Returns:
+        The estimates; with `by`, a mapping from each group to its estimates. With `check`, a
+        `Check`.
+
+    Raises:
+        ParameterError, ParameterTypeError, SourceError, DomainError, BudgetExceeded, LedgerError,
+            MissingExtraError, KernelError: As of `top_k_events`.
+
+    >>> import pandas as pd
+    >>> visits = pd.DataFrame({"who": range(10**5), "what": ["flu"] * 90_000 + ["gout"] * 10_000})
+    >>> asked = {"person": "who", "item": "what", "domain": ["flu", "gout", "mumps"]}
+    >>> made = top_k_events_with_estimates(visits, k=2, epsilon=1, **asked)
+    >>> [(item, round(persons, -3)) for item, persons in made]
+    [('flu', 90000.0), ('gout', 10000.0)]
+    """
+    asked = _Asked(
+        source, person, item, domain, by, groups, groups_per_person, together, items_per_person,
+        reading,
+    )  # fmt: skip
+    more = {"noise": "exponential", "resolution": resolution}
+    released = _release(
+        "topgap.top_k_events_with_estimates", asked, k, epsilon, more, neighbours, selection_share,
+        gaps=True, ledger=ledger, dataset=dataset, check=check,
+    )  # fmt: skip
+    return cast("Estimates | GroupedEstimates | Check", released)
+
+
+class _Asked(NamedTuple):
+    """What a caller says of the events, as given."""
+
+    source: Any
+    person: str | None
+    item: str | Sequence[str] | None
+    domain: Any
+    by: str | Sequence[str] | None
+    groups: Any
+    groups_per_person: int
+    together: int | None
+    items_per_person: int | None
+    reading: Mapping[str, Any]
+
+    def describe(self) -> dict[str, Any]:
+        """What the ledger notes of them: names of columns, and a query."""
+        reading = self.reading
+        noted = {
+            "person": self.person,
+            "item": self.item,
+            "by": self.by,
+            "together": self.together,
+            "table": reading.get("table"),
+            "query": reading.get("query"),
+            "rows_are_per_person": reading.get("rows_are_per_person") or None,
+            "domain_from_data": isinstance(self.domain, FromData) or None,
+        }
+        return {name: value for name, value in noted.items() if value is not None}
+
+
+def _release(
+    name: str,
+    asked: _Asked,
+    k: int | None,
+    epsilon: "Number",
+    more: Mapping[str, Any],
+    neighbours: Neighbours | None,
+    selection_share: "Number | None",
+    *,
+    gaps: bool,
+    ledger: "LedgerLike | None",
+    dataset: str | None,
+    check: bool,
+) -> Result | Check:
+    check = read_flag(check, "check")
+    relation = resolve_neighbours(neighbours, ledger, dataset)
+    options = {
+        **more, "monotonic": relation == "add-remove", "items_per_person": asked.items_per_person,
+    }  # fmt: skip
+    table = _read_table(asked)
+    mechanism: Mechanism | GroupedMechanism
+    if table.groups is None:
+        mechanism = Mechanism(TopK(k, epsilon, **options), selection_share, gaps=gaps)
+    else:
+        most = table.groups_per_person
+        whole = TopKByGroup(k, epsilon, groups_per_person=most, **options)
+        mechanism = GroupedMechanism(whole, selection_share, gaps=gaps)
+    pending = mechanism.prepare_charge(ledger, dataset, name, **asked.describe())
+    mechanism.check_domain(table.domain)
+    if check:
+        return count_and_check(table, mechanism, pending)
+    return count_and_release(table, mechanism, pending)
+
+
+def _read_table(asked: _Asked) -> EventTable:
+    """Read what is said of the events.
+
+    Raises:
+        ParameterError, ParameterTypeError, DomainError: It cannot be used.
+    """
+    domain: Domain | FromData = to_domain(asked.domain)
+    if asked.together is not None:
+        domain = make_sets(domain, asked.together)
+    reading, by = dict(asked.reading), asked.by
+    if asked.person is None and asked.item is None:
+        _check_lines(asked)
+        reading.pop("format", None)
+        grouping = read_grouping_of_lines(asked.groups)
+    elif asked.person is None or asked.item is None:
+        raise ParameterError("person and item go together: name the column of each.")
+    else:
+        grouping = read_grouping(by, asked.groups, asked.groups_per_person)
+    return EventTable(
+        source=asked.source,
+        domain=domain,
+        person=asked.person,
+        item=asked.item,
+        by=by,
+        groups=None if grouping is None else grouping.groups,
+        groups_per_person=1 if grouping is None else grouping.most,
+        items_per_person=asked.items_per_person,
+        reading=reading,
+    )
+
+
+def _check_lines(asked: _Asked) -> None:
+    """See that a source without columns can be of the FIMI format.
+
+    Raises:
+        ParameterError: It cannot, or something is said of its columns.
+    """
+    source, reading = asked.source, asked.reading
+    paths = source if isinstance(source, list | tuple) else [source]
+    formats = {format_by_name(str(each)) for each in paths if is_path(each)}
+    form = reading.get("format")
+    if form not in (None, *FORMATS) or {form or "fimi", *formats} - {"fimi", None}:
+        raise ParameterError(
+            "Say with person and item which columns to count; only files of the FIMI format have "
+            "none."
+        )
+    known = {*LineOptions.__annotations__, "format"}
+    if asked.by is not None or asked.groups_per_person != 1 or {*reading} - known:
+        raise ParameterError(
+            "A file of the FIMI format has no columns: each line is a person in one group, whose "
+            "name comes first if there are groups; leave by, groups_per_person and what is for "
+            "tables out."
+        )
