@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from topgap._core import Kernel
 from topgap.errors import ParameterError, ParameterTypeError
@@ -11,8 +11,6 @@ from topgap.numbers.parse import Number, read_flag, read_number, read_parameter,
 
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
 """How two neighbouring data sets differ: a person added or removed, or a person replaced."""
-
-RELATIONS: tuple[Neighbours, ...] = get_args(Neighbours)
 
 MOST_WINNERS = 10_000_000
 """So many winners are named at most where a threshold alone says how many."""
@@ -298,20 +296,3 @@ def read_resolution(
         fitting = f"resolution '1/{finer}' fits" if finer < 10**9 else "write thirds as '1/3'"
         raise ParameterError(f"sensitivity must be a multiple of the resolution; {fitting}.")
     return step
-
-
-def read_neighbours(neighbours: Any) -> Neighbours:
-    """Return the relation between data sets that an ε is true for.
-
-    Raises:
-        ParameterError, ParameterTypeError: It is none.
-
-    >>> read_neighbours("replace")
-    'replace'
-    """
-    if not isinstance(neighbours, str):
-        raise ParameterTypeError(f"neighbours must be text, not {type(neighbours).__name__}.")
-    for known in RELATIONS:
-        if neighbours == known:
-            return known
-    raise ParameterError(f"neighbours must be {' or '.join(RELATIONS)}.")

@@ -1,28 +1,21 @@
 """From a table of events to the top-k items in one call: `top_k_events` and with estimates."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Unpack, cast, overload
+from typing import Any, Literal, Unpack, cast, overload
 
-from topgap.counting import FORMATS, Domain, format_by_name
-from topgap.counting.domain import to_domain
-from topgap.counting.fitting import make_sets
-from topgap.counting.groups import read_grouping, read_grouping_of_lines
-from topgap.counting.options import LineOptions
-from topgap.domains import FromData
-from topgap.errors import ParameterError
 from topgap.estimates import Estimates, GroupedEstimates
 from topgap.events.count_and_release import count_and_check, count_and_release
-from topgap.events.event_table import EventTable, Result
+from topgap.events.event_table import Result
 from topgap.events.grouped_mechanism import GroupedMechanism
 from topgap.events.mechanism import Mechanism
 from topgap.events.options import EstimatesOptions, ListOptions, ReadingOptions
+from topgap.events.request import EventRequest
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.charging import LedgerLike, resolve_neighbours
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import Neighbours, NoiseKind, TopK
 from topgap.release import GroupedRelease, Release
 from topgap.selection.check import Check
-from topgap.sources.paths import is_path
 
 
 @overload
@@ -43,7 +36,7 @@ def top_k_events(
     k: int | None,
     epsilon: "Number",
     *,
-    by: str | Sequence[str],
+    by: str | Sequence[str] | None = None,
     groups: Any,
     groups_per_person: int = 1,
     check: Literal[False] = False,
@@ -145,13 +138,13 @@ def top_k_events(
     >>> print(top_k_events(visits, k=2, epsilon=1, **asked).parameters)
     TopK(k=2, epsilon='1', resolution='1/10', sensitivity='1', monotonic=True)
     """
-    asked = _Asked(
+    request = EventRequest(
         source, person, item, domain, by, groups, groups_per_person, together, items_per_person,
         reading,
     )  # fmt: skip
     more = {"threshold": threshold, "noise": noise, "resolution": resolution}
     released = _release(
-        "topgap.top_k_events", asked, k, epsilon, more, neighbours, None,
+        "topgap.top_k_events", request, k, epsilon, more, neighbours, None,
         gaps=read_flag(gaps, "gaps"), ledger=ledger, dataset=dataset, check=check,
     )  # fmt: skip
     return cast("Release | GroupedRelease | Check", released)
@@ -175,7 +168,7 @@ def top_k_events_with_estimates(
     k: int,
     epsilon: "Number",
     *,
-    by: str | Sequence[str],
+    by: str | Sequence[str] | None = None,
     groups: Any,
     groups_per_person: int = 1,
     check: Literal[False] = False,
@@ -259,51 +252,21 @@ def top_k_events_with_estimates(
     >>> [(item, round(persons, -3)) for item, persons in made]
     [('flu', 90000.0), ('gout', 10000.0)]
     """
-    asked = _Asked(
+    request = EventRequest(
         source, person, item, domain, by, groups, groups_per_person, together, items_per_person,
         reading,
     )  # fmt: skip
-    more = {"noise": "exponential", "resolution": resolution}
+    more = {"noise": None if items_per_person is None else "exponential", "resolution": resolution}
     released = _release(
-        "topgap.top_k_events_with_estimates", asked, k, epsilon, more, neighbours, selection_share,
-        gaps=True, ledger=ledger, dataset=dataset, check=check,
+        "topgap.top_k_events_with_estimates", request, k, epsilon, more, neighbours,
+        selection_share, gaps=True, ledger=ledger, dataset=dataset, check=check,
     )  # fmt: skip
     return cast("Estimates | GroupedEstimates | Check", released)
 
 
-class _Asked(NamedTuple):
-    """What a caller says of the events, as given."""
-
-    source: Any
-    person: str | None
-    item: str | Sequence[str] | None
-    domain: Any
-    by: str | Sequence[str] | None
-    groups: Any
-    groups_per_person: int
-    together: int | None
-    items_per_person: int | None
-    reading: Mapping[str, Any]
-
-    def describe(self) -> dict[str, Any]:
-        """What the ledger notes of them: names of columns, and a query."""
-        reading = self.reading
-        noted = {
-            "person": self.person,
-            "item": self.item,
-            "by": self.by,
-            "together": self.together,
-            "table": reading.get("table"),
-            "query": reading.get("query"),
-            "rows_are_per_person": reading.get("rows_are_per_person") or None,
-            "domain_from_data": isinstance(self.domain, FromData) or None,
-        }
-        return {name: value for name, value in noted.items() if value is not None}
-
-
 def _release(
     name: str,
-    asked: _Asked,
+    request: EventRequest,
     k: int | None,
     epsilon: "Number",
     more: Mapping[str, Any],
@@ -318,9 +281,9 @@ def _release(
     check = read_flag(check, "check")
     relation = resolve_neighbours(neighbours, ledger, dataset)
     options = {
-        **more, "monotonic": relation == "add-remove", "items_per_person": asked.items_per_person,
+        **more, "monotonic": relation == "add-remove", "items_per_person": request.items_per_person,
     }  # fmt: skip
-    table = _read_table(asked)
+    table = request.read_table()
     mechanism: Mechanism | GroupedMechanism
     if table.groups is None:
         mechanism = Mechanism(TopK(k, epsilon, **options), selection_share, gaps=gaps)
@@ -328,63 +291,8 @@ def _release(
         most = table.groups_per_person
         whole = TopKByGroup(k, epsilon, groups_per_person=most, **options)
         mechanism = GroupedMechanism(whole, selection_share, gaps=gaps)
-    pending = mechanism.prepare_charge(ledger, dataset, name, **asked.describe())
+    pending = mechanism.prepare_charge(ledger, dataset, name, **request.describe())
     mechanism.check_domain(table.domain)
     if check:
         return count_and_check(table, mechanism, pending)
     return count_and_release(table, mechanism, pending)
-
-
-def _read_table(asked: _Asked) -> EventTable:
-    """Read what is said of the events.
-
-    Raises:
-        ParameterError, ParameterTypeError, DomainError: It cannot be used.
-    """
-    domain: Domain | FromData = to_domain(asked.domain)
-    if asked.together is not None:
-        domain = make_sets(domain, asked.together)
-    reading, by = dict(asked.reading), asked.by
-    if asked.person is None and asked.item is None:
-        _check_lines(asked)
-        reading.pop("format", None)
-        grouping = read_grouping_of_lines(asked.groups)
-    elif asked.person is None or asked.item is None:
-        raise ParameterError("person and item go together: name the column of each.")
-    else:
-        grouping = read_grouping(by, asked.groups, asked.groups_per_person)
-    return EventTable(
-        source=asked.source,
-        domain=domain,
-        person=asked.person,
-        item=asked.item,
-        by=by,
-        groups=None if grouping is None else grouping.groups,
-        groups_per_person=1 if grouping is None else grouping.most,
-        items_per_person=asked.items_per_person,
-        reading=reading,
-    )
-
-
-def _check_lines(asked: _Asked) -> None:
-    """See that a source without columns can be of the FIMI format.
-
-    Raises:
-        ParameterError: It cannot, or something is said of its columns.
-    """
-    source, reading = asked.source, asked.reading
-    paths = source if isinstance(source, list | tuple) else [source]
-    formats = {format_by_name(str(each)) for each in paths if is_path(each)}
-    form = reading.get("format")
-    if form not in (None, *FORMATS) or {form or "fimi", *formats} - {"fimi", None}:
-        raise ParameterError(
-            "Say with person and item which columns to count; only files of the FIMI format have "
-            "none."
-        )
-    known = {*LineOptions.__annotations__, "format"}
-    if asked.by is not None or asked.groups_per_person != 1 or {*reading} - known:
-        raise ParameterError(
-            "A file of the FIMI format has no columns: each line is a person in one group, whose "
-            "name comes first if there are groups; leave by, groups_per_person and what is for "
-            "tables out."
-        )

@@ -21,7 +21,7 @@ from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, Top
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.entry import DEFAULT_RELATION, NUMBER_OF_GROUPS, relation_of
 from topgap.numbers.format import format_exact
-from topgap.parameters import Neighbours, TopK, read_neighbours
+from topgap.parameters import Neighbours, TopK
 from topgap.user_stacklevel import find_user_stacklevel
 
 if TYPE_CHECKING:
@@ -221,6 +221,8 @@ def resolve_neighbours(
     ('add-remove', 'replace')
     """
     if neighbours is not None:
+        from topgap.ledger.validation import read_neighbours  # here, for releases need it seldom
+
         return read_neighbours(neighbours)
     account = open_ledger(ledger, dataset)
     return DEFAULT_RELATION if account is None else account[0].budget(account[1]).neighbours

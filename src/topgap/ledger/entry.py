@@ -11,12 +11,12 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from topgap.errors import LedgerError
 from topgap.grouped_parameters import TopKByGroup
 from topgap.numbers.format import format_exact, parse_exact
-from topgap.parameters import RELATIONS, Neighbours, TopK
+from topgap.parameters import Neighbours, TopK
 
 Kind = Literal["dataset", "charge", "result", "settlement"]
 INITIAL_HASH = "topgap.ledger"
@@ -24,6 +24,8 @@ INITIAL_HASH = "topgap.ledger"
 
 MAX_JSON_DEPTH, MAX_JSON_DIGITS = 50, 600
 """How deep the JSON in an entry may be, and how many digits its whole numbers may have."""
+
+RELATIONS: tuple[Neighbours, ...] = get_args(Neighbours)
 
 DEFAULT_RELATION: Neighbours = "add-remove"
 """The relation of a data set that was added before a ledger recorded relations.

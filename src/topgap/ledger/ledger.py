@@ -19,7 +19,7 @@ from topgap.ledger.storage.database import Database
 from topgap.ledger.verification import verify_entries
 from topgap.numbers.format import format_exact
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
-from topgap.parameters import Neighbours, read_neighbours
+from topgap.parameters import Neighbours
 
 WAIT = 60
 """How many seconds to wait for others who use the file, by default."""
@@ -109,7 +109,7 @@ class Ledger:
         name = validation.read_dataset(dataset)
         columns = {
             "epsilon": format_exact(read_parameter(epsilon, "epsilon")),
-            "neighbours": read_neighbours(neighbours),
+            "neighbours": validation.read_neighbours(neighbours),
             "note": self._note_or_default(note),
             "who": self._who,
         }
@@ -197,7 +197,7 @@ class Ledger:
     ) -> Charge:
         name = validation.read_dataset(dataset)
         stated = read_parameter(epsilon, "epsilon")
-        relation = None if neighbours is None else read_neighbours(neighbours)
+        relation = None if neighbours is None else validation.read_neighbours(neighbours)
         columns = {
             "mechanism": validation.read_mechanism(mechanism),
             "parameters": validation.read_parameters(parameters),

@@ -17,6 +17,7 @@ from topgap.estimates.result import Estimates
 from topgap.ledger.entry import (
     MAX_JSON_DEPTH,
     MAX_JSON_DIGITS,
+    RELATIONS,
     conversion_factor,
     is_json,
     relation_of,
@@ -85,6 +86,23 @@ def read_mechanism(name: Any) -> str:
     'a sum'
     """
     return _read_line(name, "mechanism")
+
+
+def read_neighbours(neighbours: Any) -> Neighbours:
+    """Return the relation between data sets that an ε is true for.
+
+    Raises:
+        ParameterError, ParameterTypeError: It is none.
+
+    >>> read_neighbours("replace")
+    'replace'
+    """
+    if not isinstance(neighbours, str):
+        raise ParameterTypeError(f"neighbours must be text, not {type(neighbours).__name__}.")
+    for known in RELATIONS:
+        if neighbours == known:
+            return known
+    raise ParameterError(f"neighbours must be {' or '.join(RELATIONS)}.")
 
 
 def read_who(who: Any) -> str:
