@@ -201,7 +201,7 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def _opened(given: dict[str, Any], folder: str) -> Any:
+def open_drawn(given: dict[str, Any], folder: str) -> Any:
     """What the source is: a path, an open file, or a table."""
     if given["odd"] is not None:
         return given["odd"]
@@ -230,7 +230,7 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if domain == "x.txt":
             domain = Path(folder, "x.txt")
-        source = _opened(given, folder)
+        source = open_drawn(given, folder)
         found = [
             call(
                 "topgap.counting.count_events",
@@ -247,7 +247,7 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
                 "topgap.counting.read_counts",
                 COUNTING,
                 counting.read_counts,
-                _opened(given, folder),
+                open_drawn(given, folder),
                 item=person,
                 count=item,
                 domain=domain,
@@ -257,7 +257,7 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
                 "topgap.counting.count_transactions",
                 COUNTING,
                 counting.count_transactions,
-                _opened(given, folder),
+                open_drawn(given, folder),
                 domain=domain,
                 together=given["together"],
             ),
@@ -276,7 +276,7 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
                 COUNTING,
                 _read_occurring,
                 call,
-                _opened(given, folder),
+                open_drawn(given, folder),
                 person=person,
                 item=item,
                 domain=domain,
@@ -324,7 +324,7 @@ def fuzz_streams(given: dict[str, Any], call: Judge) -> None:
             "topgap.streams.top_k",
             refusals,
             streams.top_k,
-            _opened(given, folder),
+            open_drawn(given, folder),
             **given["parameters"],
             **how,
             domain=domain,
@@ -337,7 +337,7 @@ def fuzz_streams(given: dict[str, Any], call: Judge) -> None:
             "topgap.streams.top_k_with_estimates",
             refusals,
             streams.top_k_with_estimates,
-            _opened(given, folder),
+            open_drawn(given, folder),
             **given["parameters"],
             **how,
             domain=domain,

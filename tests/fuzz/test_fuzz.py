@@ -18,7 +18,15 @@ from topgap.reference import Sampler
 
 pytestmark = pytest.mark.posix(reason="stops a call that hangs by an alarm")
 
-EXAMPLES = {"counting": 4, "command": 6, "audits": 4, "laws": 15, "plans": 15, "streams": 20}
+EXAMPLES = {
+    "counting": 4,
+    "events": 4,
+    "command": 6,
+    "audits": 4,
+    "laws": 15,
+    "plans": 15,
+    "streams": 20,
+}
 
 
 @pytest.mark.deep
@@ -38,6 +46,7 @@ def test_every_public_callable_is_called_by_a_scenario() -> None:
         datasets,
         documents,
         domains,
+        events,
         groups,
         laws,
         monitors,
@@ -46,7 +55,7 @@ def test_every_public_callable_is_called_by_a_scenario() -> None:
 
     modules = (
         releases, documents, laws, sources, accounts,
-        commands, datasets, domains, groups, monitors,
+        commands, datasets, domains, events, groups, monitors,
     )  # fmt: skip
     text = "".join(map(inspect.getsource, modules))
     missing = {name for name in to_be_called() if not _stands(name, text)}
