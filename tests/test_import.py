@@ -84,3 +84,27 @@ def test_an_interrupt_while_the_kernel_is_loaded_is_no_panic(times: int, said: s
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (run.stdout, run.stderr) == (f"{said}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "most", "never"),
+    [
+        (["--version"], 260, {"numpy", "duckdb", "rich", "pyarrow"}),
+        (["release", "--help"], 900, {"matplotlib", "pandas", "pyspark", "topgap.auditing"}),
+    ],
+)
+def test_a_command_imports_what_it_needs(words: list[str], most: int, never: set[str]) -> None:
+    """How many modules are imported, because how long it takes depends on the machine."""
+    code = (
+        "import sys\n"
+        "from topgap.cli.main import main\n"
+        f"sys.argv = ['topgap', *{words}]\n"
+        "try:\n    main()\n"
+        "finally:\n    print(*sys.modules, file=sys.stderr)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    loaded = {*run.stderr.split()}
+    assert run.returncode == 0
+    assert "topgap.cli.app" in loaded
+    assert not never & loaded
+    assert len(loaded) <= most

@@ -1,16 +1,18 @@
 """Commands whose options are the fields of a dataclass: `Command`, `CommandGroup`, `make_app`.
 
-So an option is written once: its name, type, help and default are those of a field.
+So an option is written once: its name, type, help and default are those of a field. A command's
+module is imported when the command is named, so that none waits for the libraries of the others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 import typer
+import typer.core
 
-from topgap._core import __version__
 from topgap.cli.errors import report_errors
 
 Request = TypeVar("Request")
@@ -84,25 +86,64 @@ class CommandGroup:
         app.add_typer(group)
 
 
-def make_app(*commands: Command[Any] | CommandGroup) -> typer.Typer:
-    """The Typer application of these commands."""
-    app = typer.Typer(
+class _Commands(Mapping[str, Any]):
+    """The commands of Typer's by name; each is imported when it is looked up."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        command: Command[Any] | CommandGroup
+        command = import_module(f"topgap.cli.{name}.command").COMMAND
+        app = _make_typer()
+        app.callback()(_topgap)  # so that it is a group, also of one command
+        command.add_to(app)
+        return typer.main.get_group(app).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def make_app(*names: str) -> typer.Typer:
+    """Make the Typer application of the commands of these names.
+
+    Each is the `COMMAND` of the module `command` in the package of its name.
+    """
+
+    class Group(typer.core.TyperGroup):
+        """Looks its commands up by name."""
+
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            self.commands = _Commands(names)  # type: ignore[assignment]  # nobody adds any
+
+    app = _make_typer(cls=Group)
+    app.callback()(_topgap)
+    return app
+
+
+def _make_typer(**settings: Any) -> typer.Typer:
+    return typer.Typer(
         name="topgap",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
+        **settings,
     )
-    app.callback()(_topgap)
-    for command in commands:
-        command.add_to(app)
-    return app
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - as Typer calls it
     if wanted:
-        print(f"topgap {__version__}")
+        from importlib.metadata import version  # quicker than the kernel, which knows it, too
+
+        print(f"topgap {version('topgap')}")
         raise typer.Exit
 
 

@@ -48,7 +48,7 @@ and all that is broken on purpose was found;
 2 a command that cannot be understood; 130 interrupted.
 """
 
-AUDIT = Command(
+COMMAND = Command(
     name="audit",
     request_type=AuditRequest,
     run=run_audit,

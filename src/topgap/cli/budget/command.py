@@ -56,7 +56,7 @@ The ledger is one file, which any number of processes may use at once. What is c
 given back, whatever became of the release; but a list that a threshold ended early is settled to \
 what it cost."""
 
-BUDGET = CommandGroup(
+COMMAND = CommandGroup(
     name="budget",
     description=DESCRIPTION,
     epilog=EXAMPLES,

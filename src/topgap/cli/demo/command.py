@@ -34,4 +34,4 @@ def _run(request: DemoRequest) -> None:
     run_demo(request.baskets, request.save)
 
 
-DEMO = Command(name="demo", request_type=DemoRequest, run=_run, description=DESCRIPTION)
+COMMAND = Command(name="demo", request_type=DemoRequest, run=_run, description=DESCRIPTION)

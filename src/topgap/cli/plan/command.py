@@ -81,7 +81,7 @@ Exit codes: 0 planned; 1 counts or parameters that cannot be used;
 2 a command that cannot be understood; 130 interrupted.
 """
 
-PLAN = Command(
+COMMAND = Command(
     name="plan",
     request_type=PlanRequest,
     run=run_plan,

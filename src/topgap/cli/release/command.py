@@ -105,7 +105,7 @@ Exit codes: 0 released, or checked; 1 data or parameters that cannot be used,
 or not confirmed; 2 a command that cannot be understood; 130 interrupted.
 """
 
-RELEASE = Command(
+COMMAND = Command(
     name="release",
     request_type=ReleaseRequest,
     run=run_release,
