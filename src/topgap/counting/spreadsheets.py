@@ -4,12 +4,14 @@ A number that is whole is written without a point, as `cells` says of all number
 sheet is the text `7`. A cell that is empty, or whose formula gives an error, is missing.
 """
 
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from itertools import islice
-from typing import Any
+from threading import Event, Thread
+from typing import IO, Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from topgap.counting.extraction import SourceColumns, choose_table
 from topgap.counting.source_files import SourceFiles
 from topgap.domains.cell_text import INVISIBLE, to_text
 from topgap.errors import MissingExtraError, SourceError
+from topgap.sealing import CallerError
 from topgap.signals import defer_signals
 from topgap.sources.columns import LISTS_COLUMNS, quote, repeated_column
 
@@ -25,6 +28,9 @@ _ROWS = 1 << 16
 _CHUNK = 1 << 20
 _MOST_BYTES = 2_000_000_000
 """So many bytes may the parts of a workbook have when they are unpacked."""
+
+_MOST_CELLS = 100_000_000
+_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]{0,200}?\br="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,200}(?<!/)>')
 
 
 def read_workbook(
@@ -83,7 +89,7 @@ def read_rows(engine: Engine, path: str, label: str, sheet: str | None) -> Itera
     """
     with _open_workbook(engine, path, label) as workbook:
         chosen = choose_table(workbook.sheet_names, sheet, label, noun="sheet")
-        rows = workbook.get_sheet_by_name(chosen).iter_rows()
+        rows = _load_sheet(engine, workbook, chosen, label).iter_rows()
     return (row for row in rows if any(cell != "" for cell in row))
 
 
@@ -102,6 +108,28 @@ def _open_workbook(engine: Engine, path: str, label: str) -> Iterator[Any]:
         ) from None
     except calamine.CalamineError:
         raise SourceError(_refusal(path, label)) from None
+
+
+def _load_sheet(engine: Engine, workbook: Any, name: str, label: str) -> Any:
+    """Load a sheet in a thread of its own, so that this one can be interrupted meanwhile."""
+    loaded: list[Any] = []
+    failed: list[BaseException] = []
+    done = Event()
+
+    def load() -> None:
+        try:
+            loaded.append(workbook.get_sheet_by_name(name))
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            done.set()
+
+    Thread(target=load, name="topgap-sheet", daemon=True).start()
+    while not done.wait(0.1):
+        engine.report_progress(f"reading {label}", None)
+    if failed:
+        raise failed[0]
+    return loaded[0]
 
 
 def list_sheet_columns(
@@ -183,7 +211,10 @@ def _refusal(path: str, label: str) -> str:
 
 
 def _refuse_large(engine: Engine, path: str, label: str) -> None:
-    """Refuse a workbook that unpacks to too much, or to more than it says."""
+    """Refuse a workbook that unpacks to too much, or to more than it says.
+
+    A sheet is loaded as a rectangle, so that two cells far apart would take all memory.
+    """
     if not zipfile.is_zipfile(path):
         return
     try:
@@ -195,9 +226,46 @@ def _refuse_large(engine: Engine, path: str, label: str) -> None:
                 )
             for member in members:  # of which Python reads no more than is said
                 with archive.open(member) as file:
-                    while file.read(_CHUNK):
-                        engine.report_progress(f"reading {label}", None)
-    except SourceError:
+                    is_sheet = member.filename.startswith("xl/worksheets/")
+                    cells = _measure_sheet(engine, file, label, looks=is_sheet)
+                if cells > _MOST_CELLS:
+                    raise SourceError(
+                        f"{label} has a sheet of more than {_MOST_CELLS:,} cells; save it as CSV, "
+                        f"or remove what is far away from the table."
+                    )
+    except (SourceError, CallerError):
         raise
     except Exception:  # calamine may read what Python does not
         raise SourceError(_refusal(path, label)) from None
+
+
+def _measure_sheet(engine: Engine, file: IO[bytes], label: str, *, looks: bool) -> int:
+    """Read a part of a workbook to its end; of a sheet, the cells of the rectangle around all."""
+    rows: set[int] = set()  # the first and the last
+    columns: set[int] = set()
+    rest = b""
+    while chunk := file.read(_CHUNK):
+        engine.report_progress(f"reading {label}", None)
+        if not looks:
+            continue
+        found = _CELL.findall(rest + chunk)
+        rest = chunk[-500:]  # a cell may begin in one part and end in the next
+        if found:
+            rows |= {int(row) for _, row in found}
+            columns |= {_number_letters(letters) for letters in {name for name, _ in found}}
+            rows, columns = {min(rows), max(rows)}, {min(columns), max(columns)}
+    if not rows:
+        return 0
+    return (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
+
+
+def _number_letters(letters: bytes) -> int:
+    """The number of a column.
+
+    >>> _number_letters(b"A"), _number_letters(b"XFD")
+    (1, 16384)
+    """
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number

@@ -110,6 +110,7 @@ def check_query(
         count=request.count,
         format=None if form == "arrow" else form,  # which a query is never asked of
         rows_are_per_person=request.rows_are_per_person,
+        fold_case=request.fold_case,
     )
 
 
@@ -154,7 +155,10 @@ def _count_groups(
 
 def _list_options(request: ReleaseRequest, bar: Bar) -> dict[str, Any]:
     """The options of the function that counts."""
-    options: dict[str, Any] = {"memory": request.memory, "progress": bar}
+    options: dict[str, Any] = {
+        "memory": request.memory, "progress": bar, "encoding": request.encoding,
+        "fold_case": request.fold_case,
+    }  # fmt: skip
     if request.count is None and request.items_per_person is not None:
         options["items_per_person"] = request.items_per_person
     if request.resolved_source_format == "fimi":
