@@ -45,7 +45,7 @@ def test_any_text_file_can_have_any_encoding(encoding: str, tmp_path: Path) -> N
         ("v.txt", TEXT.replace(",", ";"), open),
         ("v.jsonl", json_lines(TEXT), open),
     ):
-        with opened(tmp_path / name, "wb") as file:  # type: ignore[operator]
+        with opened(tmp_path / name, "wb") as file:
             file.write(text.encode(encoding))
         assert count(tmp_path / name, encoding=encoding) == COUNTS, name
     stream = io.BytesIO(TEXT.encode(encoding))

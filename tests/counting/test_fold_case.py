@@ -40,7 +40,7 @@ def fold_letter(letter: str) -> str:
 def test_each_letter_of_unicode_is_folded_for_good_and_as_is_documented() -> None:
     text = cells.build_item_sql("chr(code)", "VARCHAR")
     once = cells.build_folded_sql(str(text))
-    rows = duckdb.sql(
+    rows = duckdb.execute(
         f"SELECT code, {text}, {once}, {cells.build_folded_sql(once)}, "
         f"{cells.build_item_sql(once, 'VARCHAR')} FROM (SELECT CAST(range AS INTEGER) AS code "
         f"FROM range(1, {sys.maxunicode + 1}) WHERE range NOT BETWEEN 55296 AND 57343)"

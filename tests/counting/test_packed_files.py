@@ -4,8 +4,9 @@ import io
 import shutil
 import sys
 import zipfile
-from collections import namedtuple
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -108,7 +109,7 @@ def with_a_wrong_size() -> bytes:
     return bytes(packed)
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "two.zip": (lambda: zipped(**{"Zaphod.csv": CSV, "b.csv": CSV}), "has 2 files in it"),
     "none.zip": (lambda: zipped(), "has 0 files in it"),
     "encrypted.zip": (encrypted, "is encrypted"),
@@ -136,7 +137,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bomb.zip").write_bytes(zipped(**{"v.csv": CSV + b"\n" * 10**7}))
-    usage = namedtuple("usage", "free")(10**6)
+    usage = SimpleNamespace(free=10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(SourceError, match="unpacks to 10,000,025 bytes, and there is no space"):
         one(tmp_path / "bomb.zip")

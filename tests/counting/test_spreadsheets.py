@@ -3,7 +3,7 @@
 import io
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,22 @@ from topgap import counting
 from topgap.counting import read_domain, spreadsheets
 from topgap.errors import DomainError, MissingExtraError, ParameterError, SourceError
 
-Sheets = dict[str, Sequence[Sequence[Any]]]
-VISITS = [["who", "what"], ["Ann", 7], ["Ann", 7.0], ["Bob", "7"], [3, 7.5], [None, 7], [4, None]]
+Sheets = dict[str, Any]  # of rows of cells
+VISITS: list[list[Any]] = [
+    ["who", "what"],
+    ["Ann", 7],
+    ["Ann", 7.0],
+    ["Bob", "7"],
+    [3, 7.5],
+    [None, 7],
+    [4, None],
+]
 COUNTS = {"7": 2, "7.5": 1}
 
 
 def xlsx(path: Path, sheets: Sheets) -> None:
     book = openpyxl.Workbook()
-    book.remove(book.active)  # type: ignore[arg-type]
+    book.remove(book.active)
     for name, rows in sheets.items():
         sheet = book.create_sheet(name)
         for row in rows:
@@ -117,7 +125,12 @@ def test_cells_of_all_kinds_are_compared_by_the_one_rule(tmp_path: Path) -> None
         "007": "007",
     }
     path = tmp_path / "v.xlsx"
-    rows = [["who", "what"], *([n, cell] for n, cell in enumerate(cells)), [99, "#N/A"], [98, "  "]]
+    rows: list[Any] = [
+        ["who", "what"],
+        *([n, cell] for n, cell in enumerate(cells)),
+        [99, "#N/A"],
+        [98, "  "],
+    ]
     xlsx(path, {"v": rows})
     domain = [*cells.values()]
     assert one(path, domain=domain) == dict.fromkeys(domain, 1)
@@ -182,7 +195,7 @@ def far_apart() -> bytes:
     return written.getvalue()
 
 
-BROKEN = {
+BROKEN: dict[str, Callable[[], bytes]] = {
     "protected by a password": encrypted,
     "damaged, or no workbook": document,
     "more than 100,000,000 cells": far_apart,
