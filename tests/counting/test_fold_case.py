@@ -97,7 +97,7 @@ def test_one_person_counts_once_in_any_case() -> None:
     assert dict(grouped) == {"flu": {"flu": 1, "x": 1}}
 
 
-CODES = ["flu", "gout", "ß7", "σ"]
+CODES = ["flu", "gout", "é7", "σ"]  # of which Python changes the case letter by letter
 SPELT = st.tuples(
     st.sampled_from(["Ann", "bob", "Çem"]),
     st.sampled_from([*CODES, "other"]),

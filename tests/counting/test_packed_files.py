@@ -90,6 +90,8 @@ def test_a_domain_may_be_packed(tmp_path: Path) -> None:
     (tmp_path / "c.zip").write_bytes(zipped(**{"c.csv": b"code\nflu\n"}))
     for name in ("c.csv.zst", "c.zip"):
         assert read_domain(tmp_path / name, "code").names == ["flu"], name
+        with pytest.raises(DomainError, match="is a table; say which"):
+            read_domain(tmp_path / name)
     (tmp_path / "d.txt.gz").write_bytes(gzip.compress(b"flu\n" * 999)[:-9])
     with pytest.raises(DomainError, match="damaged, or cut short"):
         read_domain(tmp_path / "d.txt.gz")

@@ -84,9 +84,8 @@ def create_bounded_table(
         run(f"events AS {tally.rows}")
         events = "events"
     cells = ", ".join(f"item{n}" for n in range(tally.width))
-    run(
-        f"cells AS SELECT {tally.build_texts_sql()}, * FROM (SELECT DISTINCT {cells} FROM {events})"
-    )
+    texts = tally.build_texts_sql()
+    run(f"cells AS SELECT {texts}, * FROM (SELECT DISTINCT {cells} FROM {events})")
     present = f"SELECT DISTINCT {list_texts(tally)} FROM cells WHERE {are_present(tally)}"
     # Cells that mean the same item have one place, and places are in the order of the items as they
     # are hashed: which of two comes first does not depend on what else occurs.

@@ -21,7 +21,7 @@ from topgap.counting.encodings import (
     read_encoding,
 )
 from topgap.counting.engine import LONGEST_LINE, Engine, Table
-from topgap.counting.packed_files import is_packed, unpack_file
+from topgap.counting.packed_files import find_workbook, is_packed, unpack_file
 from topgap.counting.source_files import Format, format_by_name
 from topgap.counting.sources import open_table
 from topgap.domains import MOST_ITEMS, Domain, FromData
@@ -74,10 +74,7 @@ def read_domain(
         return _read_column(name, column, form, header=header, encoding=encoding, table=table)
     label = label_path(name)
     if format_by_name(name) is not None and not _is_plain_text(name):
-        raise DomainError(
-            f"{label} is a table; say which of its columns holds the items (column=, "
-            f"--domain-column)."
-        )
+        raise DomainError(_is_table(label))
     try:
         with ExitStack() as opened:
             items = _read_text(opened, name, label, encoding)
@@ -93,6 +90,12 @@ def read_domain(
     return Domain(items)
 
 
+def _is_table(label: str) -> str:
+    return (
+        f"{label} is a table; say which of its columns holds the items (column=, --domain-column)."
+    )
+
+
 def _is_plain_text(name: str) -> bool:
     """Whether a file without a column is a list of lines: a name ends in .txt, packed or not."""
     return ".txt" in Path(name).suffixes[-2:] or Path(name).suffix == ".dat"
@@ -106,6 +109,8 @@ def _read_text(opened: ExitStack, path: str, label: str, encoding: str | None) -
     """
     if os.path.isfile(path) and is_packed(path):
         path = unpack_file(opened.enter_context(Engine()), path, label)
+        if find_workbook(path) or (format_by_name(path) and not _is_plain_text(path)):
+            raise SourceError(_is_table(label))
     binary = opened.enter_context(open_text(path))
     start = binary.peek(1024)
     actual = read_encoding(encoding) or find_mark(start)

@@ -180,9 +180,8 @@ _CONTENT = "md5(array_to_string(list_sort(items), ' '))"
 
 
 def _build_tidy_cells_sql(*, folds: bool) -> str:
-    return (
-        f"list_transform({_CELLS}, lambda each: {build_item_sql('each', 'VARCHAR', folds=folds)})"
-    )
+    text = build_item_sql("each", "VARCHAR", folds=folds)
+    return f"list_transform({_CELLS}, lambda each: {text})"
 
 
 def _tally_lines(opened: Table, *, folds: bool) -> Tally:
