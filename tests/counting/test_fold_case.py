@@ -140,13 +140,30 @@ def test_rules_with_lists_and_lookups_fold_too() -> None:
         assert occurring.find([("Flu", "GOUT")]) == {("Flu", "GOUT")}
 
 
+def test_patterns_and_alphabets_in_one_case_find_any_case() -> None:
+    source = visits(
+        ("Ann", "j11.1"), ("ANN", "J11.1"), ("Bob", "J11.1"), ("Cy", "İ00"), ("Di", "ı00"),
+        ("Eve", "ſ00"), ("Fay", "é00"),
+    )  # fmt: skip
+    codes = Domain.pattern(r"[A-Z][0-9]{2}(\.[0-9])?")
+    assert folded(source, codes) == {"J11.1": 2, "I00": 2, "S00": 1}
+    assert folded(source, Domain.strings("a-z0-9.", max_length=5)) == {
+        "j11.1": 2, "i00": 2, "s00": 1,
+    }  # fmt: skip
+    assert folded(source, Domain.strings("0-9", max_length=5)) == {}
+    asked: Any = {"person": "who", "item": "what", "domain": codes, "fold_case": True}
+    with counting.counted_items(source, **asked) as occurring:
+        assert occurring.find(["J11.1", "J12", "S00"]) == {"J11.1", "S00"}
+        assert occurring.domain is codes
+
+
 @pytest.mark.parametrize("groups", [False, True])
 def test_lists_that_fall_together_and_rules_by_spelling_are_refused(groups: bool) -> None:
     source = visits(("Zaphod", "flu", "N")).assign(more="x")
     for domain, said in (
         (["flu", "x", "FLU"], "'flu' and 'FLU', which differ by upper and lower case alone"),
-        (Domain.pattern("[A-Z][0-9]"), "A pattern or an alphabet"),
-        (Domain.strings("a-z", max_length=2), "A pattern or an alphabet"),
+        (Domain.pattern("[A-Za-z][0-9]"), "a pattern or an alphabet must be of ASCII"),
+        (Domain.strings("a-zé", max_length=2), "a pattern or an alphabet must be of ASCII"),
         (Domain.product(["a", "A"], ["x"]), "'a' and 'A'"),
     ):
         columns = ["what", "where"] if domain == Domain.product(["a", "A"], ["x"]) else ["what"]

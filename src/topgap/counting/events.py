@@ -108,7 +108,7 @@ def count_events(
         fold_case: Take upper and lower case for the same, in items, groups, persons and the domain:
             "flu" and "FLU" are then one item. Names are in the spelling of the domain, and in lower
             case if it was taken from the data. A list with two items that differ by case alone is
-            refused, and so is a pattern or an alphabet.
+            refused, and so is a pattern or an alphabet that is not of ASCII in one case.
         memory: What DuckDB may use of it; more goes to disk, in a private directory.
         progress: A function that is told what is done and which share of it.
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from topgap.domains.domain import Domain, _restore
 from topgap.domains.kind import Kind
 from topgap.domains.listed import Listed
+from topgap.domains.patterns import Texts
 from topgap.domains.products import Product
 from topgap.domains.ranges import WholeNumbers
 from topgap.domains.subsets import Subsets
@@ -57,8 +58,8 @@ def fold_texts(domain: Domain, fold: Callable[[Sequence[str]], Sequence[str]]) -
         fold: Gives the other text of each of some texts.
 
     Raises:
-        DomainError: Two items of a list then have the same text; or a pattern or an alphabet tells
-            its items by their spelling.
+        DomainError: Two items of a list then have the same text; or a pattern or an alphabet is
+            not of ASCII with letters in one case.
 
     >>> folded = fold_texts(Domain(["Flu", "GOUT"]), lambda texts: [*map(str.lower, texts)])
     >>> folded.find_texts(["flu", "Flu"]), folded.names
@@ -76,10 +77,9 @@ def _fold_kind(kind: Kind, fold: Callable[[Sequence[str]], Sequence[str]]) -> Ki
         return kind.with_texts(fold(kind.texts))
     if isinstance(kind, WholeNumbers):  # digits have no case
         return kind
-    raise DomainError(
-        "A pattern or an alphabet tells its items by their spelling, so upper and lower case "
-        "cannot be folded in it; give a list, or leave fold_case (--fold-case) out."
-    )
+    if isinstance(kind, Texts):
+        return kind.with_folded_case()
+    raise DomainError("Upper and lower case cannot be folded in such a domain; give a list.")
 
 
 def is_range(domain: Domain) -> bool:
