@@ -37,6 +37,7 @@ def fold_letter(letter: str) -> str:
     return upper.lower() if len(upper.lower()) == 1 else upper
 
 
+@pytest.mark.slow
 def test_each_letter_of_unicode_is_folded_for_good_and_as_is_documented() -> None:
     text = cells.build_item_sql("chr(code)", "VARCHAR")
     once = cells.build_folded_sql(str(text))
@@ -106,7 +107,8 @@ SPELT = st.tuples(
 WAYS = st.sampled_from([str, str.lower, str.title, lambda text: f" {text.swapcase()}"])
 
 
-@settings(deadline=None, max_examples=15)
+@pytest.mark.slow
+@settings(deadline=None, max_examples=8)
 @given(st.lists(st.tuples(SPELT, WAYS, WAYS), max_size=12), st.sampled_from([None, 1, 2]))
 def test_case_changes_nothing_of_what_is_counted(events: list[Any], bound: int | None) -> None:
     """Of any spellings the counts are those of one spelling, and so is what bounds keep."""

@@ -54,8 +54,8 @@ FoldCase = Annotated[
     typer.Option(
         "--fold-case",
         help="Take upper and lower case for the same, in items, groups and persons, as for codes "
-        "typed by hand. Names are in the spelling of the domain; a pattern or an alphabet must be in "
-        "one case.",
+        "typed by hand. Names are in the spelling of the domain; a pattern or an alphabet must be "
+        "in one case.",
         rich_help_panel=DATA,
     ),
 ]
