@@ -1,9 +1,12 @@
 """Files that people have, as the command reads them; and which columns they have."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,6 +119,23 @@ def test_columns_are_listed_for_whoever_asks(folder: Path) -> None:
         "topgap: --person: there is no column 'pateint'; 'Patient' is the nearest.",
         "topgap: --item: there is no column 'Zaphod'.",
     ]
+
+
+def test_tables_of_databases_are_listed_and_then_their_columns(folder: Path) -> None:
+    with duckdb.connect(str(folder / "v.duckdb")) as made:
+        made.execute("create table a (who integer, day date); create table b as select 1 as x")
+    with closing(sqlite3.connect(folder / "v.sqlite")) as lite:
+        lite.executescript("create table a (who integer, day); create view b as select 1 as x")
+    for name, columns in (
+        ("v.duckdb", "who  INTEGER\nday  DATE\n"), ("v.sqlite", "who\nday\n"),
+    ):  # fmt: skip
+        ended = topgap("release", name, "--list-columns", folder=folder)
+        assert ended.out.splitlines()[1:] == ["a", "b"]
+        ended = topgap("release", name, "--table", "a", "--list-columns", folder=folder)
+        assert (ended.code, ended.out, ended.err) == (0, columns, "")
+        ended = topgap("release", name, "--table", "c", "--list-columns", folder=folder)
+        assert (ended.code, ended.out) == (1, "")
+        assert "has no table 'c'; it has 'a', 'b'" in ended.err
 
 
 def test_an_error_lists_no_columns_of_a_text_file_and_says_what_does(folder: Path) -> None:

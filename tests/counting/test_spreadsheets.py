@@ -200,7 +200,7 @@ BROKEN: dict[str, Callable[[], bytes]] = {
     "damaged, or no workbook": document,
     "more than 100,000,000 cells": far_apart,
     "damaged, or no workbook of": lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"Zaphod" * 500,
-    "damaged, or no": lambda: b"who,what\n",
+    "is no workbook, whatever its name says; if it is delimited": lambda: b"who,what\n",
 }
 
 

@@ -201,6 +201,11 @@ def _to_cell(value: Any, label: str) -> str | None:
 def _refusal(path: str, label: str) -> str:
     """Say why a workbook cannot be read."""
     with open(path, "rb") as file, suppress(OSError):
+        if file.read(4) not in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):  # as some systems export
+            return (
+                f"{label} is no workbook, whatever its name says; if it is delimited text, say so "
+                f"(format='csv', --source-format csv)."
+            )
         # Excel puts what it encrypts into a file of the old kind, beside the key's parameters.
         if "EncryptedPackage".encode("utf-16-le") in file.read(_CHUNK):
             return (
