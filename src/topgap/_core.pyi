@@ -163,6 +163,9 @@ class Pattern:
     def contains_all(self, names: list[object]) -> list[bool]:
         """Whether each of any objects is one of the texts."""
 
+    def may_have(self, first: int, last: int) -> bool:
+        """Whether any text may have a byte from the first to the last of these in its UTF-8."""
+
     def rank(self, text: str) -> int:
         """The place of a text; KeyError if it is none of them."""
 

@@ -92,7 +92,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "10^6 columns with names": ("e.csv", bytes_of(columns(",".join(map(str, range(MANY))), ""))),
     "broken UTF-8": ("e.csv", bytes_of(f"who,what\n{PERSON},caf".encode() + b"\xe9\n")),
     "broken UTF-8 in the first line": ("e.csv", bytes_of(b"who,what,caf\xe9\n1,2,3\n")),
-    "UTF-16": ("e.csv", bytes_of(f"who,what\n{PERSON},flu\n".encode("utf-16"))),
+    "UTF-16": ("e.csv", bytes_of(f"who,what\n{PERSON},flu\n".encode("utf-16-le"))),
     "broken UTF-8 in JSON": ("e.jsonl", bytes_of(b'{"who": "Zaphod", "what": "\xff"}\n')),
     "a 1 GiB line": ("e.csv", with_long_line(b"who,what\n1,", b"\n2,flu\n")),
     "a 1 GiB line at the end": ("e.csv", with_long_line(b"who,what\n1,flu\n2,", b"")),

@@ -69,6 +69,9 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "a struct": lambda: pl.DataFrame({"who": [{SAID: 1}], "what": ["flu"]}),
     "single halves": lambda: pa.table({"who": np.array([1], dtype="f2"), "what": ["flu"]}),
     "CSV that is no UTF-8": lambda: io.BytesIO(b"who,what\nZaphod\xff,flu\n"),
+    "CSV with half a character": lambda: io.BytesIO(
+        b"\xff\xfe" + "who,what\nZaphod,flu\n".encode("utf-16-le") + b"\0"
+    ),
     "CSV of differing width": lambda: io.BytesIO(b"who,what\nZaphod,flu,more\n"),
 }
 

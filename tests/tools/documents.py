@@ -119,6 +119,7 @@ topgap() {{ case "$1" in
 
 def write_examples(folder: Path) -> None:
     """Write the files that pages speak of, small."""
+    import openpyxl
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -147,3 +148,12 @@ def write_examples(folder: Path) -> None:
     (folder / "published.csv").write_text("diagnosis,patients\n" + rows)
     baskets = (" ".join(str(n * step % 151) for step in range(1, 8)) for n in range(300))
     (folder / "retail.dat").write_text("\n".join(baskets) + "\n")
+    clinic = openpyxl.Workbook()
+    clinic.active.title = "visits"
+    clinic["visits"].append(["Patient", "Diagnosis"])
+    for patient, code in people[:3000]:
+        clinic["visits"].append([patient, code if patient % 2 else code.lower()])
+    clinic.create_sheet("codes").append(["Code"])
+    for code in codes:
+        clinic["codes"].append([code])
+    clinic.save(folder / "clinic.xlsx")

@@ -61,6 +61,13 @@ impl Language {
         self.automaton.matches(text) && self.counts.limit().is_none_or(fits)
     }
 
+    /// Whether any text may have a byte from the first to the last of these in its UTF-8.
+    #[must_use]
+    pub fn may_have(&self, first: u8, last: u8) -> bool {
+        let mut edges = self.automaton.states.iter().flat_map(|state| &state.edges);
+        edges.any(|edge| edge.first <= last && first <= edge.last)
+    }
+
     /// The place of a text; `None` if it is none of them.
     #[must_use]
     pub fn rank(&self, text: &str) -> Option<BigUint> {

@@ -42,6 +42,11 @@ impl Pattern {
         names.iter().map(|name| contains(name).unwrap_or(false)).collect()
     }
 
+    /// Whether any text may have a byte from the first to the last of these in its UTF-8.
+    fn may_have(&self, first: u8, last: u8) -> bool {
+        self.0.may_have(first, last)
+    }
+
     /// The place of a text; `KeyError` if it is none of them.
     fn rank(&self, text: &str) -> PyResult<BigUint> {
         self.0.rank(text).ok_or_else(|| PyKeyError::new_err("The pattern does not match it."))

@@ -15,14 +15,20 @@ Item = Annotated[
     str | None, typer.Option(metavar="COL", help="The column that says what.", rich_help_panel=DATA)
 ]
 Table = Annotated[
-    str | None, typer.Option(help="The table of a DuckDB or SQLite file.", rich_help_panel=DATA)
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The table of a DuckDB or SQLite file, or the sheet of a workbook; the only one "
+        "unless given.",
+        rich_help_panel=DATA,
+    ),
 ]
 Header = Annotated[
     bool,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a CSV or TSV file has the names of the columns; if not, "
-        "they are called 1, 2, 3 and so on.",
+        help="Whether the first line of a CSV or TSV file, or the first row of a sheet, has the "
+        "names of the columns; if not, they are called 1, 2, 3 and so on.",
         rich_help_panel=DATA,
     ),
 ]
@@ -31,6 +37,25 @@ Delimiter = Annotated[
     typer.Option(
         metavar="CHAR",
         help="What stands between the cells of a CSV file, if its first line does not tell.",
+        rich_help_panel=DATA,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of a text file: latin-1, windows-1252, utf-16, or another that Python "
+        "knows. Default: UTF-8, or what a byte order mark tells.",
+        rich_help_panel=DATA,
+    ),
+]
+FoldCase = Annotated[
+    bool,
+    typer.Option(
+        "--fold-case",
+        help="Take upper and lower case for the same, in items, groups and persons, as for codes "
+        "typed by hand. Names are in the spelling of the domain; a pattern or an alphabet must be "
+        "in one case.",
         rich_help_panel=DATA,
     ),
 ]

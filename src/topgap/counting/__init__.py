@@ -4,6 +4,7 @@
     count_transactions(source, domain=…)               FIMI files, one person a line
     read_counts(source, item=…, count=…, domain=…)     precomputed counts
     counted_items(source, domain=…)                    what occurs of a domain, in batches
+    list_columns(source)                               which columns a source has
     Domain, read_domain, FROM_DATA                     the public items
     Counts                                             the result: a dict that knows its domain
     GroupedCounts                                      the result for each group, with groups=
@@ -16,6 +17,7 @@ because their number is secret, too.
 DuckDB does the work, within a fixed amount of memory and on disk beyond it. The counts are secret.
 """
 
+from topgap.counting.column_listing import list_columns
 from topgap.counting.domain import read_domain
 from topgap.counting.engine import MEMORY
 from topgap.counting.events import (
@@ -25,7 +27,7 @@ from topgap.counting.events import (
     read_counts,
 )
 from topgap.counting.occurring import Occurring
-from topgap.counting.sources import FORMATS, Format, format_by_name
+from topgap.counting.source_files import FORMATS, Format, format_by_name
 from topgap.domains import FROM_DATA, Counts, Domain, GroupedCounts
 from topgap.release import NOT_PROTECTED
 from topgap.sources.progress import Progress
@@ -45,6 +47,7 @@ __all__ = [
     "count_transactions",
     "counted_items",
     "format_by_name",
+    "list_columns",
     "read_counts",
     "read_domain",
 ]

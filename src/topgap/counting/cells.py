@@ -7,6 +7,10 @@ decomposed letters are the same (Unicode's NFC). Nothing else is: upper and lowe
 zeros and spaces inside differ. What is blank then is missing, and so are NULL and not-a-number.
 
 Persons are compared in the same way, because one who is spelt in two ways would count twice.
+
+If case is folded, each letter is compared by the lower case of its upper case, one letter for one
+letter, in items, groups, persons and the domain alike: `flu`, `Flu` and `FLU` are one text, which
+is the one that is hashed. `build_folded_sql` is the one place that says so, for whatever asks.
 """
 
 from topgap.counting.engine import NESTED
@@ -40,20 +44,20 @@ def can_hold_numbers(kind: str) -> bool:
     return kind not in _OTHER_SCALARS
 
 
-def build_item_sql(cell: str, kind: str) -> str | None:
+def build_item_sql(cell: str, kind: str, *, folds: bool = False) -> str | None:
     """Build SQL for the text by which an item is compared, NULL if it is missing.
 
     Args:
         cell: SQL for the cell.
         kind: The type of its column.
+        folds: Whether upper and lower case are the same.
 
     Returns:
         The SQL; None if the type cannot name an item.
     """
-    if is_text(kind):
-        return _build_text_sql(cell, kind)
-    if kind == "JSON":
-        return _build_json_sql(cell)
+    if is_text(kind) or kind == "JSON":
+        text = _build_text_sql(cell, kind) if is_text(kind) else _build_json_sql(cell)
+        return build_folded_sql(text) if folds else text
     if is_integer(kind) or kind in _OTHER_SCALARS:
         return f"CAST({cell} AS VARCHAR)"
     if kind in {"FLOAT", "DOUBLE"} or kind.startswith("DECIMAL"):
@@ -63,15 +67,26 @@ def build_item_sql(cell: str, kind: str) -> str | None:
     return None
 
 
-def build_person_sql(cell: str, kind: str) -> str | None:
+def build_folded_sql(text: str) -> str:
+    """Build SQL for a normalized text with upper and lower case folded; NULL if it is NULL.
+
+    Letters are compared as `equalsIgnoreCase` of Java does: by the lower case of the upper case, so
+    that the three forms of the Greek sigma are one. A letter stays one letter: `ß` is not `SS`.
+    What is folded is folded for good, and composed again, because there are letters with marks in
+    lower case alone. tests/counting/test_fold_case.py looks at all of Unicode.
+    """
+    return f"nfc_normalize(lower(upper({text})))"
+
+
+def build_person_sql(cell: str, kind: str, *, folds: bool = False) -> str | None:
     """Build SQL for what persons are compared by, as `build_item_sql` does for items."""
     if is_text(kind):
-        return _build_text_sql(cell, kind)
+        return build_item_sql(cell, kind, folds=folds)
     if is_integer(kind) or kind in _OTHER_SCALARS or kind == "BLOB":
         return cell
     if kind in {"FLOAT", "DOUBLE"}:
         return f"CASE WHEN NOT {_build_nan_test(cell)} THEN {cell} END"
-    return cell if kind.startswith("DECIMAL") else build_item_sql(cell, kind)
+    return cell if kind.startswith("DECIMAL") else build_item_sql(cell, kind, folds=folds)
 
 
 def build_person_text_sql(person: str, kind: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from topgap.counting.cells import build_item_sql, is_integer
+from topgap.counting.cells import is_integer
 from topgap.counting.counted import are_present, list_texts
 from topgap.counting.engine import Engine
 from topgap.counting.tally import Tally
@@ -84,9 +84,7 @@ def create_bounded_table(
         run(f"events AS {tally.rows}")
         events = "events"
     cells = ", ".join(f"item{n}" for n in range(tally.width))
-    texts = ", ".join(
-        f"{build_item_sql(f'item{n}', kind)} AS text{n}" for n, kind in enumerate(tally.kinds)
-    )
+    texts = tally.build_texts_sql()
     run(f"cells AS SELECT {texts}, * FROM (SELECT DISTINCT {cells} FROM {events})")
     present = f"SELECT DISTINCT {list_texts(tally)} FROM cells WHERE {are_present(tally)}"
     # Cells that mean the same item have one place, and places are in the order of the items as they

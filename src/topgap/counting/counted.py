@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from topgap.counting.cells import build_item_sql
 from topgap.counting.engine import Engine
 from topgap.counting.tally import Tally
 from topgap.errors import SourceError
@@ -66,9 +65,7 @@ def are_present(tally: Tally) -> str:
 
 
 def _count(engine: Engine, tally: Tally, counting: str) -> None:
-    texts = ", ".join(
-        f"{build_item_sql(f'item{n}', kind)} AS text{n}" for n, kind in enumerate(tally.kinds)
-    )
+    texts = tally.build_texts_sql()
     engine.ignore_row_order()
     engine.run(
         f"CREATE OR REPLACE TEMP TABLE counted AS SELECT {texts}, * FROM ({counting})",

@@ -11,7 +11,7 @@ from topgap.counting.engine import (
     quote_identifier,
     quote_literal,
 )
-from topgap.counting.extraction import QUERY_LABEL, Extraction, choose_table
+from topgap.counting.extraction import QUERY_LABEL, Extraction, SourceColumns, choose_table
 from topgap.counting.query_check import (
     Catalogue,
     check_counts,
@@ -78,6 +78,24 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
     engine.run("USE memory", label=label)
     carried = {name: Column(f"w{n}", columns[n].kind) for n, name in enumerate(extraction.columns)}
     return Table(label, "temp.carried", carried, names_are_schema=False, is_quick=True)
+
+
+def list_duckdb_columns(engine: Engine, path: str, label: str, table: str | None) -> SourceColumns:
+    """List the columns of a table of a DuckDB file, or its tables if none is named.
+
+    Raises:
+        SourceError: The file cannot be read, or has no such table.
+    """
+    engine.run(f"ATTACH {quote_literal(path)} AS source (READ_ONLY)", label=label)
+    engine.lock()
+    names = {_qualify(s, n): (s, n) for s, n in _list_tables(engine, label)}
+    if table is None and len(names) != 1:
+        return SourceColumns([], [*names])
+    schema, name = names[choose_table([*names], table, label)]
+    described = engine.describe(
+        label, f"source.{quote_identifier(schema)}.{quote_identifier(name)}"
+    )
+    return SourceColumns([(each, c.kind) for each, c in described.columns.items()])
 
 
 _FAILED = "The query failed while it ran, such as by a cast of what cannot be cast; try TRY_CAST."

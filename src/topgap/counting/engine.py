@@ -12,6 +12,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any
 
+from topgap.counting.encodings import find_wrong_text, not_utf8
 from topgap.display.text import format_path
 from topgap.errors import MissingExtraError, ParameterError, SourceError
 from topgap.sealing import CallerError
@@ -119,6 +120,7 @@ class Engine:
         limit = _parse_memory(memory)
         self._progress = progress
         self._files = 0
+        self.text_files: Mapping[str, str] = {}  # by paths, what an error calls them
         self._is_locked = False
         try:
             self.directory = Path(tempfile.mkdtemp(prefix="topgap-"))
@@ -293,6 +295,10 @@ class Engine:
             return f"{label} has a value in these columns that is no text and no number."
         if fallback is not None:
             return fallback
+        if "invalid unicode" in text.lower() or "invalid utf-8" in text.lower():
+            wrong = find_wrong_text(self.text_files)
+            path, encoding = wrong or ("", None)
+            return not_utf8(self.text_files.get(path, label), encoding)
         for part, message in _MESSAGES.items():
             if part in text:
                 return f"{where} {message}"
@@ -305,8 +311,6 @@ class Engine:
 
 
 _MESSAGES = {
-    "Invalid unicode": "is not UTF-8 text; save the file as UTF-8.",
-    "invalid UTF-8": "is not UTF-8 text; save the file as UTF-8.",
     "Maximum line size": f"is longer than {LONGEST_LINE:,} bytes.",
     "maximum_object_size": "has an object that is too large to be an event.",
     "Expected Number of Columns": "does not have as many columns as the first line.",

@@ -12,12 +12,13 @@ from topgap.counting.fitting import check_fit, make_sets
 from topgap.counting.group_counts import GroupBounds, count_groups
 from topgap.counting.groups import Grouping, read_grouping, read_grouping_of_lines
 from topgap.counting.listed_items import count_all, count_list
-from topgap.counting.occurring import Occurring, OccurringItems
+from topgap.counting.occurring import Occurring, OccurringItems, fold_domain
 from topgap.counting.options import CountOptions, EventOptions, LineOptions
-from topgap.counting.sources import Format
+from topgap.counting.source_files import Format
 from topgap.counting.tally import SourceOptions, open_tally, read_item_columns
 from topgap.counting.together import OccurringSets
 from topgap.domains import FROM_DATA, Counts, Domain, FromData, GroupedCounts
+from topgap.domains.groups import as_of_groups
 from topgap.domains.structure import find_sets
 from topgap.errors import DomainError, SourceError
 from topgap.sealing import seal_library_errors
@@ -57,14 +58,18 @@ def count_events(
     rows_are_per_person: bool = False,
     header: bool = True,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    fold_case: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts | GroupedCounts:
     """Count the distinct persons of each item, or of each item in each group.
 
     Args:
-        source: A CSV, TSV, JSON lines or Parquet file, a pattern of them, or a list; a DuckDB or
-            SQLite file; an open binary file; a pandas or polars data frame; an Arrow table.
+        source: A CSV, TSV, JSON lines or Parquet file, a pattern of them, or a list; a workbook of
+            Excel or LibreOffice; a DuckDB or SQLite file; an open binary file; a pandas or polars
+            data frame; an Arrow table. Files may be packed by gzip or zstd, or each in a ZIP
+            archive.
         person: The column that says who. Events without a person are left out.
         item: The column that says what. Events without an item are left out. Several columns in a
             list: an item is then a tuple, and none of its cells may be missing.
@@ -87,16 +92,23 @@ def count_events(
             having more. With `together` the sets are the items. Counts are then biased downwards.
             With `by`, so many in each group.
         format: The format of a file, if its name does not tell.
-        table: The table of a DuckDB or SQLite file.
+        table: The table of a DuckDB or SQLite file, or the sheet of a workbook; the only one
+            unless given.
         query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
             from one person's rows alone, or one person can move a count by more than 1. So limits,
             windows, joins, subqueries, random functions, and aggregates over more than one person
             are refused, and views that have them too.
         rows_are_per_person: Accept such a query or view: that each of its rows depends on the rows
             of one person alone is then your word.
-        header: Whether CSV and TSV files have names in their first lines; otherwise columns go by
-            their numbers, "1", "2" and so on.
+        header: Whether CSV and TSV files have names in their first lines, and sheets in their
+            first rows; otherwise columns go by their numbers, "1", "2" and so on.
         delimiter: What stands between the cells of a CSV file, if the first line does not tell.
+        encoding: The encoding of a text file, such as "latin-1", "windows-1252" or "utf-16", by the
+            names that Python has; UTF-8 unless given, or what a byte order mark tells.
+        fold_case: Take upper and lower case for the same, in items, groups, persons and the domain:
+            "flu" and "FLU" are then one item. Names are in the spelling of the domain, and in lower
+            case if it was taken from the data. A list with two items that differ by case alone is
+            refused, and so is a pattern or an alphabet that is not of ASCII in one case.
         memory: What DuckDB may use of it; more goes to disk, in a private directory.
         progress: A function that is told what is done and which share of it.
 
@@ -131,6 +143,7 @@ def count_events(
     options: SourceOptions = {
         "format": format, "table": table, "query": query, "header": header,
         "rows_are_per_person": rows_are_per_person, "delimiter": delimiter,
+        "encoding": encoding, "fold_case": fold_case,
     }  # fmt: skip
     columns = read_item_columns(item)
     return _count(
@@ -160,6 +173,8 @@ def count_transactions(
     groups: Any = None,
     together: int | None = None,
     items_per_person: int | None = None,
+    encoding: str | None = None,
+    fold_case: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts | GroupedCounts:
@@ -169,14 +184,15 @@ def count_transactions(
     stands there more than once counts once.
 
     Args:
-        source: The path of a file, packed by gzip or not; a pattern, a list, or an open
-            binary file.
+        source: The path of a file, packed or not; a pattern, a list, or an open binary file.
         domain: As for `count_events`, and so are the others.
         groups: The public groups. The first item of each line is then no item but its group: a
             line is a person in one group. Lines of no public group are left out.
         together: As there.
         items_per_person: As there, by a hash of all items of the line and the item: two lines with
             the same items keep the same.
+        encoding: As there.
+        fold_case: As there.
         memory: As there.
         progress: As there.
 
@@ -197,7 +213,7 @@ def count_transactions(
     """
     return _count(
         source, domain, together, None, memory, progress, items_per_person=items_per_person,
-        grouping=read_grouping_of_lines(groups),
+        grouping=read_grouping_of_lines(groups), encoding=encoding, fold_case=fold_case,
     )  # fmt: skip
 
 
@@ -225,6 +241,8 @@ def read_counts(
     query: str | None = None,
     header: bool = True,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    fold_case: bool = False,
     memory: str = MEMORY,
     progress: Progress | None = None,
 ) -> Counts | GroupedCounts:
@@ -246,6 +264,8 @@ def read_counts(
         query: One SELECT to ask of it instead. How far one person moves its counts is your word.
         header: As there.
         delimiter: As there.
+        encoding: As there.
+        fold_case: As there.
         memory: As there.
         progress: As there.
 
@@ -262,6 +282,7 @@ def read_counts(
     """
     options: SourceOptions = {
         "format": format, "table": table, "query": query, "header": header, "delimiter": delimiter,
+        "encoding": encoding, "fold_case": fold_case,
     }  # fmt: skip
     return _count(
         source, domain, None, read_item_columns(item), memory, progress, count=count,
@@ -332,6 +353,7 @@ def check_query(
     count: str | None = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     rows_are_per_person: bool = False,
+    fold_case: bool = False,
 ) -> None:
     """Check a query, by its text and by the schema, without reading a row.
 
@@ -349,6 +371,21 @@ def check_query(
             check_fit(domain, tally, columns)
         else:
             grouping.check_fit(domain, tally, columns)
+        if fold_case:
+            _fold(engine, domain)
+            if grouping is not None:
+                _fold_groups(engine, grouping)
+
+
+def _fold(engine: Engine, domain: Domain | FromData) -> Domain | FromData:
+    return domain if isinstance(domain, FromData) else fold_domain(engine, domain)
+
+
+def _fold_groups(engine: Engine, grouping: Grouping) -> Domain:
+    try:
+        return fold_domain(engine, grouping.groups)
+    except DomainError as error:
+        raise as_of_groups(error) from None
 
 
 def _count(
@@ -387,7 +424,13 @@ def _count_groups(
     items = _list_columns(grouping, columns)
     tally = open_tally(engine, source, items=items, first_is_group=True, **options)
     grouping.check_fit(public, tally, columns)
-    return count_groups(engine, tally, grouping.groups, public, GroupBounds(grouping.most, bound))
+    groups, members = grouping.groups, public
+    if tally.folds:
+        groups, members = _fold_groups(engine, grouping), _fold(engine, public)
+    counts = count_groups(engine, tally, groups, members, GroupBounds(grouping.most, bound))
+    if tally.folds and isinstance(public, Domain):
+        counts.domain = public
+    return counts
 
 
 def _list_columns(grouping: Grouping | None, columns: Sequence[str] | None) -> Sequence[str] | None:
@@ -417,12 +460,14 @@ def _count_within(
     check_fit(public, tally, columns)
     if isinstance(public, FromData):
         return count_all(engine, tally, bound)
+    folded = fold_domain(engine, public) if tally.folds else None
+    lookup = folded or public
     if public.is_listed:
-        return count_list(engine, public, tally, bound)
-    sets = find_sets(public)
+        return count_list(engine, lookup, tally, bound)
+    sets = find_sets(lookup)
     if sets is not None:
-        return OccurringSets(engine, public, sets, tally, bound)
-    return OccurringItems(engine, public, tally, bound)
+        return OccurringSets(engine, public, sets, tally, bound, folded)
+    return OccurringItems(engine, public, tally, bound, folded)
 
 
 _count_sealed = seal_library_errors(SourceError, "The source")(_count_within)

@@ -30,8 +30,20 @@ class Extraction(NamedTuple):
     counts: bool = False
 
 
-def choose_table(names: Sequence[str], table: str | None, label: str) -> str:
-    """Choose the named table, or the only one if none is named."""
+class SourceColumns(NamedTuple):
+    """What columns a source has.
+
+    Attributes:
+        columns: Their names, each with its type, or with None where the source has no types.
+        tables: The tables or sheets, if there are several and none is named; no columns then.
+    """
+
+    columns: Sequence[tuple[str, str | None]]
+    tables: Sequence[str] = ()
+
+
+def choose_table(names: Sequence[str], table: str | None, label: str, noun: str = "table") -> str:
+    """Choose the named table, or sheet, or the only one if none is named."""
     if table is None and len(names) == 1:
         return names[0]
     if table in names:
@@ -39,5 +51,5 @@ def choose_table(names: Sequence[str], table: str | None, label: str) -> str:
     shown = ", ".join(map(quote, names[:8])) + (", …" if len(names) > 8 else "")
     has = f"it has {shown}" if names else "it has none"
     if table is None:
-        raise SourceError(f"Say which table of {label} is meant; {has}.")
-    raise SourceError(f"{label} has no table {quote(table)}; {has}.")
+        raise SourceError(f"Say which {noun} of {label} is meant (table=, --table); {has}.")
+    raise SourceError(f"{label} has no {noun} {quote(table)}; {has}.")

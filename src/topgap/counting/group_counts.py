@@ -69,7 +69,7 @@ def count_groups(
         ("group", groups, of_group),
         ("item", inner, of_item),
     ):
-        columns = PlacedColumns(rows, cells[which], tally.kinds[which], label)
+        columns = PlacedColumns(rows, cells[which], tally.kinds[which], label, tally.folds)
         members[name] = create_place_tables(engine, name, columns, domain)
     joined = (
         f"SELECT events.* EXCLUDE ({', '.join(cells)}), g.place AS grp, i.place AS place "

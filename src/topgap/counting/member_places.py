@@ -22,12 +22,14 @@ class PlacedColumns(NamedTuple):
         names: The names of the columns in it.
         kinds: Their types.
         label: What an error calls the source.
+        folds: Whether upper and lower case are the same.
     """
 
     relation: str
     names: Sequence[str]
     kinds: Sequence[str]
     label: str
+    folds: bool = False
 
 
 def create_place_tables(
@@ -51,7 +53,9 @@ def create_place_tables(
     label, cells = columns.label, ", ".join(columns.names)
     texts = [f"text{n}" for n in range(len(columns.names))]
     pairs = zip(columns.names, columns.kinds, texts, strict=True)
-    tidy = ", ".join(f"{build_item_sql(cell, kind)} AS {text}" for cell, kind, text in pairs)
+    tidy = ", ".join(
+        f"{build_item_sql(cell, kind, folds=columns.folds)} AS {text}" for cell, kind, text in pairs
+    )
     listed, present = ", ".join(texts), " AND ".join(f"{text} IS NOT NULL" for text in texts)
     distinct = f"SELECT DISTINCT {cells} FROM {columns.relation}"
     engine.ignore_row_order()

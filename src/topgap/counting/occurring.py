@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topgap.counting.cells import build_folded_sql
 from topgap.counting.contribution_bound import create_bounded_table
 from topgap.counting.counted import are_present, create_counted_table, list_texts
 from topgap.counting.engine import Engine
 from topgap.counting.tally import Tally
 from topgap.domains import ABSENT, Counts, Domain
 from topgap.domains.cell_text import normalize_text, to_text
+from topgap.domains.structure import fold_texts as fold_kinds
 from topgap.errors import SourceError
 from topgap.sealing import seal_library_errors
 
@@ -35,9 +37,10 @@ class Occurring(ABC):
 
     Args:
         engine: Has the table.
-        domain: The domain.
+        domain: The domain, as it was given.
         label: What an error calls the source.
         bound: How many items of each person were kept; None for all of them.
+        folded: The domain with texts as cells are compared, if case is folded.
 
     Attributes:
         domain: The domain.
@@ -45,9 +48,16 @@ class Occurring(ABC):
     """
 
     def __init__(
-        self, engine: Engine, domain: Domain, label: str, bound: int | None = None
+        self,
+        engine: Engine,
+        domain: Domain,
+        label: str,
+        bound: int | None = None,
+        folded: Domain | None = None,
     ) -> None:
         self.domain = domain
+        self._folds = folded is not None
+        self._lookup = domain if folded is None else folded
         self.items_per_person = bound
         self._engine = engine
         self._label = label
@@ -119,7 +129,9 @@ class Occurring(ABC):
     def _find(self, names: list[Any]) -> set[Any]:
         if not names:
             return set()
-        columns = [*zip(*map(self._list_texts, names), strict=True)]
+        columns: list[Sequence[str]] = [*zip(*map(self._list_texts, names), strict=True)]
+        if self._folds:
+            columns = [fold_texts(self._engine, column) for column in columns]
         register_texts(self._engine, "wanted", columns)
         places = self._engine.run(self._select_wanted(), label=self._label)
         self._engine.connection.unregister("wanted")
@@ -136,9 +148,14 @@ class OccurringItems(Occurring):
     _table = "counted"
 
     def __init__(
-        self, engine: Engine, domain: Domain, tally: Tally, bound: int | None = None
+        self,
+        engine: Engine,
+        domain: Domain,
+        tally: Tally,
+        bound: int | None = None,
+        folded: Domain | None = None,
     ) -> None:
-        super().__init__(engine, domain, tally.opened.label, bound)
+        super().__init__(engine, domain, tally.opened.label, bound, folded)
         if bound is None:
             self._tally = create_counted_table(engine, tally, self._has_member)
         else:
@@ -148,13 +165,13 @@ class OccurringItems(Occurring):
         create_temp = "CREATE OR REPLACE TEMP TABLE questioned AS"
         self._engine.run(f"{create_temp} {selected}", label=self._label)
         for texts in read_table(self._engine, "questioned", self._label):
-            found = self.domain.find_texts(join_columns(texts))
+            found = self._lookup.find_texts(join_columns(texts))
             if any(member is not ABSENT for member in found):
                 return True
         return False
 
     def _select_members(self, selected: str) -> str:
-        create_found_table(self._engine, self.domain, selected, self._label)
+        create_found_table(self._engine, self._lookup, selected, self._label)
         return "SELECT * EXCLUDE (place) FROM found"
 
     def _read_batch(self, start: int) -> Batch:
@@ -164,7 +181,7 @@ class OccurringItems(Occurring):
         )
         read = self._engine.run(query, label=self._label, fetch="fetchnumpy")
         *texts, counts = read.values()
-        found = self.domain.find_texts(join_columns([column.tolist() for column in texts]))
+        found = self._lookup.find_texts(join_columns([column.tolist() for column in texts]))
         are_members = [member is not ABSENT for member in found]
         mask = np.frombuffer(bytes(are_members), dtype=bool)
         return Batch([*compress(found, are_members)], counts[mask].astype(np.int64, copy=False))
@@ -175,6 +192,24 @@ class OccurringItems(Occurring):
 
     def _list_texts(self, name: Any) -> Sequence[str]:
         return to_texts(name, self.domain.columns)
+
+
+def fold_texts(engine: Engine, texts: Sequence[str]) -> list[str]:
+    """Fold the case of normalized texts, as cells are folded."""
+    register_texts(engine, "unfolded", [texts])
+    query = f"SELECT {build_folded_sql('text0')} AS text FROM unfolded ORDER BY place"
+    folded = engine.run(query, label="The domain", fetch="fetchnumpy")["text"].tolist()
+    engine.connection.unregister("unfolded")
+    return [*folded]
+
+
+def fold_domain(engine: Engine, domain: Domain) -> Domain:
+    """Fold the texts by which the items of a domain are compared; its spelling stays.
+
+    Raises:
+        DomainError: Two items differ by case alone, or a rule tells items by their spelling.
+    """
+    return fold_kinds(domain, lambda texts: fold_texts(engine, texts))
 
 
 def to_texts(name: Any, columns: int) -> list[str]:

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, Required, TypedDict
 
-from topgap.counting.sources import Format
+from topgap.counting.source_files import Format
 from topgap.counting.tally import SourceOptions
 from topgap.sources.progress import Progress
 
 
 class _CountingOptions(TypedDict, total=False):
     domain: Required[Any]
+    encoding: str | None
+    fold_case: bool
     memory: str
     progress: Progress | None
 

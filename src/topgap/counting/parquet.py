@@ -38,6 +38,13 @@ def read_parquet_files(
     return build_table(label, f"({' UNION ALL '.join(selects)})", wanted, kinds.values())
 
 
+def list_parquet_columns(engine: Engine, path: str, label: str) -> list[tuple[str, str]]:
+    """List the columns of a Parquet file, with DuckDB's names of their types."""
+    names = _read_names(engine, path, label)
+    columns = engine.describe(label, _build_sql([path])).columns.values()
+    return [(name, column.kind) for name, column in zip(names, columns, strict=True)]
+
+
 def _read_names(engine: Engine, path: str, label: str) -> list[str]:
     """Read the names of the columns as they are in the file, before DuckDB renames them."""
     rows = engine.run(

@@ -3,7 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import NamedTuple
 from urllib.parse import quote as escape_path
 
@@ -14,7 +14,7 @@ from topgap.counting.engine import (
     locate_columns,
     quote_identifier,
 )
-from topgap.counting.extraction import QUERY_LABEL, Extraction, choose_table
+from topgap.counting.extraction import QUERY_LABEL, Extraction, SourceColumns, choose_table
 from topgap.counting.query_check import (
     Catalogue,
     check_counts,
@@ -90,6 +90,27 @@ def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -
     return Table(
         label, "carried", columns, names_are_schema=extraction.query is None, is_quick=True
     )
+
+
+def list_sqlite_columns(path: str, label: str, table: str | None) -> SourceColumns:
+    """List the columns of a table of a SQLite file, or its tables if none is named.
+
+    Raises:
+        SourceError: The file cannot be read, or has no such table.
+    """
+    try:
+        database = sqlite3.connect(f"file:{escape_path(path)}?mode=ro", uri=True)
+        with closing(database):
+            names = _read_sqlite_names(database).names
+            if table is None and len(names) != 1:
+                return SourceColumns([], names)
+            name = quote_identifier(choose_table(names, table, label))
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.set_authorizer(_read_only)
+            heads = database.execute(f"SELECT * FROM {name} LIMIT 0").description
+    except sqlite3.Error:
+        raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
+    return SourceColumns([(head[0], None) for head in heads])
 
 
 def _read_only(action: int, *_: str | None) -> int:

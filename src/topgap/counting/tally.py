@@ -12,7 +12,8 @@ from topgap.counting.cells import (
     is_text,
 )
 from topgap.counting.engine import Column, Engine, Table
-from topgap.counting.sources import Format, open_lines, open_table
+from topgap.counting.source_files import Format
+from topgap.counting.sources import open_lines, open_table
 from topgap.errors import ParameterError, SourceError
 from topgap.sources.columns import quote
 
@@ -26,6 +27,8 @@ class SourceOptions(TypedDict, total=False):
     rows_are_per_person: bool
     header: bool
     delimiter: str | None
+    encoding: str | None
+    fold_case: bool
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Tally:
         rows: SQL for the same by the cells as they are, in columns person and item0 …, and whatever
             else `person_text` needs; None for precomputed counts.
         person_text: SQL for the text of a person of `rows`, which is not NULL, or of `events`.
+        folds: Whether upper and lower case are the same.
     """
 
     opened: Table
@@ -52,6 +56,7 @@ class Tally:
     events: str | None
     rows: str | None = None
     person_text: str = "person"
+    folds: bool = False
 
     @property
     def width(self) -> int:
@@ -62,6 +67,13 @@ class Tally:
     def are_texts(self) -> bool:
         """Whether all columns of items hold text."""
         return all(map(is_text, self.kinds))
+
+    def build_texts_sql(self) -> str:
+        """Build SQL for the texts of the items' cells, as columns text0 and so on."""
+        return ", ".join(
+            f"{build_item_sql(f'item{n}', kind, folds=self.folds)} AS text{n}"
+            for n, kind in enumerate(self.kinds)
+        )
 
     def of_columns(self, which: slice) -> "Tally":
         """The same with the types of some columns alone, to see what fits them."""
@@ -100,9 +112,10 @@ def open_tally(
         SourceError: It cannot be read, or has no such columns.
         ParameterError: What was said of it does not fit its format.
     """
+    folds = options.pop("fold_case", False)
     if items is None:
-        opened = open_lines(engine, source)
-        return _tally_grouped_lines(opened) if first_is_group else _tally_lines(opened)
+        opened = open_lines(engine, source, options.get("encoding"))
+        return (_tally_grouped_lines if first_is_group else _tally_lines)(opened, folds=folds)
     form = options.pop("format", None)
     trusted = options.pop("rows_are_per_person", False)
     wanted = [each for each in (person, *items, count) if each is not None]
@@ -111,11 +124,11 @@ def open_tally(
         counts=count is not None, **options,
     )  # fmt: skip
     columns = [opened.column(name) for name in items]
-    texts = [_require_sql(opened, n, build_item_sql(c.cell, c.kind)) for n, c in
+    texts = [_require_sql(opened, n, build_item_sql(c.cell, c.kind, folds=folds)) for n, c in
              zip(items, columns, strict=True)]  # fmt: skip
     if count is not None:
-        return _tally_counts(opened, columns, count)
-    return _tally_events(opened, columns, texts, str(person))
+        return _tally_counts(opened, columns, count, folds=folds)
+    return _tally_events(opened, columns, texts, str(person), folds=folds)
 
 
 def read_item_columns(item: Any) -> list[str]:
@@ -141,10 +154,10 @@ def read_columns(given: Any, name: str, holding: str) -> list[str]:
 
 
 def _tally_events(
-    opened: Table, columns: Sequence[Column], texts: Sequence[str], person: str
+    opened: Table, columns: Sequence[Column], texts: Sequence[str], person: str, *, folds: bool
 ) -> Tally:
     who = opened.column(person)
-    key = _require_sql(opened, person, build_person_sql(who.cell, who.kind))
+    key = _require_sql(opened, person, build_person_sql(who.cell, who.kind, folds=folds))
     groups = ", ".join(str(n + 1) for n in range(len(columns)))
     persons = f"count(DISTINCT {key}) AS n FROM {opened.relation} GROUP BY {groups}"
     cells = _name_columns("item", [column.cell for column in columns])
@@ -156,52 +169,61 @@ def _tally_events(
         events=f"SELECT {key} AS person, {_name_columns('text', texts)} FROM {opened.relation}",
         rows=f"SELECT {key} AS person, {cells} FROM {opened.relation}",
         person_text=build_person_text_sql("person", who.kind),
+        folds=folds,
     )
 
 
 _CELLS = "string_split(translate(line, chr(9), ' '), ' ')"
-_TIDY_CELLS = f"list_transform({_CELLS}, lambda each: {build_item_sql('each', 'VARCHAR')})"
 # A line is told from others by its number, which is another if a line before it goes. So what
 # of it is kept must not depend on that, but on its own items; they have no spaces within.
 _CONTENT = "md5(array_to_string(list_sort(items), ' '))"
 
 
-def _tally_lines(opened: Table) -> Tally:
+def _build_tidy_cells_sql(*, folds: bool) -> str:
+    text = build_item_sql("each", "VARCHAR", folds=folds)
+    return f"list_transform({_CELLS}, lambda each: {text})"
+
+
+def _tally_lines(opened: Table, *, folds: bool) -> Tally:
+    tidy_cells = _build_tidy_cells_sql(folds=folds)
+
     def lines_with(items: str) -> str:
         each = f"SELECT unnest(list_distinct({items})) AS item0 FROM {opened.relation}"
         return f"SELECT item0, count(*) AS n FROM ({each}) GROUP BY 1"
 
     numbered = f"SELECT row_number() OVER () AS person, line FROM {opened.relation}"
-    numbered = f"SELECT person, list_distinct({_TIDY_CELLS}) AS items FROM ({numbered})"
+    numbered = f"SELECT person, list_distinct({tidy_cells}) AS items FROM ({numbered})"
     identified = f"SELECT person, items, {_CONTENT} AS content FROM ({numbered})"
     return Tally(
         opened,
         ["VARCHAR"],
         by_cell=lines_with(_CELLS),
-        by_text=lines_with(_TIDY_CELLS),
+        by_text=lines_with(tidy_cells),
         events=f"SELECT person, content, unnest(items) AS text0 FROM ({identified})",
         rows=f"SELECT person, content, unnest(items) AS item0 FROM ({identified})",
         person_text="content",
+        folds=folds,
     )
 
 
-def _tally_grouped_lines(opened: Table) -> Tally:
+def _tally_grouped_lines(opened: Table, *, folds: bool) -> Tally:
     """Transactions whose first item is the group: a line is a person who is in that group alone."""
     numbered = f"SELECT row_number() OVER () AS person, line FROM {opened.relation}"
-    shown = f"list_filter({_TIDY_CELLS}, lambda each: each IS NOT NULL)"
+    shown = f"list_filter({_build_tidy_cells_sql(folds=folds)}, lambda each: each IS NOT NULL)"
     numbered = f"SELECT person, {shown} AS cells FROM ({numbered})"
     split = f"SELECT person, cells[1] AS item0, list_distinct(cells[2:]) AS items FROM ({numbered})"
     identified = f"SELECT person, item0, items, {_CONTENT} AS content FROM ({split})"
     rows = f"SELECT person, content, item0, unnest(items) AS item1 FROM ({identified})"
-    return replace(_tally_lines(opened), kinds=["VARCHAR"] * 2, rows=rows)
+    return replace(_tally_lines(opened, folds=folds), kinds=["VARCHAR"] * 2, rows=rows)
 
 
-def _tally_counts(opened: Table, columns: Sequence[Column], count: str) -> Tally:
+def _tally_counts(opened: Table, columns: Sequence[Column], count: str, *, folds: bool) -> Tally:
     number = opened.column(count)
     whole = _require_sql(opened, count, build_count_sql(number.cell, number.kind))
     cells = _name_columns("item", [column.cell for column in columns])
     by_cell = f"SELECT {cells}, {whole} AS n FROM {opened.relation}"
-    return Tally(opened, [column.kind for column in columns], by_cell, by_text=None, events=None)
+    kinds = [column.kind for column in columns]
+    return Tally(opened, kinds, by_cell, by_text=None, events=None, folds=folds)
 
 
 def _name_columns(name: str, cells: Sequence[str]) -> str:

@@ -9,10 +9,11 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
+from topgap.counting.encodings import find_wrong_text, not_utf8, open_text
 from topgap.counting.engine import LONGEST_LINE, Column, Engine, Table, quote_literal
 from topgap.domains.cell_text import INVISIBLE
 from topgap.errors import ParameterError, SourceError
-from topgap.sources.columns import quote, repeated_column
+from topgap.sources.columns import LISTS_COLUMNS, quote, repeated_column
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 _TABS = {"tab": "\t", "\\t": "\t"}
@@ -54,11 +55,7 @@ def read_delimited(
         SourceError: A file has no such columns.
         ParameterError: The delimiter is not one character.
     """
-    delimiter = _TABS.get(delimiter or "", delimiter)
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise ParameterError(
-            "The delimiter must be one character, or tab, and no quote or line end."
-        )
+    delimiter = read_delimiter(delimiter)
     paths_by_layout: dict[_Layout, list[str]] = {}
     for path, name in labels.items():
         if os.path.getsize(path) > 0:
@@ -109,11 +106,52 @@ def _detect_layout(
             if header
             else "; without a header they go by number, from 1"
         )
-        raise SourceError(f"{label} has no column {quote(missing[0])}{where}.")
+        raise SourceError(f"{label} has no column {quote(missing[0])}{where}; {LISTS_COLUMNS}.")
     splitting = [each for each in fitting if each.width > 1] or fitting[:1]
     if len(splitting) > 1:
         raise SourceError(f"{label} can be read with several delimiters; say which one it has.")
     return splitting[0]
+
+
+def list_delimited_columns(
+    path: str, label: str, form: str, *, header: bool, delimiter: str | None
+) -> list[str]:
+    """List the columns of a CSV or TSV file, by the delimiter that its first line has most of.
+
+    Raises:
+        SourceError: It cannot be read.
+        ParameterError: The delimiter is not one character.
+    """
+    delimiter = read_delimiter(delimiter)
+    if os.path.getsize(path) == 0:
+        return []
+    start = _read_start(path, label)
+    rows = [_parse_first_record(start, each) for each in delimiter or _DELIMITERS[form]]
+    cells = max(rows, key=len)
+    return [each.strip(INVISIBLE) for each in cells] if header else _number_columns(cells)
+
+
+def read_delimiter(delimiter: str | None) -> str | None:
+    """Read a delimiter, which may be written as `tab`.
+
+    Raises:
+        ParameterError: It is not one character.
+    """
+    delimiter = _TABS.get(delimiter or "", delimiter)
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise ParameterError(
+            "The delimiter must be one character, or tab, and no quote or line end."
+        )
+    return delimiter
+
+
+def list_json_columns(engine: Engine, paths: Sequence[str], label: str) -> list[str]:
+    """List the names of the first JSON objects, in the order in which they come."""
+    files = ", ".join(map(quote_literal, paths))
+    listed = f"[{files}], format = 'newline_delimited', hive_partitioning = false"
+    first = f"SELECT json_keys(json) AS names FROM read_json_objects({listed})"
+    rows = engine.run(f"{first} LIMIT {_FIRST_OBJECTS}", label=label)
+    return [*dict.fromkeys(name for (names,) in rows for name in names or [])]
 
 
 def _number_columns(cells: Sequence[str]) -> list[str]:
@@ -122,13 +160,13 @@ def _number_columns(cells: Sequence[str]) -> list[str]:
 
 def _read_start(path: str, label: str) -> str:
     """Read as much of the file as its first record can take."""
-    opened = gzip.open if path.lower().endswith(".gz") else open
-    with opened(path, "rb") as file:
+    with open_text(path) as file:
         start = file.read(LONGEST_LINE)
     try:
         return getincrementaldecoder("utf-8-sig")().decode(start)
     except UnicodeDecodeError:
-        raise SourceError(f"{label} is not UTF-8 text; save it as UTF-8.") from None
+        _, encoding = find_wrong_text([path]) or (path, None)
+        raise SourceError(not_utf8(label, encoding)) from None
 
 
 def _parse_first_record(start: str, delimiter: str) -> list[str]:
@@ -175,7 +213,7 @@ def read_json_lines(
         if is_there is False:
             raise SourceError(
                 f"{label} has no column {quote(name)} in its first objects (upper and lower case "
-                f"differ)."
+                f"differ); {LISTS_COLUMNS}."
             )
     if len({name.casefold() for name in wanted}) < len(wanted):
         raise SourceError(

@@ -39,6 +39,7 @@ class OccurringSets(Occurring):
         sets: What it is made of.
         tally: How the source is counted.
         bound: How many sets are kept of each person; None for all of them.
+        folded: The domain with texts as cells are compared, if case is folded.
 
     Raises:
         SourceError: The source cannot be read.
@@ -48,9 +49,15 @@ class OccurringSets(Occurring):
     _table = "sets"
 
     def __init__(
-        self, engine: Engine, domain: Domain, sets: Sets, tally: Tally, bound: int | None = None
+        self,
+        engine: Engine,
+        domain: Domain,
+        sets: Sets,
+        tally: Tally,
+        bound: int | None = None,
+        folded: Domain | None = None,
     ) -> None:
-        super().__init__(engine, domain, tally.opened.label, bound)
+        super().__init__(engine, domain, tally.opened.label, bound, folded)
         if tally.events is None:
             raise ParameterError(
                 "Precomputed counts do not say who had what; count sets of items from events."

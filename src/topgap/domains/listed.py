@@ -90,6 +90,16 @@ class Listed(Kind):
         found = (_get_safely(places, text) for text in texts)
         return [ABSENT if place is None else own[place] for place in found]
 
+    def with_texts(self, texts: Sequence[str]) -> "Listed":
+        """The same items, compared by other texts.
+
+        Raises:
+            DomainError: Two items have the same text.
+        """
+        if len({*texts}) < len(texts):
+            raise DomainError(_describe_alike(self.names, texts))
+        return _restore(self.names, texts)
+
     def rank(self, member: Any) -> int:
         """The place of an item in the list."""
         return self._read_places()[member]
@@ -114,6 +124,19 @@ def _restore(names: Sequence[Any], texts: Sequence[str]) -> Listed:
     kind = Listed.__new__(Listed)
     kind.names, kind.texts, kind._places, kind._places_of_texts = names, texts, None, None
     return kind
+
+
+def _describe_alike(names: Sequence[Any], texts: Sequence[str]) -> str:
+    """Write the sentence about the first two items that have the same text."""
+    seen: dict[str, Any] = {}
+    for name, text in zip(names, texts, strict=True):
+        if text in seen:
+            break
+        seen[text] = name
+    return (
+        f"The domain has {quote(str(seen[text]))} and {quote(str(name))}, which differ by upper "
+        f"and lower case alone; leave one out, or fold_case (--fold-case)."
+    )
 
 
 def _get_safely(places: dict[Any, int], name: Any) -> int | None:

@@ -89,6 +89,27 @@ class Texts(Kind):
         """The text itself: Python compares characters, too."""
         return member
 
+    def with_folded_case(self) -> "Texts":
+        """The same texts, which find cells of lower case as well.
+
+        If all texts are in one case, a cell is told by its case to be one of them at most.
+
+        Raises:
+            DomainError: They are not, or have other letters than those of ASCII.
+        """
+        may_have = self._read_compiled().may_have
+        has_upper, has_lower = may_have(0x41, 0x5A), may_have(0x61, 0x7A)
+        if may_have(0x80, 0xFF) or (has_upper and has_lower):
+            raise DomainError(
+                "Where upper and lower case are the same, a pattern or an alphabet must be of "
+                "ASCII, with letters in one case, as in [A-Z][0-9]{2}; write it so, give a list, "
+                "or leave fold_case (--fold-case) out."
+            )
+        kind = (_UpperTexts if has_upper else Texts).__new__(_UpperTexts if has_upper else Texts)
+        kind.pattern, kind.max_length, kind.alphabet = self.pattern, self.max_length, self.alphabet
+        kind.size, kind._compiled = self.size, self._compiled
+        return kind
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.pattern, self.max_length, self.alphabet, self.size)
 
@@ -96,6 +117,17 @@ class Texts(Kind):
         if self._compiled is None:
             self._compiled = _compile(self.pattern, self.max_length)
         return self._compiled
+
+
+class _UpperTexts(Texts):
+    """Texts in upper case, which are found by the folded texts of cells, in lower case."""
+
+    __slots__ = ()
+
+    def find_texts(self, texts: Sequence[Any]) -> list[Any]:
+        """For each text of a cell the text that it means, or ABSENT."""
+        # Of what is no ASCII none is found, and it must not become ASCII here, as ı would.
+        return super().find_texts([text.upper() if text.isascii() else text for text in texts])
 
 
 def make_strings(alphabet: str, max_length: int) -> Texts:

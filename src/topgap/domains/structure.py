@@ -1,12 +1,16 @@
 """What a domain is made of: the parts of a product, the inner domain of sets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from topgap.domains.domain import Domain, _restore
+from topgap.domains.kind import Kind
+from topgap.domains.listed import Listed
+from topgap.domains.patterns import Texts
 from topgap.domains.products import Product
 from topgap.domains.ranges import WholeNumbers
 from topgap.domains.subsets import Subsets
+from topgap.errors import DomainError
 
 
 class Sets(NamedTuple):
@@ -44,6 +48,38 @@ def order_members(domain: Domain, members: Sequence[Any]) -> list[int]:
     """
     keys = [*map(domain._kind.sort_key, members)]
     return sorted(range(len(members)), key=keys.__getitem__)
+
+
+def fold_texts(domain: Domain, fold: Callable[[Sequence[str]], Sequence[str]]) -> Domain:
+    """The same domain with other texts, by which its items are compared; its names stay.
+
+    Args:
+        domain: The domain.
+        fold: Gives the other text of each of some texts.
+
+    Raises:
+        DomainError: Two items of a list then have the same text; or a pattern or an alphabet is
+            not of ASCII with letters in one case.
+
+    >>> folded = fold_texts(Domain(["Flu", "GOUT"]), lambda texts: [*map(str.lower, texts)])
+    >>> folded.find_texts(["flu", "Flu"]), folded.names
+    (['Flu', topgap.domains.ABSENT], ['Flu', 'GOUT'])
+    """
+    return _restore(_fold_kind(domain._kind, fold))
+
+
+def _fold_kind(kind: Kind, fold: Callable[[Sequence[str]], Sequence[str]]) -> Kind:
+    if isinstance(kind, Product):
+        return Product([_fold_kind(part, fold) for part in kind.parts])
+    if isinstance(kind, Subsets):
+        return Subsets(_fold_kind(kind.inner, fold), kind.count)
+    if isinstance(kind, Listed):
+        return kind.with_texts(fold(kind.texts))
+    if isinstance(kind, WholeNumbers):  # digits have no case
+        return kind
+    if isinstance(kind, Texts):
+        return kind.with_folded_case()
+    raise DomainError("Upper and lower case cannot be folded in such a domain; give a list.")
 
 
 def is_range(domain: Domain) -> bool:

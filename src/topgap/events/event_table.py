@@ -119,6 +119,7 @@ class EventTable:
             count=self.count,
             format=reading.get("format"),
             rows_are_per_person=reading.get("rows_are_per_person", False),
+            fold_case=reading.get("fold_case", False),
         )
 
     def _check_enough(self, items: int, fewest: int) -> None:

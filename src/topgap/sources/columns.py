@@ -6,6 +6,8 @@ from topgap.display.text import to_line
 from topgap.errors import SourceError
 
 _MOST_NAMES = 8
+LISTS_COLUMNS = "--list-columns (topgap.counting.list_columns) shows which it has"
+"""What the error for a missing column says where it must not list the names itself."""
 
 
 def missing_column(label: str, name: str, names: Iterable[str]) -> SourceError:

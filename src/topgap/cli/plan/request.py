@@ -19,7 +19,7 @@ from topgap.display.figure import FORMS
 from topgap.planning.planner import RELEASES, RELEASES_WITH_BOUNDS
 
 PlanFormat = Literal["table", "csv", "json"]
-SourceFormat = Literal["csv", "tsv", "jsonl", "parquet", "duckdb", "sqlite"]
+SourceFormat = Literal["csv", "tsv", "jsonl", "parquet", "duckdb", "sqlite", "xlsx", "xls", "ods"]
 LARGEST = 10_000
 """The largest of the made-up counts, unless the user gives another."""
 
@@ -53,8 +53,9 @@ class PlanRequest:
         list[str] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Counts that everyone may know: CSV, TSV, JSON lines or Parquet files (.gz too), "
-            "or patterns of them; a table of a DuckDB or SQLite file; or - for standard input.",
+            help="Counts that everyone may know: CSV, TSV, JSON lines, Parquet, Excel or "
+            "LibreOffice files (.gz, .zst and .zip too), or patterns of them; a table of a DuckDB "
+            "or SQLite file; or - for standard input.",
             show_default=False,
         ),
     ] = None
@@ -118,6 +119,8 @@ class PlanRequest:
     table: options.Table = None
     header: options.Header = True
     delimiter: options.Delimiter = None
+    encoding: options.Encoding = None
+    fold_case: options.FoldCase = False
     domain_size: Annotated[
         str | None,
         typer.Option(
@@ -129,6 +132,8 @@ class PlanRequest:
     ] = None
     domain: domain_options.DomainFile = None
     domain_column: domain_options.DomainColumn = None
+    domain_table: domain_options.DomainTable = None
+    domain_encoding: domain_options.DomainEncoding = None
     domain_range: domain_options.DomainRange = None
     domain_pattern: domain_options.DomainPattern = None
     domain_strings: domain_options.DomainStrings = None
@@ -219,8 +224,8 @@ class PlanRequest:
     def has_domain_options(self) -> bool:
         """Whether options say which items the domain has, and not its size alone."""
         lists = [
-            self.domain, self.domain_column, self.domain_range, self.domain_pattern,
-            self.domain_strings, self.max_length,
+            self.domain, self.domain_column, self.domain_table, self.domain_encoding,
+            self.domain_range, self.domain_pattern, self.domain_strings, self.max_length,
         ]  # fmt: skip
         return any(lists) or self.together is not None
 
@@ -349,10 +354,10 @@ def _validate_events(request: PlanRequest) -> None:
 def _validate_without_source(request: PlanRequest) -> None:
     of_a_file = [
         request.count, request.source_format, request.table, request.delimiter,
-        request.public_person,
+        request.public_person, request.encoding,
     ]  # fmt: skip
     needs_source = bool(request.item) and not request.has_domain_options
-    reads_file = request.public_baskets or not request.header
+    reads_file = request.public_baskets or not request.header or request.fold_case
     if needs_source or any(each is not None for each in of_a_file) or reads_file:
         raise typer.BadParameter("no file is read without SOURCE; give no options of one.")
     if request.zipf is not None:

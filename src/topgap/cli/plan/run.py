@@ -110,6 +110,8 @@ def _read_counts(request: PlanRequest, domain: Domain | int | None, bar: Bar) ->
         table=request.table,
         header=request.header,
         delimiter=request.delimiter,
+        encoding=request.encoding,
+        fold_case=request.fold_case,
         progress=bar,
     )
 
@@ -121,8 +123,9 @@ def _count_events(
     members: Any = domain if isinstance(domain, Domain) else FROM_DATA  # all of it is public
     if request.public_baskets:
         return counting.count_transactions(
-            request.sources, domain=members, items_per_person=bound, progress=bar
-        )
+            request.sources, domain=members, items_per_person=bound, encoding=request.encoding,
+            fold_case=request.fold_case, progress=bar,
+        )  # fmt: skip
     return counting.count_events(
         request.sources,
         person=str(request.public_person),
@@ -133,5 +136,7 @@ def _count_events(
         table=request.table,
         header=request.header,
         delimiter=request.delimiter,
+        encoding=request.encoding,
+        fold_case=request.fold_case,
         progress=bar,
     )

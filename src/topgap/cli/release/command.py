@@ -55,6 +55,17 @@ topgap release clinic.sqlite --table visits --person patient --item code \
   --domain codes.csv --domain-column code -k 5 --epsilon 1 \
   --neighbours replace
 
+A sheet of Excel, with codes that were typed by hand; then which columns it has:
+
+topgap release clinic.xlsx --table visits --person Patient --item Code \
+  --fold-case --domain codes.txt -k 10 --epsilon 1
+topgap release clinic.xlsx --table visits --list-columns
+
+An export in another encoding:
+
+topgap release visits.csv --encoding windows-1252 --person patient \
+  --item diagnosis --domain icd10.txt -k 10 --epsilon 1
+
 Baskets in the FIMI format, one person a line:
 
 topgap release baskets.dat --domain-range 0:999 -k 25 --epsilon 1

@@ -71,6 +71,10 @@ class _DomainRequest(Protocol):
     @property
     def domain_column(self) -> list[str] | None: ...
     @property
+    def domain_table(self) -> list[str] | None: ...
+    @property
+    def domain_encoding(self) -> list[str] | None: ...
+    @property
     def domain_range(self) -> list[str] | None: ...
     @property
     def domain_pattern(self) -> list[str] | None: ...
@@ -96,6 +100,10 @@ class _GroupsRequest(Protocol):
     @property
     def groups_column(self) -> list[str] | None: ...
     @property
+    def groups_table(self) -> list[str] | None: ...
+    @property
+    def groups_encoding(self) -> list[str] | None: ...
+    @property
     def groups_range(self) -> list[str] | None: ...
     @property
     def groups_per_person(self) -> int | None: ...
@@ -108,6 +116,8 @@ class DomainChoice:
     Attributes:
         domain: The file of a list.
         domain_column: The column of that file.
+        domain_table: Its sheet or table.
+        domain_encoding: Its encoding.
         domain_range: The first and the last of a range.
         domain_pattern: A regular expression.
         domain_strings: An alphabet.
@@ -116,6 +126,8 @@ class DomainChoice:
 
     domain: str | None = None
     domain_column: str | None = None
+    domain_table: str | None = None
+    domain_encoding: str | None = None
     domain_range: str | None = None
     domain_pattern: str | None = None
     domain_strings: str | None = None
@@ -147,8 +159,11 @@ class DomainChoice:
             raise typer.BadParameter(
                 f"--{words.prefix} names a file; standard input is for SOURCE alone."
             )
-        if self.domain_column is not None and self.domain is None:
-            raise typer.BadParameter(f"--{words.prefix}-column needs --{words.prefix}.")
+        for name in ("domain_column", "domain_table", "domain_encoding"):
+            if getattr(self, name) is not None and self.domain is None:
+                raise typer.BadParameter(f"{words.to_option(name)} needs --{words.prefix}.")
+        if self.domain_table is not None and self.domain_column is None:
+            raise typer.BadParameter(f"--{words.prefix}-table needs --{words.prefix}-column.")
         if self.domain_strings is not None and self.max_length is None:
             written = "--max-length" if column is None else f"--max-length {column}=NUMBER"
             raise typer.BadParameter(f"--domain-strings needs {written}.")
@@ -176,7 +191,12 @@ class DomainChoice:
             return Domain.strings(self.domain_strings, max_length=longest)
         if self.domain_range is not None:
             return Domain.range(*_read_range(self.domain_range, _OF_ITEMS))
-        return read_domain(str(self.domain), self.domain_column)
+        return read_domain(
+            str(self.domain),
+            self.domain_column,
+            table=self.domain_table,
+            encoding=self.domain_encoding,
+        )
 
 
 def choose_domains(request: _DomainRequest) -> list[DomainChoice]:

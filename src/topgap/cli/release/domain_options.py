@@ -21,7 +21,26 @@ DomainColumn = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COL",
-        help="The column of the CSV, TSV, JSON lines or Parquet file that --domain names.",
+        help="The column of the table that --domain names: CSV, TSV, JSON lines, Parquet, Excel "
+        "and so on.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+DomainTable = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="The sheet of the workbook, or the table of the database, that --domain names.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+DomainEncoding = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of the text file that --domain names, if it is not UTF-8.",
         rich_help_panel=PANEL,
         show_default=False,
     ),

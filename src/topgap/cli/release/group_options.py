@@ -34,7 +34,26 @@ GroupsColumn = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COL",
-        help="The column of the CSV, TSV, JSON lines or Parquet file that --groups names.",
+        help="The column of the table that --groups names: CSV, TSV, JSON lines, Parquet, Excel "
+        "and so on.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+GroupsTable = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="The sheet of the workbook, or the table of the database, that --groups names.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+GroupsEncoding = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of the text file that --groups names, if it is not UTF-8.",
         rich_help_panel=PANEL,
         show_default=False,
     ),

@@ -25,8 +25,9 @@ class ReleaseOptions:
         list[str],
         typer.Argument(
             metavar="SOURCE",
-            help="CSV, TSV, JSON lines, Parquet or FIMI files (.gz too), or patterns of them; one "
-            "DuckDB or SQLite file; or - for standard input. With --all-rows, Arrow files too.",
+            help="CSV, TSV, JSON lines, Parquet, FIMI, Excel or LibreOffice files (.gz, .zst and "
+            ".zip too), or patterns of them; one DuckDB or SQLite file; or - for standard input. "
+            "With --all-rows, Arrow files too.",
             show_default=False,
         ),
     ]
@@ -44,11 +45,11 @@ class ReleaseOptions:
         str,
         typer.Option(
             help="The privacy loss, exactly: 1, 0.1 or 1/3. The smaller, the more private and the "
-            "noisier.",
+            "noisier. It must be given, but for --list-columns.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
-    ]
+    ] = ""
     person: Annotated[
         str | None,
         typer.Option(
@@ -79,7 +80,7 @@ class ReleaseOptions:
         typer.Option(
             metavar="FORMAT",
             help="Format of SOURCE, if its name does not tell: csv, tsv, jsonl, parquet, fimi, "
-            "duckdb, sqlite, or with --all-rows arrow. Default for -: csv.",
+            "duckdb, sqlite, xlsx, xls, ods, or with --all-rows arrow. Default for -: csv.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -106,6 +107,18 @@ class ReleaseOptions:
     ] = False
     header: options.Header = True
     delimiter: options.Delimiter = None
+    encoding: options.Encoding = None
+    fold_case: options.FoldCase = False
+    list_columns: Annotated[
+        bool,
+        typer.Option(
+            "--list-columns",
+            help="Print the names of SOURCE's columns, or of its tables if there are several, and "
+            "stop: nothing is drawn or charged, and -k and --epsilon can be left out. It is for "
+            "the holder of the data alone.",
+            rich_help_panel=DATA,
+        ),
+    ] = False
     memory: Annotated[
         str,
         typer.Option(
@@ -115,6 +128,8 @@ class ReleaseOptions:
     ] = MEMORY
     domain: domain_options.DomainFile = None
     domain_column: domain_options.DomainColumn = None
+    domain_table: domain_options.DomainTable = None
+    domain_encoding: domain_options.DomainEncoding = None
     domain_range: domain_options.DomainRange = None
     domain_pattern: domain_options.DomainPattern = None
     domain_strings: domain_options.DomainStrings = None
@@ -125,6 +140,8 @@ class ReleaseOptions:
     by: group_options.By = None
     groups: group_options.GroupsFile = None
     groups_column: group_options.GroupsColumn = None
+    groups_table: group_options.GroupsTable = None
+    groups_encoding: group_options.GroupsEncoding = None
     groups_range: group_options.GroupsRange = None
     groups_per_person: group_options.GroupsPerPerson = None
     items_per_person: Annotated[

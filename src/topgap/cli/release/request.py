@@ -62,7 +62,8 @@ class ReleaseRequest(ReleaseOptions):
     @property
     def has_groups(self) -> bool:
         """Whether each group gets a list."""
-        return any((self.by, self.groups, self.groups_column, self.groups_range))
+        lists = (self.groups, self.groups_column, self.groups_table, self.groups_encoding)
+        return any((self.by, *lists, self.groups_range))
 
     @property
     def has_laplace_noise(self) -> bool:
@@ -81,6 +82,8 @@ class ReleaseRequest(ReleaseOptions):
         options = {
             "sources": [*map(format_path, self.sources)],
             "table": self.table,
+            "encoding": self.encoding,
+            "fold_case": self.fold_case or None,
             "query": self.query,
             "rows_are_per_person": self.rows_are_per_person or None,
             "person": self.person,
@@ -89,6 +92,8 @@ class ReleaseRequest(ReleaseOptions):
             "neighbours": self.neighbours,
             "domain": _note_values([*map(format_path, self.domain or [])]),
             "domain_column": _note_values(self.domain_column),
+            "domain_table": _note_values(self.domain_table),
+            "domain_encoding": _note_values(self.domain_encoding),
             "domain_range": _note_values(self.domain_range),
             "domain_pattern": _note_values(self.domain_pattern),
             "domain_strings": _note_values(self.domain_strings),
@@ -99,6 +104,8 @@ class ReleaseRequest(ReleaseOptions):
             "by": _note_values(self.by),
             "groups": _note_values([*map(format_path, self.groups or [])]),
             "groups_column": _note_values(self.groups_column),
+            "groups_table": _note_values(self.groups_table),
+            "groups_encoding": _note_values(self.groups_encoding),
             "groups_range": _note_values(self.groups_range),
         }
         return {name: value for name, value in options.items() if value is not None}
@@ -110,6 +117,8 @@ def validate(request: ReleaseRequest) -> None:
     Raises:
         typer.BadParameter: Some do.
     """
+    if not request.epsilon:
+        raise typer.BadParameter("the privacy loss is missing; give --epsilon, such as 1 or 0.1.")
     _check_domain(request)
     _check_source(request)
     _check_groups(request)
@@ -188,11 +197,12 @@ def _check_all_rows(request: ReleaseRequest) -> None:
             "--all-rows is for Parquet and Arrow files (say so with --source-format if a name does "
             "not tell); give the items of others with --domain."
         )
-    other_options = [request.table, request.query, request.delimiter]
-    changed = not request.header or request.memory != MEMORY
+    other_options = [request.table, request.query, request.delimiter, request.encoding]
+    changed = not request.header or request.memory != MEMORY or request.fold_case
     if changed or any(each is not None for each in other_options):
         raise typer.BadParameter(
-            "with --all-rows give no --table, --query, --delimiter, --no-header or --memory."
+            "with --all-rows give no --table, --query, --delimiter, --encoding, --fold-case, "
+            "--no-header or --memory."
         )
 
 

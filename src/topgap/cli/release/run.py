@@ -13,6 +13,7 @@ from topgap.cli import files
 from topgap.cli.charges import confirm_charge, describe_charge
 from topgap.cli.errors import format_warnings, raise_lost_signal
 from topgap.cli.progress import Bar
+from topgap.cli.release.columns import write_columns
 from topgap.cli.release.grouped_publication import GroupedPublication
 from topgap.cli.release.mechanism import build_mechanism, draw_from_rows, prepare_charge
 from topgap.cli.release.output import print_remarks, write_check, write_publication
@@ -38,6 +39,9 @@ from topgap.streams.rows import Rows
 
 def run_release(request: ReleaseRequest) -> None:
     """Make the release and write it; or with `--check`, print what it would be."""
+    if request.list_columns:
+        write_columns(request)
+        return
     validate(request)
     ledger = _open_ledger(request)
     request = replace(request, neighbours=_resolve_neighbours(request, ledger))

@@ -31,7 +31,12 @@ def read_table(request: ReleaseRequest, bar: Bar) -> EventTable:
         SourceError: Standard input is closed.
     """
     is_fimi = request.resolved_source_format == "fimi"
-    reading: dict[str, Any] = {"memory": request.memory, "progress": bar}
+    reading: dict[str, Any] = {
+        "memory": request.memory,
+        "progress": bar,
+        "encoding": request.encoding,
+        "fold_case": request.fold_case,
+    }
     if not is_fimi:
         is_piped = request.sources == ["-"]
         reading |= {
