@@ -6,7 +6,7 @@
     select(TopK(k, epsilon, …), answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
     Monitor(threshold, answers, …)        which of the answers that come one at a time are above it
-    top_k_events(source, k, epsilon, …)   from a table of who had what: count, and release
+    top_k_events(source, k, epsilon, …)   from a table of events: count, and release
     top_k_events_with_estimates(…)        the same, and how many
     top_k_with_estimates(answers, k, …)   how many, too: Estimates of the winners' own answers
     top_k_by_group_with_estimates(…)      both: a list for each group, and how many

@@ -51,6 +51,31 @@ def seal_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return _convert_errors(function, without_context)
 
 
+def seal_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Make a function raise its errors without context and without inner frames, which hold data.
+
+    >>> @seal_frames
+    ... def count():
+    ...     secret = 7
+    ...     raise ArithmeticError("Too few.")
+    >>> try:
+    ...     count()
+    ... except ArithmeticError as error:
+    ...     frame = error.__traceback__.tb_next.tb_next
+    >>> "secret" in frame.tb_frame.f_locals, frame.tb_next
+    (False, None)
+    """
+    expected = signature(function)
+    sealed = _convert_errors(function, lambda error: without_context(error).with_traceback(None))
+
+    @wraps(function)
+    def call(*args: _P.args, **named: _P.kwargs) -> _R:
+        expected.bind(*args, **named)  # mistakes in the call itself are reported as usual
+        return sealed(*args, **named)
+
+    return call
+
+
 def seal_library_errors(
     kind: type[TopgapError], what: str
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:

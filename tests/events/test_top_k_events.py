@@ -12,6 +12,7 @@ import pytest
 
 import topgap
 from tests.cli.command import COUNTS, release
+from tests.counting.test_errors import behind
 from topgap import (
     BudgetExceeded,
     Domain,
@@ -114,7 +115,8 @@ def test_what_is_bought_together(visits: pd.DataFrame) -> None:
     made = topgap.top_k_events(visits, 1, 1, together=2, **ASKED)
     assert made.items == (("flu", "cold"),)
     lines = io.BytesIO(b"1 3\n" * 2_000 + b"2 3\n" * 900)
-    assert topgap.top_k_events(lines, 1, 1, domain=range(9), together=2).items == ((1, 3),)
+    asked: dict[str, Any] = {"domain": range(9), "together": 2, "format": "fimi"}
+    assert topgap.top_k_events(lines, 1, 1, **asked).items == ((1, 3),)
 
 
 @pytest.mark.statistical(false_alarm=NEVER)
@@ -124,11 +126,14 @@ def test_lines_of_persons_need_no_columns(tmp_path: Path) -> None:
     assert topgap.top_k_events(baskets, 2, 1, domain=range(9)).items == (3, 1)
     assert topgap.top_k_events(baskets, 1, 1, domain=range(9), groups=[1, 2])[1].items == (3,)
     wrong: list[dict[str, Any]] = [{"item": "a"}, {"table": "a"}, {"by": "a"}, {"format": "csv"}]
-    for more in wrong:
+    for more in [*wrong, {"header": False}, {"groups_per_person": 2}]:
         with pytest.raises(ParameterError):
             topgap.top_k_events(baskets, 2, 1, domain=range(9), **more)
-    with pytest.raises(ParameterError, match="person and item"):
-        topgap.top_k_events("visits.csv", 2, 1, domain=range(9))
+    (tmp_path / "log.txt").write_text("ann flu\n" * 9)
+    others: list[Any] = ["visits.csv", tmp_path / "log.txt", f"{tmp_path}/*", io.BytesIO(b"1\n"), 7]
+    for source in [*others, [], pd.DataFrame({"a": [1]})]:
+        with pytest.raises(ParameterError, match="person and item"):
+            topgap.top_k_events(source, 2, 1, domain=range(9))
 
 
 # --- The mark of a list that the data made
@@ -165,6 +170,22 @@ def test_it_is_charged_once_with_what_was_asked(visits: pd.DataFrame, ledger: Le
     assert ledger.budget("visits").left == 1
 
 
+def test_the_ledger_notes_paths_and_no_items(folder: Path, ledger: Ledger) -> None:
+    asked: dict[str, Any] = {"person": "who", "item": "what", "ledger": ledger, "dataset": "visits"}
+    topgap.top_k_events([folder / "visits.csv"], 1, 1, domain=PUBLIC, **asked)
+    topgap.top_k_events(folder / "visits.csv", 1, 1, domain=folder / "domain.txt", **asked)
+    first, second = (each.parameters for each in ledger.history())
+    assert first["sources"] == [str(folder / "visits.csv")]
+    assert "domain" not in first
+    assert (second["domain"], second["neighbours"]) == (str(folder / "domain.txt"), "add-remove")
+
+
+def test_an_error_holds_no_count(visits: pd.DataFrame) -> None:
+    with pytest.raises(DomainError, match="too few") as error:
+        topgap.top_k_events(visits, 7, 1, **{**ASKED, "domain": FROM_DATA})
+    assert "3000" not in behind(error.value)
+
+
 def test_neighbours_are_those_of_the_ledger_unless_given(
     visits: pd.DataFrame, ledger: Ledger
 ) -> None:
@@ -196,11 +217,24 @@ def test_an_error_or_a_check_charges_nothing(visits: pd.DataFrame, ledger: Ledge
         (BudgetExceeded, {"epsilon": 4}),
         (LedgerError, {"dataset": "other"}),
         (ParameterError, {"ledger": None}),
+        (ParameterTypeError, {"table": 3}),
+        (ParameterTypeError, {"query": b"SELECT 1"}),
+        (ParameterTypeError, {"rows_are_per_person": "no"}),
+        (ParameterTypeError, {"header": None}),
+        (ParameterError, {"by": "where", "groups": ["N", "S"], "groups_per_person": 3}),
     ]
     for kind, more in wrong:
         asked = {"k": 2, "epsilon": 1, **ASKED, **paid, **more}
         with pytest.raises(kind):
             topgap.top_k_events(visits, **asked)
+    unknown: list[dict[str, Any]] = [{"count": "who"}, {"run": False}, {"thershold": 5}]
+    for more in [*unknown, {"first_is_group": True}, {"monotonic": True}]:
+        for domain in (PUBLIC, Domain.pattern("[a-z]{3,6}")):
+            for call in (topgap.top_k_events, topgap.top_k_events_with_estimates):
+                with pytest.raises(TypeError, match="unexpected keyword"):
+                    call(visits, 2, 1, **{**ASKED, **paid, **more, "domain": domain})
+    with pytest.raises(ParameterTypeError):
+        topgap.top_k_events_with_estimates(visits, 2, 1, selection_share=None, **paid, **ASKED)  # type: ignore[call-overload]
     checked = topgap.top_k_events(visits, 2, 1, check=True, **paid, **ASKED)
     assert (checked.items, checked.occurring) == (5, 4)
     assert checked.left == 2
@@ -215,13 +249,20 @@ def test_a_query_is_checked_before_its_charge_and_run_after_it(
         database.register("frame", visits)
         database.execute("CREATE TABLE visits AS SELECT * FROM frame")
 
-    def ask(query: str) -> Any:
+    def ask(query: str, source: Any = path, **more: Any) -> Any:
         return topgap.top_k_events(
-            path, 1, 1, query=query, ledger=ledger, dataset="visits", **ASKED
+            source, 1, 1, query=query, ledger=ledger, dataset="visits", **more, **ASKED
         )
 
     with pytest.raises(SourceError, match="LIMIT"):
         ask("SELECT who, what FROM visits LIMIT 5")
+    good = "SELECT who, what FROM visits"
+    wrong: list[dict[str, Any]] = [{"memory": "lots"}, {"table": "visits"}, {"format": "csv"}]
+    for more in wrong:
+        with pytest.raises(ParameterError):
+            ask(good, **more)
+    with path.open("rb") as file, pytest.raises(ParameterError, match="open file"):
+        ask(good, source=file)
     assert ledger.history() == ()
     with pytest.raises(SourceError, match="failed while it ran"):
         ask("SELECT who, CAST(what AS INTEGER) AS what FROM visits")

@@ -347,13 +347,12 @@ def check_query(
     query: str,
     item: str | Sequence[str],
     domain: Domain | FromData = FROM_DATA,
-    by: Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     groups: Domain | None = None,
     person: str | None = None,
     count: str | None = None,
-    format: Format | None = None,  # noqa: A002 - what everyone calls it
-    rows_are_per_person: bool = False,
-    fold_case: bool = False,
+    memory: str = MEMORY,
+    **options: Any,
 ) -> None:
     """Check a query, by its text and by the schema, without reading a row.
 
@@ -362,16 +361,16 @@ def check_query(
             `read_counts`.
     """
     columns, grouping = read_item_columns(item), read_grouping(by, groups, 1)
-    with Engine() as engine:
+    with Engine(memory) as engine:
         tally = open_tally(
             engine, source, items=_list_columns(grouping, columns), person=person, count=count,
-            run=False, format=format, query=query, rows_are_per_person=rows_are_per_person,
+            run=False, query=query, **options,
         )  # fmt: skip
         if grouping is None:
             check_fit(domain, tally, columns)
         else:
             grouping.check_fit(domain, tally, columns)
-        if fold_case:
+        if tally.folds:
             _fold(engine, domain)
             if grouping is not None:
                 _fold_groups(engine, grouping)

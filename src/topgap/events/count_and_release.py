@@ -14,6 +14,7 @@ def count_and_release(
     mechanism: Mechanism | GroupedMechanism,
     pending: PendingCharge,
     *,
+    after_counting: Callable[[], None] = lambda: None,
     before_release: Callable[[], None] = lambda: None,
 ) -> Result:
     """Count a table, charge, and draw.
@@ -26,6 +27,7 @@ def count_and_release(
         table: What is counted.
         mechanism: What is drawn.
         pending: The charge.
+        after_counting: A function that is called when all is counted.
         before_release: A function that is called right before the charge.
 
     Raises:
@@ -37,6 +39,7 @@ def count_and_release(
         # What was counted may be read again as it is drawn: after the charge, only a disk that
         # fails then, or too little memory, can leave it without a release.
         with table.prepare(mechanism) as counted:
+            after_counting()
             before_release()
             return pending.charge_then_run(counted.draw)
     if pending is not NO_CHARGE:
@@ -45,6 +48,7 @@ def count_and_release(
 
     def count_and_draw() -> Result:
         with table.prepare(mechanism) as counted:
+            after_counting()
             return counted.draw()
 
     return pending.charge_then_run(count_and_draw)
@@ -54,11 +58,9 @@ def count_and_check(
     table: EventTable, mechanism: Mechanism | GroupedMechanism, pending: PendingCharge
 ) -> Check:
     """Count a table, and describe what would be released; nothing is drawn or charged."""
+    groups = {} if table.groups is None else {"groups": table.groups.size}
     with table.prepare(mechanism) as counted:
         return mechanism.describe_check(
-            counted.items,
-            counted.occurring(),
-            pending,
-            domain_from_data=table.domain_from_data,
-            groups=1 if table.groups is None else table.groups.size,
-        )
+            counted.items, counted.occurring(), pending,
+            domain_from_data=table.domain_from_data, **groups,
+        )  # fmt: skip

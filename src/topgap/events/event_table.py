@@ -83,7 +83,7 @@ class EventTable:
         if isinstance(mechanism, GroupedMechanism):
             grouped = self._count_groups()
             size = grouped.domain.size
-            self._check_enough(size, mechanism.selection.fewest_winners)
+            _check_enough(size, mechanism.selection.fewest_winners)
             yield PreparedCounts(
                 mechanism.prepare(grouped), size * len(grouped), lambda: len(grouped.counts)
             )
@@ -96,7 +96,7 @@ class EventTable:
                 )
         else:
             counts = self._count()
-            self._check_enough(len(counts), mechanism.parameters.fewest_winners)
+            _check_enough(len(counts), mechanism.parameters.fewest_winners)
             yield PreparedCounts(
                 mechanism.prepare(counts), len(counts), lambda: sum(map(bool, counts.values()))
             )
@@ -107,25 +107,11 @@ class EventTable:
         Raises:
             SourceError, DomainError, ParameterError: It cannot be run, or the domain does not fit.
         """
-        reading = self.reading
+        reading = {name: value for name, value in self.reading.items() if name != "progress"}
         check_query(
-            self.source,
-            query=str(reading["query"]),
-            item=self.item or [],
-            domain=self.domain,
-            by=self.by if self.by is None or not isinstance(self.by, str) else [self.by],
-            groups=self.groups,
-            person=self.person,
-            count=self.count,
-            format=reading.get("format"),
-            rows_are_per_person=reading.get("rows_are_per_person", False),
-            fold_case=reading.get("fold_case", False),
-        )
-
-    def _check_enough(self, items: int, fewest: int) -> None:
-        if items <= fewest:  # only where the data are the domain: how many is a secret
-            few = f"too few different items for k = {fewest}" if fewest else "no items"
-            raise DomainError(f"The data have {few}.")
+            self.source, item=self.item or [], domain=self.domain, by=self.by, groups=self.groups,
+            person=self.person, count=self.count, **reading,
+        )  # fmt: skip
 
     def _count(self) -> Counts:
         options = self._list_options()
@@ -156,3 +142,10 @@ class EventTable:
             named["items_per_person"] = self.items_per_person
         given = {name: value for name, value in named.items() if value is not None}
         return {"domain": self.domain, **given, **self.reading}
+
+
+def _check_enough(items: int, fewest: int) -> None:
+    """Refuse a domain from the data with too few items: of any other, the size is public."""
+    if items <= fewest:
+        few = f"too few different items for k = {fewest}" if fewest else "no items"
+        raise DomainError(f"The data have {few}.")

@@ -131,12 +131,11 @@ class Mechanism:
         pending: PendingCharge,
         *,
         domain_from_data: bool = False,
-        groups: int = 1,
     ) -> Check:
         """Describe the release that so many items would get, of which so many occur."""
         return describe_check(
             self.parameters, pending, items, occurring, measured=self.shares is not None,
-            domain_from_data=domain_from_data, groups=groups, has_gaps=self._gaps,
+            domain_from_data=domain_from_data, has_gaps=self._gaps,
         )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ class _EventOptions(ReadingOptions, total=False):
     domain: Required[Any]
     neighbours: Neighbours | None
     together: int | None
+    items_per_person: int | None
     resolution: "Number | None"
     ledger: "LedgerLike | None"
     dataset: str | None
@@ -31,7 +32,6 @@ class _EventOptions(ReadingOptions, total=False):
 class ListOptions(_EventOptions, total=False):
     """Those of `top_k_events`, but for the groups."""
 
-    items_per_person: int | None
     threshold: "Number | None"
     noise: NoiseKind | None
     gaps: bool
@@ -41,4 +41,3 @@ class EstimatesOptions(_EventOptions, total=False):
     """Those of `top_k_events_with_estimates`, but for the groups."""
 
     selection_share: "Number"
-    items_per_person: int | None

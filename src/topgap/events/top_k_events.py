@@ -3,19 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack, cast, overload
 
+from topgap.counting import MEMORY, Format
 from topgap.estimates import Estimates, GroupedEstimates
 from topgap.events.count_and_release import count_and_check, count_and_release
 from topgap.events.event_table import Result
 from topgap.events.grouped_mechanism import GroupedMechanism
 from topgap.events.mechanism import Mechanism
-from topgap.events.options import EstimatesOptions, ListOptions, ReadingOptions
+from topgap.events.options import EstimatesOptions, ListOptions
 from topgap.events.request import EventRequest
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.charging import LedgerLike, resolve_neighbours
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import Neighbours, NoiseKind, TopK
 from topgap.release import GroupedRelease, Release
+from topgap.sealing import seal_frames
 from topgap.selection.check import Check
+from topgap.selection.measurement import read_selection_share
+from topgap.sources.progress import Progress
 
 
 @overload
@@ -58,6 +62,7 @@ def top_k_events(
 ) -> Check: ...
 
 
+@seal_frames
 def top_k_events(
     source: Any,
     k: int | None,
@@ -79,21 +84,31 @@ def top_k_events(
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
     check: bool = False,
-    **reading: Unpack[ReadingOptions],
+    format: Format | None = None,  # noqa: A002 - what everyone calls it
+    table: str | None = None,
+    query: str | None = None,
+    rows_are_per_person: bool = False,
+    header: bool = True,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    fold_case: bool = False,
+    memory: str = MEMORY,
+    progress: Progress | None = None,
 ) -> Release | GroupedRelease | Check:
     """Release the k items that most persons have, and the gaps between them, from a table.
 
     It counts the distinct persons of each item as `topgap.counting.count_events` does, and releases
     as `topgap.top_k` or, with `by`, `topgap.top_k_by_group`. The command `topgap release` does the
-    same: with the same options on the same data it adds the same noise.
+    same: with the same options on the same data, its output has the same distribution.
 
     Args:
         source: Whatever `topgap.counting.count_events` takes: files, databases, data frames, Arrow.
+            An open file or a stream is used up by one call, with `check`, too.
         k: The number of items to name, or the most if there is a threshold. It may be None with
             a threshold and Laplace noise: then all items that reach the threshold are named.
         epsilon: The privacy loss ε of the release; with `by`, of all lists together.
         person: The column that identifies the person. Leave it and `item` out for files of the FIMI
-            format, in which each line is a person.
+            format, in which each line is a person: `.dat` files, or with `format="fimi"`.
         item: The column of the items, or several in a list.
         domain: The public items; see `topgap.counting.count_events`. With `FROM_DATA` the release
             says that its list of items is not protected.
@@ -112,11 +127,21 @@ def top_k_events(
         resolution: Gaps are multiples of this; see `topgap.top_k`.
         gaps: Whether the gaps are released; they cost no privacy.
         ledger: The budget ledger to charge; see `topgap.top_k`. A table is read before the charge,
-            so that a source that cannot be read costs nothing. A query is charged before it runs.
+            so that a source that cannot be read costs nothing. A query is checked, then charged,
+            then run; if it fails as it runs, the charge stays.
         dataset: The data set in the ledger that the source is.
         check: Read and check everything, and stop: nothing is drawn or charged.
-        **reading: How the source is read, such as `table`, `query` or `delimiter`, and `memory` and
-            `progress`; see `topgap.counting.count_events`.
+        format: This and all that follow say how the source is read; see
+            `topgap.counting.count_events`.
+        table: As there.
+        query: As there.
+        rows_are_per_person: As there.
+        header: As there.
+        delimiter: As there.
+        encoding: As there.
+        fold_case: As there.
+        memory: As there.
+        progress: As there.
 
     Returns:
         The release; with `by`, a mapping from each group to its release. With `check`, a `Check` of
@@ -128,7 +153,9 @@ def top_k_events(
         DomainError: The domain or the groups cannot be used.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written.
         MissingExtraError: A library is not installed that the source needs.
-        KernelError: The system gave no randomness. Nothing is released on an error.
+        KernelError: The system gave no randomness.
+
+    Nothing is released on an error.
 
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"who": range(10**5), "what": ["flu"] * 90_000 + ["gout"] * 10_000})
@@ -139,8 +166,13 @@ def top_k_events(
     TopK(k=2, epsilon='1', resolution='1/10', sensitivity='1', monotonic=True)
     """
     request = EventRequest(
-        source, person, item, domain, by, groups, groups_per_person, together, items_per_person,
-        reading,
+        source=source, person=person, item=item, domain=domain, by=by, groups=groups,
+        groups_per_person=groups_per_person, together=together, items_per_person=items_per_person,
+        reading={
+            "format": format, "table": table, "query": query,
+            "rows_are_per_person": rows_are_per_person, "header": header, "delimiter": delimiter,
+            "encoding": encoding, "fold_case": fold_case, "memory": memory, "progress": progress,
+        },
     )  # fmt: skip
     more = {"threshold": threshold, "noise": noise, "resolution": resolution}
     released = _release(
@@ -190,6 +222,7 @@ def top_k_events_with_estimates(
 ) -> Check: ...
 
 
+@seal_frames
 def top_k_events_with_estimates(
     source: Any,
     k: int,
@@ -209,7 +242,16 @@ def top_k_events_with_estimates(
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
     check: bool = False,
-    **reading: Unpack[ReadingOptions],
+    format: Format | None = None,  # noqa: A002 - what everyone calls it
+    table: str | None = None,
+    query: str | None = None,
+    rows_are_per_person: bool = False,
+    header: bool = True,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    fold_case: bool = False,
+    memory: str = MEMORY,
+    progress: Progress | None = None,
 ) -> Estimates | GroupedEstimates | Check:
     """Release the k items that most persons have, and estimates of how many persons have each.
 
@@ -235,7 +277,16 @@ def top_k_events_with_estimates(
         ledger: As there.
         dataset: As there.
         check: As there.
-        **reading: As there.
+        format: As there.
+        table: As there.
+        query: As there.
+        rows_are_per_person: As there.
+        header: As there.
+        delimiter: As there.
+        encoding: As there.
+        fold_case: As there.
+        memory: As there.
+        progress: As there.
 
     Returns:
         The estimates; with `by`, a mapping from each group to its estimates. With `check`, a
@@ -253,13 +304,19 @@ def top_k_events_with_estimates(
     [('flu', 90000.0), ('gout', 10000.0)]
     """
     request = EventRequest(
-        source, person, item, domain, by, groups, groups_per_person, together, items_per_person,
-        reading,
+        source=source, person=person, item=item, domain=domain, by=by, groups=groups,
+        groups_per_person=groups_per_person, together=together, items_per_person=items_per_person,
+        reading={
+            "format": format, "table": table, "query": query,
+            "rows_are_per_person": rows_are_per_person, "header": header, "delimiter": delimiter,
+            "encoding": encoding, "fold_case": fold_case, "memory": memory, "progress": progress,
+        },
     )  # fmt: skip
+    share = read_selection_share(selection_share)
     more = {"noise": None if items_per_person is None else "exponential", "resolution": resolution}
     released = _release(
-        "topgap.top_k_events_with_estimates", request, k, epsilon, more, neighbours,
-        selection_share, gaps=True, ledger=ledger, dataset=dataset, check=check,
+        "topgap.top_k_events_with_estimates", request, k, epsilon, more, neighbours, share,
+        gaps=True, ledger=ledger, dataset=dataset, check=check,
     )  # fmt: skip
     return cast("Estimates | GroupedEstimates | Check", released)
 
@@ -283,15 +340,16 @@ def _release(
     options = {
         **more, "monotonic": relation == "add-remove", "items_per_person": request.items_per_person,
     }  # fmt: skip
-    table = request.read_table()
     mechanism: Mechanism | GroupedMechanism
-    if table.groups is None:
+    if request.groups is None and request.by is None:
         mechanism = Mechanism(TopK(k, epsilon, **options), selection_share, gaps=gaps)
     else:
-        most = table.groups_per_person
+        most = request.groups_per_person
         whole = TopKByGroup(k, epsilon, groups_per_person=most, **options)
         mechanism = GroupedMechanism(whole, selection_share, gaps=gaps)
-    pending = mechanism.prepare_charge(ledger, dataset, name, **request.describe())
+    table = request.read_table()
+    noted = {**request.describe(), "neighbours": relation}
+    pending = mechanism.prepare_charge(ledger, dataset, name, **noted)
     mechanism.check_domain(table.domain)
     if check:
         return count_and_check(table, mechanism, pending)

@@ -6,6 +6,7 @@ Everything public is checked before the data are read, and nothing is drawn befo
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import typer
 
@@ -90,12 +91,10 @@ def _release_table(
     if request.check:
         return count_and_check(table, mechanism, pending)
     _ask_before_charge(request, pending, bar)
-
-    def begin() -> None:
-        bar.pause()
-        print_remarks(request, remarks)
-
-    return count_and_release(table, mechanism, pending, before_release=begin)
+    return count_and_release(
+        table, mechanism, pending, after_counting=bar.pause,
+        before_release=partial(print_remarks, request, remarks),
+    )  # fmt: skip
 
 
 def _release_rows(
