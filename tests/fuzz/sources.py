@@ -291,6 +291,8 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
             reading = counting.read_domain
             call("topgap.counting.read_domain", (DomainError,), reading, source)
             call("topgap.counting.read_domain", (DomainError,), reading, source, column=item)
+        if isinstance(source, Path):
+            call("topgap.counting.list_columns", COUNTING, counting.list_columns, source)
         form = call("topgap.counting.format_by_name", (), counting.format_by_name, given["name"])
         assert form in (None, *counting.FORMATS)
 
