@@ -140,6 +140,10 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
                     "x.parquet",
                     "x.dat",
                     "x.csv.gz",
+                    "x.csv.zst",
+                    "x.zip",
+                    "x.xlsx",
+                    "x.txt",
                     "x",
                     "x.arrow",
                     "x.db",
@@ -187,6 +191,8 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
                     "delimiter": st.sampled_from([",", ";", "\t", "||", "", "\n"]),
                     "format": st.sampled_from(counting.FORMATS),
                     "table": st.sampled_from(["t", "x; drop", ""]),
+                    "encoding": st.sampled_from(["latin-1", "utf-16", "ascii", "utf-7", "no", ""]),
+                    "fold_case": st.booleans(),
                     "query": st.sampled_from(
                         ["select 1", "drop table t", "", "select 1; select 2"]
                     ),
