@@ -134,8 +134,8 @@ MUTANTS = [
         counted,
         Mutant(
             "the item is not normalized",
-            "{build_item_sql(f'item{n}', kind)} AS",
-            "CAST(item{n} AS VARCHAR) AS",
+            "tally.build_texts_sql()",
+            '", ".join(f"CAST(item{n} AS VARCHAR) AS text{n}" for n in range(tally.width))',
         ),
     ),
 ]

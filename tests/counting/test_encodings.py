@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from tests.counting.sample_events import one
 from topgap import counting
 from topgap.counting import read_domain
+from topgap.counting.engine import Engine
+from topgap.counting.source_files import decode_files, find_files
 from topgap.errors import DomainError, ParameterError, SourceError
 
 TEXT = "who,what\nMüller,grün\nMüller,grün\nBob,grün\nEve,“flu”\n"
@@ -151,3 +154,23 @@ def test_decoding_reports_progress_and_can_be_stopped(tmp_path: Path) -> None:
         count(path, encoding="latin-1", progress=stop)
     assert seen[0] is not None
     assert 0 < seen[0] < 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["v.csv", "V.CSV.GZ"])
+def test_decoding_takes_little_memory(name: str, tmp_path: Path) -> None:
+    line = "Zaphod,grün\n".encode("latin-1")
+    with (gzip.open if name.endswith("GZ") else open)(tmp_path / name, "wb") as file:
+        for part in (b"who,what\n", *[line * 100_000] * 20):
+            file.write(part)
+    with Engine() as engine:
+        files = find_files(engine, tmp_path / name)
+        tracemalloc.start()
+        try:
+            (path,) = decode_files(engine, files, "latin-1").paths
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert Path(path).stat().st_size == len(b"who,what\n") + 2_000_000 * (len(line) + 1)
+    assert peak < 15_000_000  # of 24,000,000 bytes, in blocks of 1,048,576
+    assert count(tmp_path / name, encoding="latin-1") == {"grün": 1, "“flu”": 0}

@@ -4,6 +4,7 @@ import io
 import sys
 import unicodedata
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import duckdb
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.checking.mutants import Mutant
+from tests.counting.broken_modules import break_module
 from tests.counting.sample_events import one
 from topgap import counting
-from topgap.counting import FROM_DATA, Domain, cells, count_events, count_transactions
+from topgap.counting import FROM_DATA, Domain, cells, count_events, count_transactions, tally
 from topgap.errors import DomainError, SourceError
 
 Frame = Callable[..., pd.DataFrame]
@@ -182,3 +185,28 @@ def test_precomputed_counts_of_one_item_in_two_spellings_are_refused() -> None:
     assert counting.read_counts(counts, **asked) == {"flu": 3}
     with pytest.raises(SourceError, match="more than once"):
         counting.read_counts(counts, **asked, fold_case=True)
+
+
+MUTANTS = [
+    (tally, Mutant("persons are not folded", "who.kind, folds=folds)", "who.kind)")),
+    (tally, Mutant("texts are not folded", "kind, folds=self.folds)", "kind)")),
+    (cells, Mutant("the sigmas differ", "lower(upper({text}))", "lower({text})")),
+    (cells, Mutant("letters are not composed again", "nfc_normalize(lower", "(lower")),
+]
+
+
+@pytest.mark.parametrize(("module", "mutant"), MUTANTS, ids=[mutant.name for _, mutant in MUTANTS])
+def test_broken_folding_is_found(
+    module: ModuleType, mutant: Mutant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Cells of which none means the same item as another are counted in another way.
+    sources = [visits(("Ann", "FLU"), ("ANN", "flu"), ("Cy", "ς")), visits(("Bob", "J\u030c"))]
+    domain = ["Flu", "\u01f0", "σ"]
+
+    def count() -> list[list[int]]:
+        return [[*folded(source, domain).values()] for source in sources]
+
+    sound = [[1, 0, 1], [0, 1, 0]]
+    assert count() == sound
+    break_module(monkeypatch, module, mutant)
+    assert count() != sound

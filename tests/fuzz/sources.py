@@ -140,6 +140,10 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
                     "x.parquet",
                     "x.dat",
                     "x.csv.gz",
+                    "x.csv.zst",
+                    "x.zip",
+                    "x.xlsx",
+                    "x.txt",
                     "x",
                     "x.arrow",
                     "x.db",
@@ -187,6 +191,8 @@ def sources(draw: st.DrawFn) -> dict[str, Any]:
                     "delimiter": st.sampled_from([",", ";", "\t", "||", "", "\n"]),
                     "format": st.sampled_from(counting.FORMATS),
                     "table": st.sampled_from(["t", "x; drop", ""]),
+                    "encoding": st.sampled_from(["latin-1", "utf-16", "ascii", "utf-7", "no", ""]),
+                    "fold_case": st.booleans(),
                     "query": st.sampled_from(
                         ["select 1", "drop table t", "", "select 1; select 2"]
                     ),
@@ -291,6 +297,8 @@ def fuzz_counting(given: dict[str, Any], call: Judge) -> None:
             reading = counting.read_domain
             call("topgap.counting.read_domain", (DomainError,), reading, source)
             call("topgap.counting.read_domain", (DomainError,), reading, source, column=item)
+        if isinstance(source, Path):
+            call("topgap.counting.list_columns", COUNTING, counting.list_columns, source)
         form = call("topgap.counting.format_by_name", (), counting.format_by_name, given["name"])
         assert form in (None, *counting.FORMATS)
 

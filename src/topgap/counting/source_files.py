@@ -4,6 +4,7 @@ import glob
 import os
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
@@ -135,12 +136,13 @@ def _read_start(path: str, label: str) -> bytes:
 
 
 def _decode(engine: Engine, path: str, label: str, encoding: str) -> str:
-    target, decoder, done = engine.new_path(safe_ending(path.removesuffix(".gz"))), None, 0
-    size = os.path.getsize(path) if not path.lower().endswith(".gz") else 0
-    decoder = make_decoder(encoding)
+    is_gzip = path.lower().endswith(".gz")
+    target = engine.new_path(safe_ending(path[:-3] if is_gzip else path))
+    size = 0 if is_gzip else os.path.getsize(path)
+    decoder, done = make_decoder(encoding), 0
     try:
         with open_text(path) as file, open(target, "wb") as copy:
-            for chunk in (*_read_chunks(file, label), b""):
+            for chunk in chain(_read_chunks(file, label), [b""]):
                 text = decoder.decode(chunk, final=not chunk).encode("utf-8")
                 write_chunk(copy, text, label)
                 done += len(chunk)

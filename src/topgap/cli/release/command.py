@@ -55,7 +55,7 @@ topgap release clinic.sqlite --table visits --person patient --item code \
   --domain codes.csv --domain-column code -k 5 --epsilon 1 \
   --neighbours replace
 
-A sheet of Excel, with codes that were typed by hand; then which columns it has:
+A sheet of Excel with codes typed by hand, and which columns it has:
 
 topgap release clinic.xlsx --table visits --person Patient --item Code \
   --fold-case --domain codes.txt -k 10 --epsilon 1
