@@ -16,6 +16,7 @@ because their number is secret, too.
 DuckDB does the work, within a fixed amount of memory and on disk beyond it. The counts are secret.
 """
 
+from topgap.counting.database_addresses import is_address
 from topgap.counting.domain import read_domain
 from topgap.counting.engine import MEMORY
 from topgap.counting.events import (
@@ -45,6 +46,7 @@ __all__ = [
     "count_transactions",
     "counted_items",
     "format_by_name",
+    "is_address",
     "read_counts",
     "read_domain",
 ]

@@ -19,7 +19,7 @@ from topgap.counting.tally import SourceOptions, open_tally, read_item_columns
 from topgap.counting.together import OccurringSets
 from topgap.domains import FROM_DATA, Counts, Domain, FromData, GroupedCounts
 from topgap.domains.structure import find_sets
-from topgap.errors import DomainError, SourceError
+from topgap.errors import DomainError, ParameterError, SourceError
 from topgap.sealing import seal_library_errors
 from topgap.sources.progress import Progress
 
@@ -55,6 +55,7 @@ def count_events(
     table: str | None = None,
     query: str | None = None,
     rows_are_per_person: bool = False,
+    count_in_database: bool = False,
     header: bool = True,
     delimiter: str | None = None,
     memory: str = MEMORY,
@@ -64,7 +65,9 @@ def count_events(
 
     Args:
         source: A CSV, TSV, JSON lines or Parquet file, a pattern of them, or a list; a DuckDB or
-            SQLite file; an open binary file; a pandas or polars data frame; an Arrow table.
+            SQLite file; an open binary file; a pandas or polars data frame; an Arrow table; a
+            relation of DuckDB; the address of a database, such as `postgresql://ann@host/clinic`;
+            an engine or URL of SQLAlchemy; a connection that returns Arrow, such as one of ADBC.
         person: The column that says who. Events without a person are left out.
         item: The column that says what. Events without an item are left out. Several columns in a
             list: an item is then a tuple, and none of its cells may be missing.
@@ -87,13 +90,16 @@ def count_events(
             having more. With `together` the sets are the items. Counts are then biased downwards.
             With `by`, so many in each group.
         format: The format of a file, if its name does not tell.
-        table: The table of a DuckDB or SQLite file.
-        query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
+        table: The table or view of a database, `schema.table` if it is not in the usual schema.
+        query: One SELECT to ask of it instead; it reaches nothing else. Each of its rows must come
             from one person's rows alone, or one person can move a count by more than 1. So limits,
             windows, joins, subqueries, random functions, and aggregates over more than one person
             are refused, and views that have them too.
         rows_are_per_person: Accept such a query or view: that each of its rows depends on the rows
-            of one person alone is then your word.
+            of one person alone is then your word. It is needed for databases that are not checked:
+            all but PostgreSQL and files of DuckDB and SQLite.
+        count_in_database: Let PostgreSQL count the distinct persons, and move the counts alone: for
+            data that are too large to move.
         header: Whether CSV and TSV files have names in their first lines; otherwise columns go by
             their numbers, "1", "2" and so on.
         delimiter: What stands between the cells of a CSV file, if the first line does not tell.
@@ -131,8 +137,11 @@ def count_events(
     options: SourceOptions = {
         "format": format, "table": table, "query": query, "header": header,
         "rows_are_per_person": rows_are_per_person, "delimiter": delimiter,
+        "count_in_database": count_in_database,
     }  # fmt: skip
     columns = read_item_columns(item)
+    if count_in_database:
+        _check_counting_there(together, items_per_person, by)
     return _count(
         source, domain, together, columns, memory, progress, person=person,
         items_per_person=items_per_person, grouping=read_grouping(by, groups, groups_per_person),
@@ -310,6 +319,9 @@ def counted_items(
     """
     columns = None if item is None else read_item_columns(item)
     bound = read_bound(items_per_person, count)
+    if options.get("count_in_database"):
+        together = None if find_sets(domain) is None else 2
+        _check_counting_there(together, items_per_person, None, person)
     with Engine(memory, progress) as engine:
         counted = _count_sealed(
             engine, source, domain, columns, bound, person=person, count=count, **options
@@ -332,6 +344,7 @@ def check_query(
     count: str | None = None,
     format: Format | None = None,  # noqa: A002 - what everyone calls it
     rows_are_per_person: bool = False,
+    count_in_database: bool = False,
 ) -> None:
     """Check a query, by its text and by the schema, without reading a row.
 
@@ -344,11 +357,33 @@ def check_query(
         tally = open_tally(
             engine, source, items=_list_columns(grouping, columns), person=person, count=count,
             run=False, format=format, query=query, rows_are_per_person=rows_are_per_person,
+            count_in_database=count_in_database,
         )  # fmt: skip
         if grouping is None:
             check_fit(domain, tally, columns)
         else:
             grouping.check_fit(domain, tally, columns)
+
+
+def _check_counting_there(
+    together: int | None, bound: int | None, by: Any, person: str | None = ""
+) -> None:
+    """Refuse what a database cannot count by itself, because it takes each person's items."""
+    if person is None:
+        raise ParameterError(
+            "count_in_database (--count-in-database) is for events, with person (--person)."
+        )
+    asked = {
+        "together (--together)": together,
+        "items_per_person (--items-per-person)": bound,
+        "by (--by)": by,
+    }
+    for name, value in asked.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} looks at the items of each person, so that the rows must be moved; leave "
+                f"it out, or count_in_database (--count-in-database)."
+            )
 
 
 def _count(

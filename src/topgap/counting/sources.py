@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
 from topgap.counting.data_frames import read_frame
+from topgap.counting.database_addresses import find_engine_file
+from topgap.counting.databases import is_database, read_database
 from topgap.counting.duckdb_files import read_duckdb
 from topgap.counting.engine import Column, Engine, Table
 from topgap.counting.extraction import Extraction
@@ -60,6 +62,7 @@ def open_table(
     most_copied: int | None = None,
     run: bool = True,
     counts: bool = False,
+    count_in_database: bool = False,
 ) -> Table:
     """Open the table of a source, with the wanted columns.
 
@@ -79,6 +82,8 @@ def open_table(
         most_copied: How many bytes a pipe may have; any number if None.
         run: Whether a query is run; otherwise it gives no rows.
         counts: Whether a query computes counts.
+        count_in_database: Whether a database counts the distinct persons of the first column. The
+            table has the other columns then, and that of the counts.
 
     Raises:
         SourceError: It cannot be read, or has no such columns.
@@ -92,17 +97,38 @@ def open_table(
     for text in (*wanted, table or "", query or ""):
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             raise ParameterError("The name of a column or table, or a query, is not valid Unicode.")
-    if not _is_file(source):
+    if (
+        type(source).__module__.partition(".")[0] == "pyspark"
+    ):  # asked before it makes up attributes
+        raise SourceError(
+            "A data frame of Spark is counted where it is: use topgap.spark, such as "
+            "topgap.spark.top_k_events; or hand over what it collects, df.toArrow()."
+        )
+    extraction = Extraction(wanted, table, query, person, run, counts, count_in_database)
+    source = find_engine_file(source) or source
+    if is_database(source):
+        if form is not None:
+            raise ParameterError("A database has no format; leave format (--source-format) out.")
+        opened = read_database(engine, source, extraction)
+        wanted = [*opened.columns]
+    elif count_in_database:
+        raise ParameterError(
+            "Only PostgreSQL counts by itself (count_in_database, --count-in-database); leave it "
+            "out."
+        )
+    elif not _is_file(source):
+        if table is not None or query is not None:
+            raise ParameterError("A data frame has no tables to name, and is asked no query.")
         opened = read_frame(engine, source, wanted)
     else:
         files = find_files(engine, source, most_copied)
         form = detect_format(files, form)
         if form in {"duckdb", "sqlite"}:
-            extraction = Extraction(wanted, table, query, person, run, counts)
             opened = _open_database(engine, files, form, extraction)
         elif table is not None or query is not None:
             raise ParameterError(
-                "Only a DuckDB or SQLite file can be asked for a table or a query."
+                "Only a database can be asked for a table or a query: a DuckDB or SQLite file, "
+                "or PostgreSQL."
             )
         else:
             opened = _open_files(engine, files, form, wanted, header=header, delimiter=delimiter)

@@ -12,6 +12,7 @@ from topgap.counting.cells import (
     is_text,
 )
 from topgap.counting.engine import Column, Engine, Table
+from topgap.counting.postgresql import COUNT
 from topgap.counting.sources import Format, open_lines, open_table
 from topgap.errors import ParameterError, SourceError
 from topgap.sources.columns import quote
@@ -26,6 +27,7 @@ class SourceOptions(TypedDict, total=False):
     rows_are_per_person: bool
     header: bool
     delimiter: str | None
+    count_in_database: bool
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def open_tally(
     form = options.pop("format", None)
     trusted = options.pop("rows_are_per_person", False)
     wanted = [each for each in (person, *items, count) if each is not None]
+    counts_there = options.get("count_in_database", False)
     opened = open_table(
         engine, source, wanted, form=form, person=None if trusted else person, run=run,
         counts=count is not None, **options,
@@ -113,6 +116,8 @@ def open_tally(
     columns = [opened.column(name) for name in items]
     texts = [_require_sql(opened, n, build_item_sql(c.cell, c.kind)) for n, c in
              zip(items, columns, strict=True)]  # fmt: skip
+    if counts_there:
+        return _tally_counts(opened, columns, COUNT)
     if count is not None:
         return _tally_counts(opened, columns, count)
     return _tally_events(opened, columns, texts, str(person))

@@ -110,6 +110,7 @@ def check_query(
         count=request.count,
         format=None if form == "arrow" else form,  # which a query is never asked of
         rows_are_per_person=request.rows_are_per_person,
+        count_in_database=request.count_in_database,
     )
 
 
@@ -173,4 +174,5 @@ def _list_options(request: ReleaseRequest, bar: Bar) -> dict[str, Any]:
     return options | {
         "person": request.person,
         "rows_are_per_person": request.rows_are_per_person,
+        "count_in_database": request.count_in_database,
     }
