@@ -165,6 +165,7 @@ clean: ## remove the environment and all that was built
 		|| { echo "set-up: FAILED, see above"; exit 1; }
 	@.ci/install-debian chromium || echo "set-up: going on without Chromium; its tests are skipped"
 	@.ci/install-debian java || echo "set-up: going on without Java; the tests on Spark are skipped"
+	@.ci/install-debian postgresql || echo "set-up: going on without PostgreSQL; its tests are skipped"
 	@touch $@ .venv/installed
 
 .venv/bin/python:

@@ -15,7 +15,11 @@ Item = Annotated[
     str | None, typer.Option(metavar="COL", help="The column that says what.", rich_help_panel=DATA)
 ]
 Table = Annotated[
-    str | None, typer.Option(help="The table of a DuckDB or SQLite file.", rich_help_panel=DATA)
+    str | None,
+    typer.Option(
+        help="The table or view of a database, as schema.table if it is not in the usual schema.",
+        rich_help_panel=DATA,
+    ),
 ]
 Header = Annotated[
     bool,

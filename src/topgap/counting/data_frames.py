@@ -45,6 +45,19 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
     return build_table(_LABEL, "frame", wanted, [column.kind for column in columns])
 
 
+def refuse_spark(source: Any) -> None:
+    """Refuse a data frame of Spark, by its type: it makes up any other attribute.
+
+    Raises:
+        SourceError: It is one.
+    """
+    if type(source).__module__.partition(".")[0] == "pyspark":
+        raise SourceError(
+            "A data frame of Spark is counted where it is: use topgap.spark, such as "
+            "topgap.spark.top_k_events, or hand over what it collects, df.toArrow()."
+        )
+
+
 def _register(engine: Engine, name: str, frame: Any) -> None:
     try:
         engine.connection.register(name, frame)

@@ -24,6 +24,7 @@ from topgap.counting.postgresql_catalogue import (
     check_portable,
     read_catalogue,
     read_relations,
+    rewrite_lists,
 )
 from topgap.counting.postgresql_columns import ServerType, build_normal_sql, build_sent_sql
 from topgap.counting.query_check import check_counts, check_rows, check_view
@@ -35,6 +36,7 @@ COUNT = ""
 """The name of the column of what the server counted; no column of a database has it."""
 
 _SETTINGS = {
+    "client_encoding": "'UTF8'",
     "DateStyle": "'ISO, YMD'",
     "TimeZone": "'UTC'",
     "IntervalStyle": "'postgres'",
@@ -104,11 +106,10 @@ def _find_table(engine: Engine, session: Session, extraction: Extraction) -> _So
         else choose_table(relations.shown, extraction.table, session.label)
     )
     relation = relations.sql[name]
-    if extraction.person is not None:
+    if extraction.person is not None and relation not in relations.plain:
         known = read_catalogue(session, relations)
-        if name.lower() in known.views:
-            check_view(engine, name, extraction.person, known)
-            check_merging(session, known.views.values())
+        check_view(engine, name, extraction.person, known)
+        check_merging(session, known.views.values())
     names = session.read_names(f"SELECT * FROM {relation}")
     return _Source(relation, session.label, names)
 
@@ -119,7 +120,7 @@ def _find_query(engine: Engine, session: Session, extraction: Extraction) -> _So
         known = read_catalogue(session, read_relations(session))
         check_portable(session, query, known.views.values())
         try:
-            check_rows(engine, query, extraction.person, known)
+            check_rows(engine, rewrite_lists(query), extraction.person, known)
         except UnparsedError:
             raise SourceError(_NOT_PARSED) from None
     if extraction.counts:

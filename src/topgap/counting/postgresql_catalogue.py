@@ -48,6 +48,8 @@ _AGGREGATES = frozenset({
     "string_agg", "array_agg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp",
     "var_pop", "bit_and", "bit_or",
 })  # fmt: skip
+_PLAIN = {"r", "p"}  # tables, and those that are made of parts
+_LIST = r"(?:[^\[\]'\"]|'(?:[^']|'')*')*"
 _PLACES = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid"})
 _MERGES = re.compile(r"\b(group|distinct|union|collate)\b", re.IGNORECASE)
 _DUCKDB_SCHEMAS = {"main", "source"}  # which query_check takes for the default one
@@ -94,23 +96,28 @@ class Relations(NamedTuple):
     Attributes:
         shown: What each is called: with its schema, unless it is found without.
         sql: SQL for each, by that and by the name with the schema.
+        plain: The SQL of those that are tables, and no views and not of another server.
         rows: What the server says of them.
     """
 
     shown: list[str]
     sql: dict[str, str]
+    plain: set[str]
     rows: list[tuple[str, str, str, bool, str | None, str | None]]
 
 
 def read_relations(session: Session) -> Relations:
     """Read the names of the tables and views, and the definitions of the views."""
     rows = session.read_rows(_RELATIONS)
-    shown, sql = [], {}
-    for schema, name, _, is_visible, *_ in rows:
+    shown: list[str] = []
+    sql: dict[str, str] = {}
+    plain: set[str] = set()
+    for schema, name, kind, is_visible, *_ in rows:
         shown.append(name if is_visible else f"{schema}.{name}")
         for each in (shown[-1], f"{schema}.{name}"):
             sql[each] = f"{quote_identifier(schema)}.{quote_identifier(name)}"
-    return Relations(shown, sql, rows)
+        plain |= {sql[shown[-1]]} if kind in _PLAIN else set()
+    return Relations(shown, sql, plain, rows)
 
 
 def read_catalogue(session: Session, relations: Relations) -> Catalogue:
@@ -122,7 +129,7 @@ def read_catalogue(session: Session, relations: Relations) -> Catalogue:
     for schema, name, kind, is_visible, definition, columns in relations.rows:
         names = {f"{schema}.{name}".lower()}
         names |= {name.lower()} if is_visible or schema.lower() in _DUCKDB_SCHEMAS else set()
-        is_plain = kind in {"r", "p"} and schema.lower() not in _DUCKDB_SCHEMAS
+        is_plain = kind in _PLAIN and schema.lower() not in _DUCKDB_SCHEMAS
         for each in names:
             if each in tables or not is_plain:  # in PostgreSQL, names can differ by case alone
                 is_clear = each not in tables and schema.lower() not in _DUCKDB_SCHEMAS
@@ -193,11 +200,24 @@ def is_portable(sql: str) -> bool:
     return is_whole and not has_stand_ins and _UNLIKE.search(outside) is None
 
 
+def rewrite_lists(sql: str) -> str:
+    """Write `IN` for what PostgreSQL makes of it in a view, which DuckDB takes for a subquery.
+
+    >>> rewrite_lists("code = ANY (ARRAY['flu'::text, 'cold'::text])")
+    "code IN ('flu'::text, 'cold'::text)"
+    """
+    for every, name in ((r"= ANY", "IN"), (r"<> ALL", "NOT IN")):
+        plain, cast = rf"\(ARRAY\[({_LIST})\]\)", rf"\(\(ARRAY\[({_LIST})\]\)::[a-z ]+\[\]\)"
+        found = re.compile(f"{every} (?:{plain}|{cast})")
+        sql = found.sub(rf"{name} (\1\2)", sql)
+    return sql
+
+
 def _blank_texts(sql: str) -> str:
     return re.sub(r"'(?:[^']|'')*'", "''", sql)
 
 
 def _write_view(definition: str | None, columns: str | None) -> str:
     """Write the statement that makes a view; empty if it cannot be checked."""
-    body = (definition or "").strip().rstrip(";")
+    body = rewrite_lists((definition or "").strip().rstrip(";"))
     return f"CREATE VIEW v ({columns}) AS {body}" if columns and is_portable(body) else ""

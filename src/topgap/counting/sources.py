@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, get_args
 
-from topgap.counting.data_frames import read_frame
+from topgap.counting.data_frames import read_frame, refuse_spark
 from topgap.counting.database_addresses import find_engine_file
 from topgap.counting.databases import is_database, read_database
 from topgap.counting.duckdb_files import read_duckdb
@@ -97,13 +97,7 @@ def open_table(
     for text in (*wanted, table or "", query or ""):
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             raise ParameterError("The name of a column or table, or a query, is not valid Unicode.")
-    if (
-        type(source).__module__.partition(".")[0] == "pyspark"
-    ):  # asked before it makes up attributes
-        raise SourceError(
-            "A data frame of Spark is counted where it is: use topgap.spark, such as "
-            "topgap.spark.top_k_events; or hand over what it collects, df.toArrow()."
-        )
+    refuse_spark(source)
     extraction = Extraction(wanted, table, query, person, run, counts, count_in_database)
     source = find_engine_file(source) or source
     if is_database(source):

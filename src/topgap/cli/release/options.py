@@ -26,9 +26,9 @@ class ReleaseOptions:
         typer.Argument(
             metavar="SOURCE",
             help="CSV, TSV, JSON lines, Parquet or FIMI files (.gz too), or patterns of them; one "
-            "DuckDB or SQLite file; the address of a database, as in postgresql://ann@host/clinic; or "
-            "- for standard input. With --all-rows, Arrow files too. Leave a password out of an "
-            "address: others can see it in the list of processes.",
+            "DuckDB or SQLite file; the address of a database (postgresql://ann@host/clinic); "
+            "or - for standard input. With --all-rows, Arrow files too. Leave passwords out of "
+            "addresses: others can see them in the list of processes.",
             show_default=False,
         ),
     ]
