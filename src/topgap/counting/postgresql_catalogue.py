@@ -24,14 +24,18 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _TEXT, _NAME = "\0", "\1"  # stand for a text and a name in quotes
-_UNLIKE = re.compile(rf"--|/\*|[`$\\?]|[\w&][{_TEXT}{_NAME}]|[^\n\t\x20-\x7e{_TEXT}{_NAME}]")
+# `regexp_matches` is what DuckDB calls the operator ~; the function of this name gives many rows.
+_UNLIKE = re.compile(
+    rf"--|/\*|[`$\\?]|[\w&][{_TEXT}{_NAME}]|[^\n\t\x20-\x7e{_TEXT}{_NAME}]|regexp_matches",
+    re.IGNORECASE,
+)
 
 _BY_ROW = frozenset({
     "lower", "upper", "initcap", "trim", "btrim", "ltrim", "rtrim", "substr", "substring", "left",
     "right", "length", "char_length", "character_length", "octet_length", "replace", "translate",
     "reverse", "repeat", "lpad", "rpad", "concat", "concat_ws", "split_part", "strpos",
     "position", "starts_with", "overlay", "regexp_replace", "regexp_match", "regexp_substr",
-    "regexp_count", "regexp_like", "regexp_full_match", "normalize", "ascii", "chr", "md5",
+    "regexp_count", "regexp_like", "regexp_full_match", "regexp_matches", "normalize", "ascii", "chr", "md5",
     "sha224", "sha256", "sha384", "sha512", "encode", "decode", "to_hex", "to_char", "to_number",
     "to_date", "to_timestamp", "abs", "round", "floor", "ceil", "ceiling", "trunc", "mod", "div",
     "power", "sqrt", "sign", "exp", "ln", "log", "log10", "greatest", "least", "width_bucket",
