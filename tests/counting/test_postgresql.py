@@ -22,6 +22,7 @@ from topgap.counting import databases, postgresql_columns
 from topgap.counting import postgresql as postgresql_module
 from topgap.errors import ParameterError, SourceError, TopgapError
 
+pytestmark = pytest.mark.slow
 NAMED: dict[str, Any] = {"person": "who", "item": "what"}
 VISITS = """
     CREATE TABLE visits (who text, what text, day int);

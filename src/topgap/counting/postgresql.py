@@ -36,10 +36,10 @@ COUNT = ""
 """The name of the column of what the server counted; no column of a database has it."""
 
 _SETTINGS = {
-    "client_encoding": "'UTF8'",
-    "DateStyle": "'ISO, YMD'",
-    "TimeZone": "'UTC'",
-    "IntervalStyle": "'postgres'",
+    "client_encoding": "UTF8",
+    "DateStyle": "ISO, YMD",
+    "TimeZone": "UTC",
+    "IntervalStyle": "postgres",
     "extra_float_digits": "1",
     "standard_conforming_strings": "on",
     "transform_null_equals": "off",
@@ -77,10 +77,11 @@ def read_postgresql(engine: Engine, session: Session, extraction: Extraction) ->
             depend on more than one person, or the connection is lost.
     """
     session.run("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    for name, value in _SETTINGS.items():
-        session.run(f"SET LOCAL {name} = {value}")
+    settings = dict(_SETTINGS)
     if extraction.person is not None:
-        session.run("SET LOCAL row_security = off")  # an error instead of rows that are hidden
+        settings["row_security"] = "off"  # an error instead of rows that are hidden
+    calls = [f"set_config('{name}', '{value}', true)" for name, value in settings.items()]
+    session.read_rows(f"SELECT {', '.join(calls)}")
     find = _find_table if extraction.query is None else _find_query
     source = find(engine, session, extraction)
     is_query = extraction.query is not None

@@ -24,23 +24,21 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _TEXT, _NAME = "\0", "\1"  # stand for a text and a name in quotes
-# `regexp_matches` is what DuckDB calls the operator ~; the function of this name gives many rows.
-_UNLIKE = re.compile(
-    rf"--|/\*|[`$\\?]|[\w&][{_TEXT}{_NAME}]|[^\n\t\x20-\x7e{_TEXT}{_NAME}]|regexp_matches",
-    re.IGNORECASE,
-)
+_UNLIKE = re.compile(rf"--|/\*|[`$\\?]|[\w&][{_TEXT}{_NAME}]|[^\n\t\x20-\x7e{_TEXT}{_NAME}]")
+# So DuckDB calls the operator ~; the function of this name gives many rows.
+_MATCHES = "regexp_matches"
 
 _BY_ROW = frozenset({
     "lower", "upper", "initcap", "trim", "btrim", "ltrim", "rtrim", "substr", "substring", "left",
     "right", "length", "char_length", "character_length", "octet_length", "replace", "translate",
     "reverse", "repeat", "lpad", "rpad", "concat", "concat_ws", "split_part", "strpos",
     "position", "starts_with", "overlay", "regexp_replace", "regexp_match", "regexp_substr",
-    "regexp_count", "regexp_like", "regexp_full_match", "regexp_matches", "normalize", "ascii", "chr", "md5",
-    "sha224", "sha256", "sha384", "sha512", "encode", "decode", "to_hex", "to_char", "to_number",
-    "to_date", "to_timestamp", "abs", "round", "floor", "ceil", "ceiling", "trunc", "mod", "div",
-    "power", "sqrt", "sign", "exp", "ln", "log", "log10", "greatest", "least", "width_bucket",
-    "trim_scale", "gcd", "lcm", "date_part", "date_trunc", "date_bin", "extract", "age",
-    "make_date", "isfinite", "timezone", "now", "current_date", "current_timestamp",
+    "regexp_count", "regexp_like", "regexp_full_match", _MATCHES, "normalize", "ascii", "chr",
+    "md5", "sha224", "sha256", "sha384", "sha512", "encode", "decode", "to_hex", "to_char",
+    "to_number", "to_date", "to_timestamp", "abs", "round", "floor", "ceil", "ceiling", "trunc",
+    "mod", "div", "power", "sqrt", "sign", "exp", "ln", "log", "log10", "greatest", "least",
+    "width_bucket", "trim_scale", "gcd", "lcm", "date_part", "date_trunc", "date_bin", "extract",
+    "age", "make_date", "isfinite", "timezone", "now", "current_date", "current_timestamp",
     "localtimestamp", "coalesce", "nullif", "jsonb_typeof", "json_typeof",
     "json_extract_path_text", "jsonb_extract_path_text", "array_length", "cardinality",
     "array_to_string", "string_to_array", "array_position", "like_escape", "not_like_escape",
@@ -201,7 +199,9 @@ def is_portable(sql: str) -> bool:
     is_whole = sum(len(each[0]) for each in tokens) == len(sql)  # else a quote is left open
     outside = "".join(each["plain"] or (_NAME if each["name"] else _TEXT) for each in tokens)
     has_stand_ins = _TEXT in sql or _NAME in sql
-    return is_whole and not has_stand_ins and _UNLIKE.search(outside) is None
+    if not is_whole or has_stand_ins or _UNLIKE.search(outside) is not None:
+        return False
+    return _MATCHES not in _blank_texts(sql).lower()
 
 
 def rewrite_lists(sql: str) -> str:
