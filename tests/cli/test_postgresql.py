@@ -36,7 +36,7 @@ def clinic(postgresql: PostgresServer, tmp_path: Path) -> PostgresServer:
 
 
 def run(folder: Path, *arguments: object, **environment: str) -> Ended:
-    environment.setdefault("PGPASSFILE", "/dev/null")
+    environment.setdefault("PGPASSFILE", "/nowhere/pgpass")
     return topgap("release", *arguments, folder=folder, environment=environment)
 
 
