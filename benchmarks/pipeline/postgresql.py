@@ -31,7 +31,7 @@ COPY = "COPY (SELECT person, item FROM visits) TO STDOUT (FORMAT csv)"
 PLAIN = (
     'import duckdb; duckdb.sql("SELECT item, count(DISTINCT person) FROM '
     "read_csv('/dev/stdin', header = false, "
-    'columns = {types}) GROUP BY item").fetchall()'
+    'columns = {types}, auto_detect = false) GROUP BY item").fetchall()'
 )
 TYPES = {"numbers": "{'person': 'INTEGER', 'item': 'INTEGER'}",
          "text": "{'person': 'VARCHAR', 'item': 'VARCHAR'}"}  # fmt: skip
