@@ -23,7 +23,8 @@ def test_the_blocks_of_the_page_run(
 ) -> None:
     rows = " UNION ALL ".join(
         f"SELECT 'p' || n AS patient, '{code}' AS diagnosis, "
-        f"CASE WHEN n % 2 = 0 THEN 'north' ELSE 'south' END AS ward FROM generate_series(1, {most}) n"
+        f"CASE WHEN n % 2 = 0 THEN 'north' ELSE 'south' END AS ward "
+        f"FROM generate_series(1, {most}) AS n"
         for code, most in COUNTS.items()
     )
     postgresql.execute(f"CREATE TABLE visits AS {rows}")

@@ -18,7 +18,7 @@ import sqlalchemy
 from tests.checking.postgresql_server import PASSWORD, PostgresServer
 from tests.counting.hostile_spellings import PERSONS, ROWS, SPELLINGS
 from topgap import counting
-from topgap.counting import databases, postgresql_columns
+from topgap.counting import database_session, databases, postgresql_columns
 from topgap.counting import postgresql as postgresql_module
 from topgap.errors import ParameterError, SourceError, TopgapError
 
@@ -406,6 +406,25 @@ def test_what_is_not_there_or_not_allowed(postgresql: PostgresServer) -> None:
     several = [postgresql.address, "visits.csv"]
     assert "Only one database" in refused(postgresql, several, table="visits")
     assert postgresql.sessions() == 0
+
+
+def test_words_of_the_driver_would_show_a_password(
+    postgresql: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broken on purpose: what libpq says, and an address as it was typed."""
+    odd = f"postgresql://ann:x@{PASSWORD}@127.0.0.1/d"
+    assert "no host of this name" in refused(postgresql, odd, table="visits")
+
+    def quote(error: BaseException, label: str, **_: bool) -> SourceError:
+        return SourceError(str(error).replace("\n", " ").strip() + f" {label}.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database_session, "explain_failure", quote)
+        with pytest.raises(AssertionError):
+            refused(postgresql, odd, table="visits")
+    monkeypatch.setattr(databases, "label_path", str)
+    with pytest.raises(AssertionError):
+        refused(postgresql, odd, table="visits")
 
 
 def test_a_policy_that_hides_rows_is_refused(postgresql: PostgresServer) -> None:
