@@ -49,6 +49,7 @@ _NOT_PARSED = (
     "that both can, or vouch that each row comes from one person's rows alone "
     "(rows_are_per_person=True, --rows-are-per-person)."
 )
+_UNKNOWN = 200  # so many values the planner expects of a column of which it knows nothing
 _BASE_TYPES = """
     WITH RECURSIVE base(place, oid) AS (
         SELECT place, oid FROM (VALUES {values}) AS given(place, oid)
@@ -171,11 +172,28 @@ def _select_rows(
     cells = ", ".join(f"{cell} AS w{n}" for n, cell in enumerate(sent))
     if extraction.counts:  # an item that comes twice must be seen to
         return f"SELECT {cells} FROM {source.relation}"
-    present = " AND ".join(f"{quote_identifier(each)} IS NOT NULL" for each in extraction.columns)
-    rows = f"{cells} FROM {source.relation} WHERE {present}"
-    distinct = f"SELECT DISTINCT {rows}"
-    expected = _estimate_rows(session, f"SELECT {rows}")
-    return distinct if 2 * _estimate_rows(session, distinct) < expected else f"SELECT {rows}"
+    rows = f"{cells} FROM {source.relation} WHERE {_are_present(extraction.columns)}"
+    return f"SELECT {'DISTINCT ' if _has_few_rows(session, source, sent) else ''}{rows}"
+
+
+def _are_present(columns: Sequence[str]) -> str:
+    return " AND ".join(f"{quote_identifier(each)} IS NOT NULL" for each in columns)
+
+
+def _has_few_rows(session: Session, source: _Source, sent: Sequence[str]) -> bool:
+    """Whether the server's statistics show that different rows are less than half of all.
+
+    They are at most as many as the product of the columns' different values. What the planner
+    expects of several columns together is a guess, and often far too low.
+    """
+    rows = _estimate_rows(session, f"SELECT 1 FROM {source.relation}")
+    most = 1.0
+    for cell in sent:
+        different = _estimate_rows(session, f"SELECT DISTINCT {cell} FROM {source.relation}")
+        if different == _UNKNOWN:
+            return False
+        most *= different
+    return 2 * most < rows
 
 
 def _estimate_rows(session: Session, query: str) -> float:
@@ -205,7 +223,7 @@ def _read_counts(
         if build_item_sql("item", kind) is None:
             raise SourceError(f"{source.label} has a column {quote(name)} that names no items.")
     if extraction.run:
-        session.copy_rows(_select_counts(source, normal), "sent")
+        session.copy_rows(_select_counts(source, extraction.columns, normal), "sent")
     else:
         create_empty_table(engine, "sent", [*sent[1:], "BIGINT"], session.label)
     width = len(kinds) - 1
@@ -223,17 +241,12 @@ def _read_counts(
     return Table(session.label, "carried", columns, extraction.query is None, is_quick=True)
 
 
-def _select_counts(source: _Source, normal: Sequence[str]) -> str:
+def _select_counts(source: _Source, columns: Sequence[str], normal: Sequence[str]) -> str:
     """Write the SELECT that counts: cells first become what they mean, and then are counted."""
     cells = ", ".join(f"{cell} AS k{n}" for n, cell in enumerate(normal))
-    names = [f"k{n}" for n in range(len(normal))]
-    present = " AND ".join(f"{each} IS NOT NULL" for each in names)
-    items = ", ".join(names[1:])
-    return (
-        f"SELECT {items}, count(*)::int8 AS n FROM (SELECT DISTINCT {', '.join(names)} "
-        f"FROM (SELECT {cells} FROM {source.relation}) AS spelt WHERE {present}) AS pairs "
-        f"GROUP BY {items}"
-    )
+    items = ", ".join(f"k{n}" for n in range(1, len(normal)))
+    rows = f"SELECT {cells} FROM {source.relation} WHERE {_are_present(columns)}"
+    return f"SELECT {items}, count(DISTINCT k0)::int8 AS n FROM ({rows}) AS spelt GROUP BY {items}"
 
 
 def _require_unicode(session: Session) -> None:
