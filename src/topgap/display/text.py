@@ -87,6 +87,9 @@ def _hide_secrets(rest: str) -> str:
     slashes = rest[: len(rest) - len(rest.lstrip("/"))]
     login, at, place = rest[len(slashes) :].rpartition("@")
     if not at:
+        _, colon, port = re.split(r"[/?#;]", place, maxsplit=1)[0].rpartition(":")
+        if colon and re.search(r"[^0-9,\]]", port):  # a password, and the host was forgotten
+            return f"{slashes}…"
         found = re.search(r"[?#;]", place)
         shown = place if found is None else f"{place[: found.end()]}…"
         return slashes + _SECRET.sub(r"\1…", shown)
