@@ -357,6 +357,16 @@ def test_engines_urls_and_connections(tmp_path: Path, postgresql: PostgresServer
     assert "(mysql)" in refused(postgresql, sqlalchemy.make_url(f"mysql://ann:{PASSWORD}@h/d"))
 
 
+REFUSED_BY_DUCKDB = [
+    "SELECT * FROM all_of",
+    "SELECT who, what FROM few",
+    "SELECT * FROM visits LIMIT 1",
+    "SELECT * FROM read_csv('x.csv')",
+    "SELECT 1; SELECT 2",
+    "DROP TABLE visits",
+]
+
+
 def test_a_connection_of_duckdb_and_its_relation() -> None:
     with duckdb.connect() as connection:
         connection.execute(
@@ -367,6 +377,18 @@ def test_a_connection_of_duckdb_and_its_relation() -> None:
         counted = {"flu": 1, "cold": 0, "gout": 0}
         assert counting.count_events(relation, **options) == counted
         assert counting.count_events(relation.to_arrow_reader(), **options) == counted
+        assert counting.count_events(connection, table="visits", **options) == counted
+        connection.execute("CREATE VIEW few AS SELECT * FROM visits LIMIT 1")
+        connection.execute("CREATE TEMP VIEW all_of AS SELECT * FROM few")
+        with pytest.raises(SourceError, match="LIMIT"):
+            counting.count_events(connection, table="few", **options)
+        for query in REFUSED_BY_DUCKDB:
+            with pytest.raises(SourceError):
+                counting.count_events(connection, query=query, **options)
+        connection.execute("CREATE TEMP VIEW visits AS SELECT * FROM main.visits LIMIT 1")
+        # What is temporary is another session's.
+        assert counting.count_events(connection, table="visits", **options) == counted
+        connection.execute("DROP VIEW temp.visits; ATTACH ':memory:' AS other")
         with pytest.raises(SourceError, match="vouch for that"):
             counting.count_events(connection, table="visits", **options)
         options["rows_are_per_person"] = True

@@ -12,9 +12,12 @@ from typing import Any
 from topgap.counting.database_addresses import find_address, is_postgresql, prepare_connect
 from topgap.counting.database_errors import explain_failure
 from topgap.counting.database_session import copy_batches, open_session
+from topgap.counting.duckdb_files import read_duckdb_catalogue
 from topgap.counting.engine import Engine, Table, build_table, quote_identifier
 from topgap.counting.extraction import QUERY_LABEL, Extraction
 from topgap.counting.postgresql import read_postgresql
+from topgap.counting.query_check import check_rows, check_view
+from topgap.counting.query_tree import rewrite_query
 from topgap.display.text import name_type
 from topgap.errors import ParameterError, SourceError
 from topgap.sources.paths import label_path
@@ -150,6 +153,8 @@ def _open_reader(
                 f"{name_type(connection)} does not return Arrow; give the address of the database "
                 f"(postgresql://…), a connection of ADBC, or a data frame that you read with it."
             )
+        if is_duckdb:
+            extraction = _check_duckdb(engine, cursor, extraction)
         _check_other(extraction)
         sql = _write_select(connection, extraction)
 
@@ -167,6 +172,32 @@ def _open_reader(
     finally:
         with suppress(Exception):
             cursor.close()
+
+
+def _check_duckdb(engine: Engine, cursor: Any, extraction: Extraction) -> Extraction:
+    """Check the query or view of a connection of DuckDB, as those of its files are.
+
+    It needs vouching for all the same where names may mean those of another database or schema.
+    """
+    if extraction.person is None or extraction.count_there:
+        return extraction
+
+    def run(sql: str) -> Any:
+        return cursor.execute(sql).fetchall()
+
+    ((database, schema),) = run("SELECT current_database(), current_schema()")
+    others = run("SELECT database_name FROM duckdb_databases() WHERE NOT internal")
+    if others != [(database,)] or schema != "main":
+        return extraction
+    known, person = read_duckdb_catalogue(run, database), extraction.person
+    if extraction.query is not None:
+        query = rewrite_query(engine, extraction.query)
+        check_rows(engine, query, person, known)
+        return extraction._replace(query=query, person=None)
+    name = str(extraction.table).lower().removeprefix("main.")
+    if name in known.views:
+        check_view(engine, name, person, known)
+    return extraction._replace(person=None) if name in known.tables else extraction
 
 
 def _open_relation(relation: Any) -> Any:
