@@ -24,6 +24,8 @@ SCHEMA = """
     CREATE VIEW joined AS SELECT patient, v.code FROM visits v JOIN codes c ON c.code = v.code;
     CREATE VIEW numbered AS SELECT patient, (row_number() OVER ())::text AS code FROM visits;
     CREATE MATERIALIZED VIEW kept AS SELECT max(patient) AS patient, code FROM visits GROUP BY code;
+    CREATE VIEW two_names AS
+        SELECT patient AS "Patient", max(code) AS patient, 'x' AS code FROM visits GROUP BY patient;
     CREATE FUNCTION anybody(text) RETURNS text IMMUTABLE LANGUAGE sql
         AS 'SELECT max(patient) FROM visits';
     CREATE FUNCTION lower(varchar) RETURNS text IMMUTABLE LANGUAGE sql
@@ -47,7 +49,7 @@ ACCEPTED = [
     "SELECT patient, code FROM visits WHERE day < extract(year FROM now())",
     "SELECT patient, code FROM visits WHERE code = ANY (ARRAY['flu', 'cold'])",
     "SELECT patient, trim(both ' ' from code) || 'x' AS code FROM visits WHERE code ~ '^f'",
-    "SELECT \"Patient\" AS patient, 'a -- b' AS code FROM visits",
+    'SELECT "patient", \'a -- b\' AS "code" FROM "visits"',
 ]
 REFUSED = {
     "SELECT patient, code FROM visits LIMIT 50": "LIMIT",
@@ -90,6 +92,7 @@ REFUSED = {
     "SELECT patient, code FROM numbered": "window",
     "SELECT patient, code FROM kept": "aggregate",
     "SELECT patient, code FROM of_view": "'lower'",
+    "SELECT patient, code FROM two_names": "cannot be checked",
     "SELECT 'all' AS patient, code FROM visits": "makes up",
     "SELECT 'all' AS \"Patient\", patient, code FROM visits": "",
     "SELECT patient, code FROM visits; DROP TABLE visits": "one SELECT",
@@ -101,6 +104,8 @@ REFUSED = {
     "SELECT patient FROM visits": "no column 'code'",
     "SELECT patient, code, code FROM visits": "more than one column 'code'",
     "TABLE codes": "",
+    'SELECT "Patient" AS patient, code FROM visits': "differ by case",
+    'SELECT patient, code FROM visits UNION SELECT "Patient", code FROM visits': "differ by case",
     "SELECT": "",
 }
 # What the user vouches for is still one SELECT that changes nothing.

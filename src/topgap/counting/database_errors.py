@@ -8,7 +8,7 @@ _BY_STATE = {
     "28": "{label} refuses this user or password.",
     "3D000": "{label}: the server has no such database.",
     "42501": "{label}: this user may not read this table, or not reach this database.",
-    "42601": "The query cannot be parsed by {server}; it must be one SELECT.",
+    "42601": "The query cannot be parsed by the database; it must be one SELECT.",
     "42P05": "The query must be one SELECT, and nothing else.",
     "42": "The query cannot be run: {label} lacks a table, column or function that it names, or "
     "its types do not fit together.",
@@ -16,7 +16,7 @@ _BY_STATE = {
     "57": "The connection to {label} was closed by the server.",
     "08": "The connection to {label} was lost.",
     "25": "The query must be one SELECT, and change nothing.",
-    "0A": "The query must be one SELECT that {server} can run inside another one.",
+    "0A": "The query must be one SELECT that the database can run inside another one.",
     "21": "The query failed while it ran.",
     "22": "The query failed while it ran, such as by a cast of what cannot be cast.",
     "53": "{label}: the server has no memory, disk or connections left.",
@@ -54,6 +54,8 @@ _WHILE_CONNECTING = {
     "timed out": "{label}: the server does not answer.",
     "No route to host": "{label}: the server cannot be reached.",
     "Network is unreachable": "{label}: the server cannot be reached.",
+    "invalid ": "{label} is not a valid address; write special characters in a user or password "
+    "as %40, or leave the password out.",
     "URI": "{label} is not a valid address; write special characters in a user or password as "
     "%40, or leave the password out.",
     "too many": "{label}: the server has no connections left.",
@@ -74,7 +76,6 @@ def explain_failure(
     """
     text = str(error)
     state = getattr(error, "sqlstate", None) or ""
-    names = {"label": label, "server": "PostgreSQL"}
     found = ""
     if is_connecting:
         found = next((said for words, said in _WHILE_CONNECTING.items() if words in text), "")
@@ -89,6 +90,6 @@ def explain_failure(
         found = "{label}: no connection can be made."
     return SourceError(
         (found or "{label} cannot be read: the query was stopped, or failed as it ran.").format(
-            **names
+            label=label
         )
     )

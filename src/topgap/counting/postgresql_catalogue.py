@@ -155,9 +155,10 @@ def check_portable(session: Session, query: str, definitions: Iterable[str]) -> 
     """
     if not is_portable(query):
         raise SourceError(
-            "The query has a comment, or a sign outside quotes, that PostgreSQL may read in "
-            "another way than the check does; leave it out, or vouch that each row comes from one "
-            "person's rows alone (rows_are_per_person=True, --rows-are-per-person)."
+            "The query has a comment, a sign outside quotes, or names that differ by case alone, "
+            "which PostgreSQL may read in another way than the check does; leave it out, or vouch "
+            "that each row comes from one person's rows alone (rows_are_per_person=True, "
+            "--rows-are-per-person)."
         )
     calls = {name for name, is_column in session.read_rows(_OWN_NAMES) if is_column}
     for name in re.findall(r"\.\s*\"?(\w+)\"?(?!\s*\.)", _blank_texts(query)):
@@ -201,7 +202,11 @@ def is_portable(sql: str) -> bool:
     has_stand_ins = _TEXT in sql or _NAME in sql
     if not is_whole or has_stand_ins or _UNLIKE.search(outside) is not None:
         return False
-    return _MATCHES not in _blank_texts(sql).lower()
+    # To PostgreSQL, names in quotes differ by case; to DuckDB they do not.
+    quoted = {each["name"][1:-1].replace('""', '"') for each in tokens if each["name"]}
+    names = quoted | {word.lower() for word in re.findall(r"\w+", outside)}
+    are_apart = len({each.lower() for each in names}) == len(names)
+    return are_apart and _MATCHES not in _blank_texts(sql).lower()
 
 
 def rewrite_lists(sql: str) -> str:
@@ -224,4 +229,6 @@ def _blank_texts(sql: str) -> str:
 def _write_view(definition: str | None, columns: str | None) -> str:
     """Write the statement that makes a view; empty if it cannot be checked."""
     body = rewrite_lists((definition or "").strip().rstrip(";"))
-    return f"CREATE VIEW v ({columns}) AS {body}" if columns and is_portable(body) else ""
+    names = [each.strip('"').lower() for each in re.findall(r'"(?:[^"]|"")*"|\w+', columns or "")]
+    is_clear = len({*names}) == len(names) > 0 and is_portable(body)
+    return f"CREATE VIEW v ({columns}) AS {body}" if is_clear else ""
