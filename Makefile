@@ -80,10 +80,10 @@ package: .venv/installed-dev ## build wheel and sdist, and install each into an 
 	@$(BIN)/python -m tools.package || { echo "make package: FAILED"; exit 1; }
 	@echo "make package: done"
 
-bench: .venv/installed-dev ## measure kernel, counting, baskets, Spark and ledger against their peers, and plans
+bench: .venv/installed-dev ## measure kernel, counting, databases, baskets, Spark and ledger against their peers, and plans
 	@for each in kernel kernel.runs kernel.bounded kernel.threshold kernel.groups pipeline.counting \
 		pipeline.domains pipeline.groups pipeline.groups_page statistics.quest pipeline.streams \
-		pipeline.spark pipeline.spark_groups statistics.estimates statistics.plan pipeline.ledger; do \
+		pipeline.postgresql pipeline.spark pipeline.spark_groups statistics.estimates statistics.plan pipeline.ledger; do \
 		echo "== bench: python -m benchmarks.$$each"; \
 		$(BIN)/python -m benchmarks.$$each || { echo "make bench: FAILED"; exit 1; }; \
 	done
@@ -165,6 +165,7 @@ clean: ## remove the environment and all that was built
 		|| { echo "set-up: FAILED, see above"; exit 1; }
 	@.ci/install-debian chromium || echo "set-up: going on without Chromium; its tests are skipped"
 	@.ci/install-debian java || echo "set-up: going on without Java; the tests on Spark are skipped"
+	@.ci/install-debian postgresql || echo "set-up: going on without PostgreSQL; its tests are skipped"
 	@touch $@ .venv/installed
 
 .venv/bin/python:

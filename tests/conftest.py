@@ -6,12 +6,17 @@ is run are declared in pyproject.toml, and the Makefile says what chooses which.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.checking.postgresql_server import PostgresServer
 
 SUITE_FALSE_ALARM = 1e-6
 README_FALSE_ALARM = 1e-10  # derived in a comment there
@@ -19,7 +24,9 @@ README_FALSE_ALARM = 1e-10  # derived in a comment there
 pytest_plugins = ["pytester"]
 
 # Who takes one of these, as a fixture or a parameter, is marked so.
-MARKED_BY_ARGUMENT = {"driver": "browser", "mutant": "mutant", "spark": "spark"}
+MARKED_BY_ARGUMENT = {
+    "driver": "browser", "mutant": "mutant", "postgresql": "postgresql", "spark": "spark",
+}  # fmt: skip
 # These are begun first: what needs Java, then Chromium, then what is long, so that none is left to
 # one core at the end. Those that share a cluster or a browser stay together.
 BEGUN_FIRST = ("spark", "browser", "crash", "deep", "slow")
@@ -69,6 +76,22 @@ def folder(tmp_path: Path) -> Path:
 
     write_visits(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator["PostgresServer"]:
+    """A server of PostgreSQL; each worker starts its own, in a second or two."""
+    from tests.checking.postgresql_server import serve_postgresql
+
+    with serve_postgresql() as server:
+        yield server
+
+
+@pytest.fixture
+def postgresql(postgresql_server: "PostgresServer") -> "PostgresServer":
+    """The same server, without tables."""
+    postgresql_server.clear()
+    return postgresql_server
 
 
 @pytest.fixture

@@ -59,8 +59,9 @@ def test_a_password_is_not_printed(arguments: tuple[object, ...], folder: Path) 
 
 
 def test_of_an_address_the_scheme_alone_is_said(folder: Path) -> None:
-    ended = topgap("release", ADDRESS, *PUBLIC, folder=folder)
-    assert ended.err == "topgap: Only files are read, and this is a network address (postgresql).\n"
+    address = ADDRESS.replace("postgresql", "mysql")
+    ended = topgap("release", address, *PUBLIC, folder=folder)
+    assert ended.err == "topgap: Only files are read, and this is a network address (mysql).\n"
 
 
 @pytest.mark.posix
@@ -90,6 +91,20 @@ def test_a_ledger_keeps_no_password(folder: Path) -> None:
         ("https://host/x.csv?sig=pw#pw", "https://host/x.csv?…"),
         ("ann:pw@host:x.csv", "…@host:x.csv"),
         ("host=db password='p w' user=ann", "host=db password=… user=ann"),
+        ("postgresql://host/db?password=p@w", "postgresql://…"),
+        ("postgresql://ann:p?w=@host/db", "postgresql://…"),
+        ("postgresql:///?service=clinic", "postgresql:///?…"),
+        ("postgresql://ann:pw", "postgresql://…"),
+        ("postgresql://ann:pw/db", "postgresql://…"),
+        ("postgresql://host:5432/db", "postgresql://host:5432/db"),
+        ("postgresql://[::1]:5432/db", "postgresql://[::1]:5432/db"),
+        ("jdbc:postgresql://host/db;password=p@w", "jdbc:postgresql://…"),
+        ("ann:p/w@host/db", "…@host/db"),
+        ("ann:p@w@host/db", "…@host/db"),
+        (":pw@host/db", "…@host/db"),
+        (r"password='it\'s a pw' host=db", "password=… host=db"),
+        ("password='left open", "password=…"),
+        (r"password=p\ w host=db", "password=… host=db"),
         ("p" * 9_999, "A name of 9,999 characters"),
     ],
 )

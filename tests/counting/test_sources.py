@@ -257,3 +257,11 @@ def test_values_that_no_error_may_show(value: Any) -> None:
     with pytest.raises(SourceError) as error:
         one(frame)
     assert "\n" not in str(error.value)
+
+
+def test_a_data_frame_of_spark_is_counted_by_spark() -> None:
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    frame = object.__new__(DataFrame)  # whose attributes are not to be asked for: it has none yet
+    with pytest.raises(SourceError, match=r"use topgap\.spark"):
+        one(frame, domain=["flu"])

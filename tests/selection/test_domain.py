@@ -163,7 +163,7 @@ def test_winners_are_named_as_the_domain_has_them() -> None:
 
 @pytest.mark.parametrize(("domain", "said"), [
     ("ash", "A str is no list"), (b"ash", "A bytes is no list"), ({"a": 1}, "A dict is no list"),
-    (7, "A int is no list"), (pd.DataFrame({"a": PUBLIC}), "A DataFrame is no list"),
+    (7, "An int is no list"), (pd.DataFrame({"a": PUBLIC}), "A DataFrame is no list"),
     (pa.table({"a": PUBLIC}), "A Table is no list"), ({"a", "b"}, "must have an order"),
     (frozenset("ab"), "must have an order"), (np.array([PUBLIC]), "one-dimensional"),
     (["ash", "ash"], "more than once"), ([1, True], "more than once"), ([1, 1.0], "more than once"),

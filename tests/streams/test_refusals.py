@@ -112,7 +112,7 @@ WRONG: dict[str, Wrong] = {
     "directories in it": (
         lambda folder: a_directory(folder).parent, SourceError, "has directories in it"
     ),
-    "a number": (lambda _: 7, SourceError, "A int cannot be streamed"),
+    "a number": (lambda _: 7, SourceError, "An int cannot be streamed"),
     "numbers": (lambda _: [7], SourceError, "A list cannot be streamed"),
     "a series": (lambda _: pl.Series([1, 2]), SourceError, "cannot be read"),
     "a lazy frame": (lambda _: pl.LazyFrame({"what": [1]}), SourceError, "A LazyFrame cannot"),

@@ -20,14 +20,15 @@ from tests.tools.documents import (
 
 pytestmark = pytest.mark.posix(reason="runs the pages' lines of shell")
 
-RUN_WITH_A_CLUSTER = "docs/spark.md"  # by tests/spark/test_cluster.py
+# By tests/spark/test_cluster.py and tests/cli/test_database_page.py.
+RUN_WITH_A_SERVER = {"docs/spark.md", "docs/databases.md"}
 PAGES = {name(page): page for page in pages()}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_says_what_it_is_and_is_run(page: str) -> None:
     for block in blocks(PAGES[page].read_text(encoding="utf-8")):
-        if block.language == "python" and page != RUN_WITH_A_CLUSTER:
+        if block.language == "python" and page not in RUN_WITH_A_SERVER:
             assert not_run(block) == [], f"line {block.line} is not run"
 
 
@@ -41,6 +42,7 @@ def test_pages_with_python_are_collected_as_doctests(request: pytest.FixtureRequ
 WITH_COMMANDS = {
     page: "\n".join(block.text for block in found)
     for page, path in PAGES.items()
+    if page != "docs/databases.md"
     if (found := [each for each in blocks(path.read_text("utf-8")) if each.language == "sh"])
 }
 

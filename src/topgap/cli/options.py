@@ -18,8 +18,8 @@ Table = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The table of a DuckDB or SQLite file, or the sheet of a workbook; the only one "
-        "unless given.",
+        help="The table or view of a database, as schema.table if it is not in the usual schema; "
+        "or the sheet of a workbook. The only one unless given.",
         rich_help_panel=DATA,
     ),
 ]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from topgap.counting.database_addresses import find_engine_file
+from topgap.counting.databases import is_database, list_database_columns
 from topgap.counting.duckdb_files import list_duckdb_columns
 from topgap.counting.engine import Engine
 from topgap.counting.extraction import SourceColumns
@@ -32,7 +34,7 @@ def list_columns(
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> SourceColumns:
-    r"""List the columns of a file, or the tables of a database or workbook that has several.
+    r"""List the columns of a file, or the tables if there are several.
 
     What it returns is for the holder of the data alone: the first line of a text file may be data.
 
@@ -55,6 +57,10 @@ def list_columns(
     >>> list_columns(io.BytesIO(b"who;what\nAnn;flu\n"), format="csv").columns
     [('who', None), ('what', None)]
     """
+    source = find_engine_file(source) or source
+    if is_database(source):
+        with Engine() as engine:
+            return list_database_columns(engine, source, table)
     several = isinstance(source, list | tuple) and all(map(is_path, source))
     if not (is_path(source) or several or hasattr(source, "read")):
         raise SourceError("A data frame lists its own columns; give a file.")

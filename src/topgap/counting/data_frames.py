@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from topgap.counting.engine import Engine, Table, build_table, locate_columns
+from topgap.display.text import name_type
 from topgap.domains.cell_text import to_text
 from topgap.errors import MissingExtraError, SourceError
 
@@ -37,11 +38,24 @@ def read_frame(engine: Engine, frame: Any, wanted: Sequence[str]) -> Table:
         engine.connection.unregister("stream")
     else:
         raise SourceError(
-            f"A {type(frame).__name__} cannot be counted; give a path, a pandas or polars data "
+            f"{name_type(frame)} cannot be counted; give a path, a pandas or polars data "
             f"frame, or an Arrow table."
         )
     columns = engine.describe(_LABEL, "frame").columns.values()
     return build_table(_LABEL, "frame", wanted, [column.kind for column in columns])
+
+
+def refuse_spark(source: Any) -> None:
+    """Refuse a data frame of Spark, by its type: it makes up any other attribute.
+
+    Raises:
+        SourceError: It is one.
+    """
+    if type(source).__module__.partition(".")[0] == "pyspark":
+        raise SourceError(
+            "A data frame of Spark is counted where it is: use topgap.spark, such as "
+            "topgap.spark.top_k_events, or hand over what it collects, df.toArrow()."
+        )
 
 
 def _register(engine: Engine, name: str, frame: Any) -> None:
@@ -110,7 +124,7 @@ def _cell_text(value: Any) -> str | None:
     text = to_text(value)
     if text is None:
         raise SourceError(
-            f"{_LABEL} has a {type(value).__name__} in one of its columns, which is no text and no "
+            f"{_LABEL} has {name_type(value, 'a')} in one of its columns, which is no text and no "
             f"number."
         )
     return text

@@ -1,6 +1,8 @@
 """A table or a query of a DuckDB file, which is opened for reading alone."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from topgap.counting.cells import is_text
 from topgap.counting.engine import (
@@ -21,6 +23,8 @@ from topgap.counting.query_check import (
 from topgap.counting.query_tree import rewrite_query
 from topgap.errors import SourceError
 
+_Run = Callable[[str], Any]
+
 
 def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -> Table:
     """Read a table, a view or a query of a DuckDB file.
@@ -33,11 +37,15 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
     """
     engine.run(f"ATTACH {quote_literal(path)} AS source (READ_ONLY)", label=label)
     engine.lock()
-    names = {_qualify(s, n): (s, n) for s, n in _list_tables(engine, label)}
+
+    def run(sql: str) -> Any:
+        return engine.run(sql, label=label)
+
+    names = {_qualify(s, n): (s, n) for s, n in _list_tables(run, "source")}
     if extraction.query is None:
         chosen = choose_table([*names], extraction.table, label)
         schema, name = names[chosen]
-        known = _read_duckdb_catalogue(engine, label)
+        known = read_duckdb_catalogue(run, "source")
         if extraction.person is not None and chosen.lower() in known.views:
             check_view(engine, chosen, extraction.person, known)
         described = engine.describe(
@@ -50,7 +58,7 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
     # once, and its rows are counted outside of the database.
     query = rewrite_query(engine, extraction.query)
     if extraction.person is not None:
-        check_rows(engine, query, extraction.person, _read_duckdb_catalogue(engine, label))
+        check_rows(engine, query, extraction.person, read_duckdb_catalogue(run, "source"))
     if extraction.counts:
         check_counts(engine, query)
     engine.run("USE source", label=label)
@@ -88,7 +96,8 @@ def list_duckdb_columns(engine: Engine, path: str, label: str, table: str | None
     """
     engine.run(f"ATTACH {quote_literal(path)} AS source (READ_ONLY)", label=label)
     engine.lock()
-    names = {_qualify(s, n): (s, n) for s, n in _list_tables(engine, label)}
+    found = _list_tables(lambda sql: engine.run(sql, label=label), "source")
+    names = {_qualify(s, n): (s, n) for s, n in found}
     if table is None and len(names) != 1:
         return SourceColumns([], [*names])
     schema, name = names[choose_table([*names], table, label)]
@@ -101,13 +110,13 @@ def list_duckdb_columns(engine: Engine, path: str, label: str, table: str | None
 _FAILED = "The query failed while it ran, such as by a cast of what cannot be cast; try TRY_CAST."
 
 
-def _list_tables(engine: Engine, label: str) -> list[tuple[str, str]]:
-    """List the tables and views of a DuckDB file, each with its schema before it."""
-    rows: list[tuple[str, str]] = engine.run(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
-        "UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
-        "WHERE database_name = 'source' AND NOT internal ORDER BY ALL",
-        label=label,
+def _list_tables(run: _Run, database: str) -> list[tuple[str, str]]:
+    """List the tables and views of a database of DuckDB, each with its schema before it."""
+    there = f"database_name IN ({quote_literal(database)}, 'temp')"
+    rows: list[tuple[str, str]] = run(
+        f"SELECT schema_name, table_name FROM duckdb_tables() WHERE {there} "
+        f"UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
+        f"WHERE {there} AND NOT internal ORDER BY ALL"
     )
     return rows
 
@@ -117,24 +126,28 @@ def _qualify(schema: str, name: str) -> str:
     return name if schema == "main" else f"{schema}.{name}"
 
 
-def _read_duckdb_catalogue(engine: Engine, label: str) -> Catalogue:
-    views = engine.run(
-        "SELECT schema_name, view_name, sql FROM duckdb_views() "
-        "WHERE database_name = 'source' AND NOT internal",
-        label=label,
+def read_duckdb_catalogue(run: _Run, database: str) -> Catalogue:
+    """Read what the names in a query can stand for.
+
+    Args:
+        run: Runs SQL, and returns all rows.
+        database: The name of the database; what is temporary hides what it has.
+    """
+    views = run(
+        f"SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal "
+        f"AND database_name IN ({quote_literal(database)}, 'temp') ORDER BY database_name = 'temp'"
     )
     kinds: dict[str, set[str]] = {}
     macros: dict[str, list[str]] = {}
-    for name, kind, definition in engine.run(
+    for name, kind, definition in run(
         "SELECT lower(function_name), CASE stability WHEN 'VOLATILE' THEN 'volatile' "
-        "ELSE function_type END, macro_definition FROM duckdb_functions()",
-        label=label,
+        "ELSE function_type END, macro_definition FROM duckdb_functions()"
     ):
         kinds.setdefault(kind, set()).add(name)
         if kind == "macro":
             macros.setdefault(name, []).append(definition)
     return Catalogue(
-        tables=frozenset(_qualify(*each).lower() for each in _list_tables(engine, label)),
+        tables=frozenset(_qualify(*each).lower() for each in _list_tables(run, database)),
         views={_qualify(schema, name).lower(): sql for schema, name, sql in views},
         by_row=frozenset(kinds["scalar"]),
         aggregates=frozenset(kinds["aggregate"]),

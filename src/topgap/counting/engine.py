@@ -4,13 +4,13 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from topgap.counting.encodings import find_wrong_text, not_utf8
 from topgap.display.text import format_path
@@ -19,6 +19,8 @@ from topgap.sealing import CallerError
 from topgap.signals import defer_signals
 from topgap.sources.columns import missing_column, repeated_column
 from topgap.sources.progress import Progress
+
+_T = TypeVar("_T")
 
 MEMORY = "700MB"
 LONGEST_LINE = 2_000_000
@@ -227,6 +229,7 @@ class Engine:
         doing: str = "reading",
         fetch: str = "fetchall",
         fallback: str | None = None,
+        interrupt: Callable[[], None] | None = None,
     ) -> Any:
         """Run a query to its end, or until the user interrupts it.
 
@@ -236,6 +239,7 @@ class Engine:
             doing: What a progress function is told that it does.
             fetch: DuckDB's method for its result: `fetchall` for rows, `fetchnumpy` for columns.
             fallback: The sentence of the error if the reason is not known.
+            interrupt: Stops whatever else it reads from, such as a server.
 
         Returns:
             The whole result.
@@ -245,38 +249,59 @@ class Engine:
         """
         import duckdb
 
-        fetched: list[Any] = []
+        def work() -> Any:
+            try:
+                return getattr(self.connection.execute(query), fetch)()
+            except (duckdb.Error, RuntimeError, MemoryError) as error:
+                raise SourceError(self.explain(error, label, fallback)) from None
+
+        def stop() -> None:
+            if interrupt is not None:
+                interrupt()
+            self.connection.interrupt()
+
+        return self.watch(work, doing, stop)
+
+    def watch(
+        self, work: Callable[[], _T], doing: str, interrupt: Callable[[], None] | None = None
+    ) -> _T:
+        """Do work in a thread of its own, to its end or until the user interrupts it.
+
+        Args:
+            work: What is done. It ends soon after `interrupt`.
+            doing: What a progress function is told that it does.
+            interrupt: Stops it; if there is none, its end is not waited for.
+        """
+        done_work: list[_T] = []
         failed: list[BaseException] = []
 
-        def work() -> None:
+        def run() -> None:
             try:
-                fetched.append(getattr(self.connection.execute(query), fetch)())
+                done_work.append(work())
             except BaseException as error:
                 failed.append(error)
             finally:
                 done.set()
 
-        # DuckDB works in a thread of its own, so that this one can watch it and be interrupted;
-        # by an event, because Thread.join takes an interruption for the thread's end.
+        # This thread watches the other one and can be interrupted; by an event, because
+        # Thread.join takes an interruption for the thread's end.
         done, begun = Event(), False
         try:
             with defer_signals():  # so that it is known whether there is a thread to wait for
-                Thread(target=work, name="topgap-counting", daemon=True).start()
+                Thread(target=run, name="topgap-counting", daemon=True).start()
                 begun = True
             while not done.wait(0.1):
                 percent = self.connection.query_progress()
                 self.report_progress(doing, percent / 100 if 0 <= percent <= 100 else None)
         except BaseException:
-            while begun and not done.is_set():
+            while begun and interrupt is not None and not done.is_set():
                 with suppress(KeyboardInterrupt, SystemExit):  # it is being stopped already
-                    self.connection.interrupt()
+                    interrupt()
                     done.wait(0.05)
             raise
         if failed:
-            if isinstance(failed[0], duckdb.Error | RuntimeError | MemoryError):
-                raise SourceError(self.explain(failed[0], label, fallback)) from None
             raise failed[0]
-        return fetched[0]
+        return done_work[0]
 
     def explain(self, error: BaseException, label: str, fallback: str | None = None) -> str:
         """Say what went wrong without DuckDB's own words, which quote the data."""

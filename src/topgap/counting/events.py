@@ -20,7 +20,7 @@ from topgap.counting.together import OccurringSets
 from topgap.domains import FROM_DATA, Counts, Domain, FromData, GroupedCounts
 from topgap.domains.groups import as_of_groups
 from topgap.domains.structure import find_sets
-from topgap.errors import DomainError, SourceError
+from topgap.errors import DomainError, ParameterError, SourceError
 from topgap.sealing import seal_library_errors
 from topgap.sources.progress import Progress
 
@@ -56,6 +56,7 @@ def count_events(
     table: str | None = None,
     query: str | None = None,
     rows_are_per_person: bool = False,
+    count_in_database: bool = False,
     header: bool = True,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -68,8 +69,10 @@ def count_events(
     Args:
         source: A CSV, TSV, JSON lines or Parquet file, a pattern of them, or a list; a workbook of
             Excel or LibreOffice; a DuckDB or SQLite file; an open binary file; a pandas or polars
-            data frame; an Arrow table. Files may be packed by gzip or zstd, or each in a ZIP
-            archive.
+            data frame; an Arrow table; a relation of DuckDB; the address of a database, such as
+            `postgresql://ann@host/clinic`; an engine or URL of SQLAlchemy; a connection that
+            returns Arrow, such as one of ADBC. Files may be packed by gzip or zstd, or each in a
+            ZIP archive.
         person: The column that says who. Events without a person are left out.
         item: The column that says what. Events without an item are left out. Several columns in a
             list: an item is then a tuple, and none of its cells may be missing.
@@ -92,14 +95,17 @@ def count_events(
             having more. With `together` the sets are the items. Counts are then biased downwards.
             With `by`, so many in each group.
         format: The format of a file, if its name does not tell.
-        table: The table of a DuckDB or SQLite file, or the sheet of a workbook; the only one
-            unless given.
-        query: One SELECT to ask of it instead; it reaches no other file. Each of its rows must come
+        table: The table or view of a database, `schema.table` if it is not in the usual schema; or
+            the sheet of a workbook. The only one unless given.
+        query: One SELECT to ask of it instead; it reaches nothing else. Each of its rows must come
             from one person's rows alone, or one person can move a count by more than 1. So limits,
             windows, joins, subqueries, random functions, and aggregates over more than one person
             are refused, and views that have them too.
         rows_are_per_person: Accept such a query or view: that each of its rows depends on the rows
-            of one person alone is then your word.
+            of one person alone is then your word. It is needed for databases that are not checked:
+            all but PostgreSQL and files of DuckDB and SQLite.
+        count_in_database: Let PostgreSQL count the distinct persons, and move the counts alone: for
+            data that are too large to move.
         header: Whether CSV and TSV files have names in their first lines, and sheets in their
             first rows; otherwise columns go by their numbers, "1", "2" and so on.
         delimiter: What stands between the cells of a CSV file, if the first line does not tell.
@@ -143,9 +149,11 @@ def count_events(
     options: SourceOptions = {
         "format": format, "table": table, "query": query, "header": header,
         "rows_are_per_person": rows_are_per_person, "delimiter": delimiter,
-        "encoding": encoding, "fold_case": fold_case,
+        "encoding": encoding, "fold_case": fold_case, "count_in_database": count_in_database,
     }  # fmt: skip
     columns = read_item_columns(item)
+    if count_in_database:
+        _check_counting_there(together, items_per_person, by, person, fold_case=fold_case)
     return _count(
         source, domain, together, columns, memory, progress, person=person,
         items_per_person=items_per_person, grouping=read_grouping(by, groups, groups_per_person),
@@ -331,6 +339,10 @@ def counted_items(
     """
     columns = None if item is None else read_item_columns(item)
     bound = read_bound(items_per_person, count)
+    if options.get("count_in_database"):
+        together = None if find_sets(domain) is None else 2
+        folds = options.get("fold_case", False)
+        _check_counting_there(together, items_per_person, None, person, fold_case=folds)
     with Engine(memory, progress) as engine:
         counted = _count_sealed(
             engine, source, domain, columns, bound, person=person, count=count, **options
@@ -351,6 +363,7 @@ def check_query(
     groups: Domain | None = None,
     person: str | None = None,
     count: str | None = None,
+    items_per_person: int | None = None,
     memory: str = MEMORY,
     **options: Any,
 ) -> None:
@@ -361,6 +374,10 @@ def check_query(
             `read_counts`.
     """
     columns, grouping = read_item_columns(item), read_grouping(by, groups, 1)
+    if options.get("count_in_database"):
+        sets = None if isinstance(domain, FromData) else find_sets(domain)
+        together, folds = None if sets is None else sets.together, options.get("fold_case", False)
+        _check_counting_there(together, items_per_person, by, person, fold_case=folds)
     with Engine(memory) as engine:
         tally = open_tally(
             engine, source, items=_list_columns(grouping, columns), person=person, count=count,
@@ -385,6 +402,32 @@ def _fold_groups(engine: Engine, grouping: Grouping) -> Domain:
         return fold_domain(engine, grouping.groups)
     except DomainError as error:
         raise as_of_groups(error) from None
+
+
+def _check_counting_there(
+    together: int | None, bound: int | None, by: Any, person: str | None, *, fold_case: bool
+) -> None:
+    """Refuse what a database cannot count by itself, because it takes each person's items."""
+    if fold_case:
+        raise ParameterError(
+            "fold_case (--fold-case) folds letters by DuckDB's rule, so that the rows must be "
+            "moved; leave it out, or count_in_database (--count-in-database)."
+        )
+    if person is None:
+        raise ParameterError(
+            "count_in_database (--count-in-database) is for events, with person (--person)."
+        )
+    asked = {
+        "together (--together)": together,
+        "items_per_person (--items-per-person)": bound,
+        "by (--by)": by,
+    }
+    for name, value in asked.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} looks at the items of each person, so that the rows must be moved; leave "
+                f"it out, or count_in_database (--count-in-database)."
+            )
 
 
 def _count(

@@ -20,6 +20,7 @@ class Extraction(NamedTuple):
             None if rows are no persons', or if the user vouches for it.
         run: Whether the query is run; otherwise it is only checked.
         counts: Whether a query computes counts.
+        count_there: Whether the database counts the distinct persons, who are in the first column.
     """
 
     columns: Sequence[str]
@@ -28,6 +29,7 @@ class Extraction(NamedTuple):
     person: str | None = None
     run: bool = True
     counts: bool = False
+    count_there: bool = False
 
 
 class SourceColumns(NamedTuple):

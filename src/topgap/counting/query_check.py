@@ -287,7 +287,7 @@ class _RowCheck:
             if each in known.views:
                 self.view(each, outermost=False)
         if not any(each in known.tables for each in candidates):  # which has the views, too
-            raise SourceError(f"{scope.of} names a table {quote(name)} that is not in the file.")
+            raise SourceError(f"{scope.of} names a table {quote(name)} that is not there.")
 
     def _expressions(self, part: object, scope: "_Scope") -> int:
         """Check all expressions in a part of the tree; how many aggregates there are."""

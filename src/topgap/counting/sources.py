@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from topgap.counting.data_frames import read_frame
+from topgap.counting.data_frames import read_frame, refuse_spark
+from topgap.counting.database_addresses import find_engine_file
+from topgap.counting.databases import is_database, read_database
 from topgap.counting.duckdb_files import read_duckdb
 from topgap.counting.engine import Column, Engine, Table
 from topgap.counting.extraction import Extraction
@@ -43,6 +45,7 @@ def open_table(
     most_copied: int | None = None,
     run: bool = True,
     counts: bool = False,
+    count_in_database: bool = False,
 ) -> Table:
     """Open the table of a source, with the wanted columns.
 
@@ -63,6 +66,8 @@ def open_table(
         most_copied: How many bytes a pipe may have; any number if None.
         run: Whether a query is run; otherwise it gives no rows.
         counts: Whether a query computes counts.
+        count_in_database: Whether a database counts the distinct persons of the first column. The
+            table has the other columns then, and that of the counts.
 
     Raises:
         SourceError: It cannot be read, or has no such columns.
@@ -76,7 +81,28 @@ def open_table(
     for text in (*wanted, table or "", query or ""):
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             raise ParameterError("The name of a column or table, or a query, is not valid Unicode.")
-    if not _is_file(source):
+    refuse_spark(source)
+    extraction = Extraction(wanted, table, query, person, run, counts, count_in_database)
+    source = find_engine_file(source) or source
+    if is_database(source):
+        if form is not None:
+            raise ParameterError("A database has no format; leave format (--source-format) out.")
+        if encoding is not None:
+            raise ParameterError("A database tells its encoding; leave encoding (--encoding) out.")
+        opened = read_database(engine, source, extraction)
+        wanted = [*opened.columns]
+    elif count_in_database:
+        raise ParameterError(
+            "Only PostgreSQL counts by itself (count_in_database, --count-in-database); leave it "
+            "out."
+        )
+    elif not _is_file(source):
+        if table is not None or query is not None:
+            raise ParameterError("A data frame has no tables to name, and is asked no query.")
+        if encoding is not None:
+            raise ParameterError(
+                "Only text files have an encoding; leave encoding (--encoding) out."
+            )
         opened = read_frame(engine, source, wanted)
     else:
         files = find_files(engine, source, most_copied)
@@ -84,14 +110,15 @@ def open_table(
         if form in {"csv", "tsv", "jsonl"}:
             files = decode_files(engine, files, encoding)
         elif encoding is not None:
-            raise ParameterError("Only text files have an encoding; leave it out.")
+            raise ParameterError(
+                "Only text files have an encoding; leave encoding (--encoding) out."
+            )
         if form in {"duckdb", "sqlite"}:
-            extraction = Extraction(wanted, table, query, person, run, counts)
             opened = _open_database(engine, files, form, extraction)
         elif query is not None or (table is not None and form not in WORKBOOKS):
             raise ParameterError(
-                "Only a DuckDB or SQLite file can be asked for a table or a query, and a workbook "
-                "for a sheet."
+                "Only a database can be asked for a table or a query: a DuckDB or SQLite file, "
+                "or PostgreSQL; and a workbook for a sheet."
             )
         elif form in WORKBOOKS:
             opened = read_workbook(engine, files, wanted, sheet=table, header=header)

@@ -12,6 +12,7 @@ from topgap.counting.cells import (
     is_text,
 )
 from topgap.counting.engine import Column, Engine, Table
+from topgap.counting.postgresql import COUNT
 from topgap.counting.source_files import Format
 from topgap.counting.sources import open_lines, open_table
 from topgap.errors import ParameterError, SourceError
@@ -29,6 +30,7 @@ class SourceOptions(TypedDict, total=False):
     delimiter: str | None
     encoding: str | None
     fold_case: bool
+    count_in_database: bool
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def open_tally(
     form = options.pop("format", None)
     trusted = options.pop("rows_are_per_person", False)
     wanted = [each for each in (person, *items, count) if each is not None]
+    counts_there = options.get("count_in_database", False)
     opened = open_table(
         engine, source, wanted, form=form, person=None if trusted else person, run=run,
         counts=count is not None, **options,
@@ -126,6 +129,8 @@ def open_tally(
     columns = [opened.column(name) for name in items]
     texts = [_require_sql(opened, n, build_item_sql(c.cell, c.kind, folds=folds)) for n, c in
              zip(items, columns, strict=True)]  # fmt: skip
+    if counts_there:
+        return _tally_counts(opened, columns, COUNT, folds=False)
     if count is not None:
         return _tally_counts(opened, columns, count, folds=folds)
     return _tally_events(opened, columns, texts, str(person), folds=folds)

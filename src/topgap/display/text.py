@@ -9,19 +9,13 @@ Row = Sequence[str]
 
 _LONGEST_PATH = 5_000  # no system has longer ones
 # One slash is enough, for pathlib leaves one of two; one letter before it is a drive of Windows.
-_ADDRESS = r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]+:/"
-_SECRETS = (
-    (re.compile(rf"({_ADDRESS}/*).*@", re.DOTALL), r"\1…@"),
-    (re.compile(rf"({_ADDRESS}[^?#]*[?#]).+", re.DOTALL), r"\1…"),
-    (re.compile(r"(^|/)[^/:@\s]+:[^/@\s]+@"), r"\1…@"),  # as in ann:secret@host
-    (
-        re.compile(
-            r"((?:pass|pwd|secret|token|credential|signature|api_?key|access_?key)[a-z_]*\s*=\s*)"
-            r"('[^']*'|\"[^\"]*\"|[^\s&;]+)",
-            re.IGNORECASE,
-        ),
-        r"\1…",
-    ),
+_ADDRESS = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]+:/", re.DOTALL)
+# As in ann:secret@host, unless a directory has a colon and another one an @.
+_LOGIN = re.compile(r"(^|[/\\\s])[^/\\:@\s]*:(?![/\\]).*@", re.DOTALL)
+_SECRET = re.compile(
+    r"((?:pass|pwd|secret|token|credential|signature|api_?key|access_?key|private_?key)[a-z_]*"
+    r"\s*=\s*)('(?:[^'\\]|\\.|'')*(?:'|$)|\"(?:[^\"\\]|\\.|\"\")*(?:\"|$)|(?:[^\s&;\\]|\\.)+)",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -79,9 +73,39 @@ def format_path(path: object) -> str:
     text = str(path)
     if len(text) > _LONGEST_PATH:
         return f"A name of {len(text):,} characters"
-    for secret, shown in _SECRETS:
-        text = secret.sub(shown, text)
-    return to_line(text)
+    address = _ADDRESS.search(text)
+    if address is not None:
+        return to_line(text[: address.end()] + _hide_secrets(text[address.end() :]))
+    return to_line(_SECRET.sub(r"\1…", _LOGIN.sub(r"\1…@", text)))
+
+
+def _hide_secrets(rest: str) -> str:
+    """Hide the user, the password and the options in what follows the scheme of an address.
+
+    A password may hold any character, so that its end is known only if nothing looks like another.
+    """
+    slashes = rest[: len(rest) - len(rest.lstrip("/"))]
+    login, at, place = rest[len(slashes) :].rpartition("@")
+    if not at:
+        _, colon, port = re.split(r"[/?#;]", place, maxsplit=1)[0].rpartition(":")
+        if colon and re.search(r"[^0-9,\]]", port):  # a password, and the host was forgotten
+            return f"{slashes}…"
+        found = re.search(r"[?#;]", place)
+        shown = place if found is None else f"{place[: found.end()]}…"
+        return slashes + _SECRET.sub(r"\1…", shown)
+    if re.search(r"[?#;]", login) and re.search(r"=", login):  # the @ may be one of the options
+        return f"{slashes}…"
+    return f"{slashes}…@" + _hide_secrets(place)
+
+
+def name_type(thing: object, article: str = "A") -> str:
+    """Return the name of the thing's type, with its article.
+
+    >>> name_type([]), name_type(1), name_type(1, "a")
+    ('A list', 'An int', 'an int')
+    """
+    name = type(thing).__name__
+    return f"{article}{'n' if name[:1] in 'AEIOaeio' else ''} {name}"
 
 
 def width(text: str) -> int:

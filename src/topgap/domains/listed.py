@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from topgap.display.text import name_type
 from topgap.domains.cell_text import normalize_text, to_text
 from topgap.domains.kind import ABSENT, Kind
 from topgap.domains.limits import MOST_ITEMS
@@ -32,7 +33,7 @@ class Listed(Kind):
         self._places_of_texts: dict[str, int] | None = None
         if isinstance(items, str | bytes) or hasattr(items, "columns"):
             raise DomainError(
-                f"A {type(items).__name__} is no list of items; give a list, a range, or one "
+                f"{name_type(items)} is no list of items; give a list, a range, or one "
                 f"column of a data frame."
             )
         if isinstance(items, set | frozenset):
@@ -162,7 +163,7 @@ def _to_list(items: Iterable[Any]) -> list[Any]:
         return [*items]
     except TypeError:
         raise DomainError(
-            f"A {type(items).__name__} is no list of items; give a list or a range."
+            f"{name_type(items)} is no list of items; give a list or a range."
         ) from None
 
 
@@ -171,7 +172,7 @@ def _item_text(item: Any) -> str:
     text = "" if is_missing else to_text(item)
     if text is None:
         raise DomainError(
-            f"An item of the domain is a {type(item).__name__}; only strings, numbers, dates and "
+            f"An item of the domain is {name_type(item, 'a')}; only strings, numbers, dates and "
             f"UUIDs can name items."
         )
     text = normalize_text(text)

@@ -110,7 +110,7 @@ class EventTable:
         reading = {name: value for name, value in self.reading.items() if name != "progress"}
         check_query(
             self.source, item=self.item or [], domain=self.domain, by=self.by, groups=self.groups,
-            person=self.person, count=self.count, **reading,
+            person=self.person, count=self.count, items_per_person=self.items_per_person, **reading,
         )  # fmt: skip
 
     def _count(self) -> Counts:

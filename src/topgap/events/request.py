@@ -16,10 +16,10 @@ from topgap.numbers.parse import read_flag
 from topgap.sources.paths import expand_paths, is_path
 
 _TEXTS = ("format", "table", "query", "delimiter", "encoding", "memory")
-_FLAGS = ("rows_are_per_person", "header", "fold_case")
+_FLAGS = ("rows_are_per_person", "count_in_database", "header", "fold_case")
 _DEFAULTS = {
     "by": None, "groups_per_person": 1, "table": None, "query": None, "rows_are_per_person": False,
-    "header": True, "delimiter": None,
+    "count_in_database": False, "header": True, "delimiter": None,
 }  # fmt: skip
 """What a file without columns cannot be told, and what is there if it is not."""
 
@@ -46,6 +46,7 @@ class EventRequest(NamedTuple):
             "table": reading["table"],
             "query": reading["query"],
             "rows_are_per_person": reading["rows_are_per_person"] or None,
+            "count_in_database": reading["count_in_database"] or None,
             "encoding": reading["encoding"],
             "fold_case": reading["fold_case"] or None,
             "person": self.person,

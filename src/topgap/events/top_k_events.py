@@ -88,6 +88,7 @@ def top_k_events(
     table: str | None = None,
     query: str | None = None,
     rows_are_per_person: bool = False,
+    count_in_database: bool = False,
     header: bool = True,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -136,6 +137,7 @@ def top_k_events(
         table: As there.
         query: As there.
         rows_are_per_person: As there.
+        count_in_database: As there.
         header: As there.
         delimiter: As there.
         encoding: As there.
@@ -170,8 +172,9 @@ def top_k_events(
         groups_per_person=groups_per_person, together=together, items_per_person=items_per_person,
         reading={
             "format": format, "table": table, "query": query,
-            "rows_are_per_person": rows_are_per_person, "header": header, "delimiter": delimiter,
-            "encoding": encoding, "fold_case": fold_case, "memory": memory, "progress": progress,
+            "rows_are_per_person": rows_are_per_person, "count_in_database": count_in_database,
+            "header": header, "delimiter": delimiter, "encoding": encoding,
+            "fold_case": fold_case, "memory": memory, "progress": progress,
         },
     )  # fmt: skip
     more = {"threshold": threshold, "noise": noise, "resolution": resolution}
@@ -246,6 +249,7 @@ def top_k_events_with_estimates(
     table: str | None = None,
     query: str | None = None,
     rows_are_per_person: bool = False,
+    count_in_database: bool = False,
     header: bool = True,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -281,6 +285,7 @@ def top_k_events_with_estimates(
         table: As there.
         query: As there.
         rows_are_per_person: As there.
+        count_in_database: As there.
         header: As there.
         delimiter: As there.
         encoding: As there.
@@ -308,8 +313,9 @@ def top_k_events_with_estimates(
         groups_per_person=groups_per_person, together=together, items_per_person=items_per_person,
         reading={
             "format": format, "table": table, "query": query,
-            "rows_are_per_person": rows_are_per_person, "header": header, "delimiter": delimiter,
-            "encoding": encoding, "fold_case": fold_case, "memory": memory, "progress": progress,
+            "rows_are_per_person": rows_are_per_person, "count_in_database": count_in_database,
+            "header": header, "delimiter": delimiter, "encoding": encoding,
+            "fold_case": fold_case, "memory": memory, "progress": progress,
         },
     )  # fmt: skip
     share = read_selection_share(selection_share)

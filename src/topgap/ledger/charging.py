@@ -221,7 +221,9 @@ def resolve_neighbours(
     ('add-remove', 'replace')
     """
     if neighbours is not None:
-        from topgap.ledger.validation import read_neighbours  # imported here because few calls need it
+        from topgap.ledger.validation import (
+            read_neighbours,
+        )  # imported here because few calls need it
 
         return read_neighbours(neighbours)
     account = open_ledger(ledger, dataset)

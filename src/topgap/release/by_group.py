@@ -12,7 +12,7 @@ import numpy as np
 from topgap.display import dataframes
 from topgap.display.items import split_items
 from topgap.display.small_multiples import plot_groups
-from topgap.display.text import format_html_table, format_text_table
+from topgap.display.text import format_html_table, format_text_table, name_type
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
 from topgap.grouped_parameters import TopKByGroup
@@ -309,10 +309,10 @@ class ByGroup(Mapping[Any, R]):
         return True
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"A {type(self).__name__} is frozen.")
+        raise AttributeError(f"{name_type(self)} is frozen.")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"A {type(self).__name__} is frozen.")
+        raise AttributeError(f"{name_type(self)} is frozen.")
 
 
 class _Missing(NamedTuple):

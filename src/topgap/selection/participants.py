@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topgap.display.text import name_type
 from topgap.domains import ABSENT, MOST_ITEMS, Counts, Domain, DomainDescription, FromData
 from topgap.errors import DomainError, DomainWarning, ItemsError, ParameterError
 from topgap.parameters import TopK
@@ -277,7 +278,7 @@ def _to_member_list(domain: Any) -> Any:
     no_list = isinstance(domain, str | bytes | Mapping) or hasattr(domain, "columns")
     if no_list or not isinstance(domain, Iterable):
         raise DomainError(
-            f"A {type(domain).__name__} is no list of items; give a list, a range or one column, "
+            f"{name_type(domain)} is no list of items; give a list, a range or one column, "
             f"or read a file by topgap.counting.read_domain."
         )
     if isinstance(domain, set | frozenset):

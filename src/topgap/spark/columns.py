@@ -22,6 +22,7 @@ from pyspark.sql.types import (
     StructField,
 )
 
+from topgap.display.text import name_type
 from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkError
 from topgap.selection.arrow_partition import GROUP, ITEM
 from topgap.sources.columns import missing_column, quote
@@ -104,7 +105,7 @@ def select_columns(df: object, **wanted: object) -> Columns:
         SparkError: The session of the data frame has been stopped.
     """
     if not isinstance(df, DataFrame):
-        raise SourceError(f"A {type(df).__name__} is no data frame of Spark.")
+        raise SourceError(f"{name_type(df)} is no data frame of Spark.")
     context = getattr(df.sparkSession, "sparkContext", None)
     if context is not None and (context._jsc is None or context._jsc.sc().isStopped()):
         raise SparkError("The session of the data frame has been stopped; start another.")

@@ -24,6 +24,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from topgap.display.text import name_type
 from topgap.domains import Domain, FromData
 from topgap.errors import DomainError
 from topgap.selection.arrow_partition import ITEM
@@ -134,7 +135,7 @@ def check_types(values: Iterable[Any], kind: DataType, named: Named = ITEMS) -> 
         is_another = isinstance(value, bool) != (bool in types) or isinstance(value, datetime)
         if not isinstance(value, types) or is_another:
             raise DomainError(
-                f"{named.one} is a {type(value).__name__}, and the {named.column} of the data "
+                f"{named.one} is {name_type(value, 'a')}, and the {named.column} of the data "
                 f"frame are of Spark's type {kind.typeName()}; they must be alike."
             )
 
@@ -201,12 +202,11 @@ def _to_list(domain: Any) -> list[Any]:
         return [value.item() if isinstance(value, np.generic) else value for value in domain]
     except TypeError:
         raise DomainError(
-            f"A {type(domain).__name__} is no domain; give a list, a range, or a data frame of "
-            f"Spark."
+            f"{name_type(domain)} is no domain; give a list, a range, or a data frame of Spark."
         ) from None
     except Exception as error:
         raise DomainError(
-            f"The domain cannot be read as a list, which ended in a {type(error).__name__}."
+            f"The domain cannot be read as a list, which ended in {name_type(error, 'a')}."
         ) from None
 
 

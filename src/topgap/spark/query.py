@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from topgap.display.text import name_type
 from topgap.errors import SparkError, TopgapError
 from topgap.spark.executors import run_check
 from topgap.spark.partitions import WORK
@@ -42,7 +43,7 @@ def run_query(query: Callable[[], _Result], on: SparkSession | None = None) -> _
             failed = SparkError("Spark could not run this; its own log says why.")
         else:
             failed = SparkError(
-                f"A {type(error).__name__} came up that topgap should have foreseen, which is a "
+                f"{name_type(error)} came up that topgap should have foreseen, which is a "
                 f"defect of topgap; please report it."
             )
     if on is not None and isinstance(failed, SparkError):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from topgap.display.text import name_type
 from topgap.errors import SourceError, TopgapError
 from topgap.selection.arrow_columns import ROWS, ColumnPair
 from topgap.sources.paths import check_readable, expand_paths, is_path, label_open_file, label_path
@@ -62,7 +63,7 @@ def open_source(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part
         source = pa.Table.from_batches([source])
     if not hasattr(source, "__arrow_c_stream__"):
         raise SourceError(
-            f"A {type(source).__name__} cannot be streamed; give the path of a Parquet or Arrow "
+            f"{name_type(source)} cannot be streamed; give the path of a Parquet or Arrow "
             f"file, a data frame (of a lazy one, collect it), or whatever streams Arrow, such as "
             f"RecordBatchReader.from_batches."
         )

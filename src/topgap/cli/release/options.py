@@ -26,8 +26,9 @@ class ReleaseOptions:
         typer.Argument(
             metavar="SOURCE",
             help="CSV, TSV, JSON lines, Parquet, FIMI, Excel or LibreOffice files (.gz, .zst and "
-            ".zip too), or patterns of them; one DuckDB or SQLite file; or - for standard input. "
-            "With --all-rows, Arrow files too.",
+            ".zip too), or patterns of them; one DuckDB or SQLite file; the address of a database "
+            "(postgresql://ann@host/clinic); or - for standard input. With --all-rows, Arrow files "
+            "too. Leave passwords out of addresses: others can see them in the list of processes.",
             show_default=False,
         ),
     ]
@@ -89,7 +90,7 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="SQL",
-            help="Instead of a table: one SELECT, which can read no other file. Each of its rows "
+            help="Instead of a table: one SELECT, which can reach nothing else. Each of its rows "
             "must depend on one person alone: limits, windows, joins, subqueries, random functions "
             "and aggregates over more than one person are refused. With --ledger it is charged "
             "before it runs; try it with --check.",
@@ -102,6 +103,15 @@ class ReleaseOptions:
             "--rows-are-per-person",
             help="Skip this check, also for views: you vouch that each row depends on one person "
             "alone.",
+            rich_help_panel=DATA,
+        ),
+    ] = False
+    count_in_database: Annotated[
+        bool,
+        typer.Option(
+            "--count-in-database",
+            help="Let PostgreSQL count the persons of each item, and move the counts alone. For "
+            "data that are too large to move; otherwise moving the rows is often quicker.",
             rich_help_panel=DATA,
         ),
     ] = False

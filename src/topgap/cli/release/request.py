@@ -27,10 +27,17 @@ class ReleaseRequest(ReleaseOptions):
     @property
     def formats_by_name(self) -> set[SourceFormat | None]:
         """The formats that the names of the sources tell; None for a name that tells none."""
+        if self.is_database:
+            return {None}
         return {
             "arrow" if each.lower().endswith(_ARROW) else counting.format_by_name(each)
             for each in self.sources
         }
+
+    @property
+    def is_database(self) -> bool:
+        """Whether a source is the address of a database."""
+        return any(map(counting.is_address, self.sources))
 
     @property
     def resolved_source_format(self) -> SourceFormat | None:
@@ -86,6 +93,7 @@ class ReleaseRequest(ReleaseOptions):
             "fold_case": self.fold_case or None,
             "query": self.query,
             "rows_are_per_person": self.rows_are_per_person or None,
+            "count_in_database": self.count_in_database or None,
             "person": self.person,
             "item": _note_values(self.item),
             "count": self.count,
@@ -168,6 +176,8 @@ def _check_source(request: ReleaseRequest) -> None:
         )
     elif "arrow" in {request.source_format, *request.formats_by_name}:
         raise typer.BadParameter("Arrow files are read for --all-rows alone.")
+    if request.count_in_database:
+        _check_counting_there(request)
     if request.sensitivity is not None and request.count is None:
         raise typer.BadParameter("--sensitivity is for precomputed counts, with --count.")
     if request.monotonic is not None and request.count is None:
@@ -179,6 +189,24 @@ def _check_source(request: ReleaseRequest) -> None:
     has_sql = request.query is not None or request.table is not None
     if request.rows_are_per_person and not (has_sql and request.person is not None):
         raise typer.BadParameter("--rows-are-per-person is for --query or --table, with --person.")
+
+
+def _check_counting_there(request: ReleaseRequest) -> None:
+    if not request.is_database or request.person is None:
+        raise typer.BadParameter(
+            "--count-in-database is for --person and the address of a PostgreSQL database."
+        )
+    options = {
+        "--by": request.has_groups,
+        "--together": request.together is not None,
+        "--items-per-person": request.items_per_person is not None,
+    }
+    for name, is_given in options.items():
+        if is_given:
+            raise typer.BadParameter(
+                f"{name} looks at the items of each person, so that the rows must be moved; leave "
+                f"it or --count-in-database out."
+            )
 
 
 def _check_all_rows(request: ReleaseRequest) -> None:

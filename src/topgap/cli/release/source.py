@@ -48,6 +48,7 @@ def read_table(request: ReleaseRequest, bar: Bar) -> EventTable:
         }
         if request.count is None:
             reading["rows_are_per_person"] = request.rows_are_per_person
+            reading["count_in_database"] = request.count_in_database
     groups = read_request_groups(request) if request.has_groups else None
     return EventTable(
         source=open_source(request),
