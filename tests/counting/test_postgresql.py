@@ -513,3 +513,22 @@ def test_an_interrupt_stops_the_server(postgresql: PostgresServer) -> None:
     while postgresql.sessions() and time.monotonic() < end:
         time.sleep(0.05)
     assert postgresql.sessions() == 0
+
+
+def test_columns_and_tables_are_listed(postgresql: PostgresServer) -> None:
+    postgresql.execute(VISITS)
+    only = counting.list_columns(postgresql.address)
+    assert only.columns == [("who", "text"), ("what", "text"), ("day", "int4")]
+    postgresql.execute("CREATE TABLE others (a int)")
+    assert counting.list_columns(postgresql.address).tables == ["others", "visits"]
+    assert counting.list_columns(postgresql.address, table="visits").columns == only.columns
+    with pytest.raises(SourceError, match="has no table 'nothing'") as error:
+        counting.list_columns(postgresql.address, table="nothing")
+    assert PASSWORD not in str(error.value)
+
+
+def test_letters_are_folded_where_rows_are_moved_alone(postgresql: PostgresServer) -> None:
+    postgresql.execute(VISITS + "INSERT INTO visits VALUES ('P9', 'FLU', 9)")
+    assert count(postgresql, domain=DOMAIN, fold_case=True)["flu"] == 3
+    assert "fold_case" in refused(postgresql, fold_case=True, count_in_database=True)
+    assert "encoding" in refused(postgresql, encoding="latin-1", table="visits")
