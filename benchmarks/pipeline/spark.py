@@ -42,7 +42,7 @@ from topgap import Domain, Release, TopK
 from topgap._core import Streams
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.participants import read_part
-from topgap.spark import mechanism, pools, top_k_events
+from topgap.spark import drawing, pools, top_k_events
 from topgap.spark.columns import select_columns
 from topgap.spark.members import Occurring
 from topgap.spark.rule import Rule
@@ -97,7 +97,7 @@ def plainly(df: DataFrame, _: object) -> None:
 
 
 def by_topgap(df: DataFrame, domain: Any) -> None:
-    top_k_events(df, K, EPSILON, person="person", item="item", domain=domain, monotonic=True)
+    top_k_events(df, K, EPSILON, person="person", item="item", domain=domain)
 
 
 def compare(df: DataFrame, domain: Any, rounds: int, name: str) -> None:
@@ -127,7 +127,7 @@ def collected(spark: SparkSession, df: DataFrame, partitions: int) -> int:
         tables.append(table)
         return original(table, *given, **more)
 
-    with patch.object(mechanism, "release_pools", look):
+    with patch.object(drawing, "release_pools", look):
         by_topgap(df, range(ITEMS))
     [table] = tables
     return int(table.num_rows)

@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkError
-from topgap.selection.arrow_partition import GROUP, ITEM
+from topgap.selection.column_names import GROUP, ITEM
 from topgap.sources.columns import missing_column, quote
 
 PERSON = "person"
