@@ -230,7 +230,7 @@ def test_executors_that_cannot_work_charge_nothing(
         for call in (top_k_events, top_k_events_with_estimates):
             with pytest.raises(SparkError, match=f"^The executors {said}") as raised:
                 call(events_of(spark), 1, 1, domain=WORDS, **EVENTS, ledger=ledger,
-                     dataset="visits")  # type: ignore[operator]  # fmt: skip
+                     dataset="visits")  # fmt: skip
             assert "PYSPARK_PYTHON" in str(raised.value)
             assert "topgap[spark]==" in str(raised.value)
             assert raised.value.__context__ is None
