@@ -91,7 +91,10 @@ def test_releases_of_all_kinds(spark: SparkSession, ledger: Ledger) -> None:
     assert len({*unseen.items}) == 3
 
 
-def test_a_list_for_each_group(spark: SparkSession) -> None:
+@pytest.mark.parametrize("large", ["false", "true"])
+def test_a_list_for_each_group(spark: SparkSession, large: str) -> None:
+    """With Arrow's texts of either size."""
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", large)
     given: dict[str, Any] = {**EVENTS, "by": "region", "groups": ["N", "S", "W"]}
     lists = top_k_events(events_of(spark), 2, CERTAIN, domain=[*PEOPLE, "mumps"], **given)
     made = top_k_events_with_estimates(events_of(spark), 2, CERTAIN, domain=WORDS, **given)
@@ -100,6 +103,8 @@ def test_a_list_for_each_group(spark: SparkSession) -> None:
         assert is_about(lists[group], {"flu": 450, "cold": 250, "gout": 20})
         assert [round(each) for each in made[group].estimates] == [450, 250]
     assert [round(each) for each in made["W"].estimates] == [0, 0]
+    assert len(top_k_events(events_of(spark), 2, "1/100", domain=WORDS, **EVENTS)) == 2
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "false")
 
 
 def test_what_the_page_on_spark_shows_of_spark_connect(

@@ -33,10 +33,28 @@ from topgap.errors import (
 from topgap.ledger import Ledger
 from topgap.release.construction import list_units
 from topgap.selection import arrow_groups
-from topgap.selection.arrow_groups import read_list
+from topgap.selection.arrow_groups import Winners, read_lists, write_list
 from topgap.spark import counted, drawing, groups, mechanism, pools, top_k, top_k_events
 
 on_cluster = pytest.mark.linux(reason="starts a cluster")
+
+
+def read_list(text: str) -> Winners:
+    """The list of a group, in plain Python."""
+    return Winners(*([*map(int, part.split())] for part in text.split(";")))
+
+
+def test_lists_are_read_as_they_were_written() -> None:
+    """Many at once, empty ones, negative and very large numbers."""
+    cases = [Winners([3, 0], [7, 1], [-5, 2**62], []), Winners([], [], [], []),
+             Winners([2**200], [0], [2**63], [-(2**70)]),
+             Winners([1], [2**63 - 1], [-(2**63)], [5])]  # fmt: skip
+    for chosen in (cases, cases[:2], cases[1:2], cases[::-1], []):
+        read = read_lists(pa.array([*map(write_list, chosen)], pa.string()))
+        assert read.sizes.tolist() == [len(each.ranks) for each in chosen]
+        for place, column in enumerate(read[1:]):
+            assert column.tolist() == [number for each in chosen for number in each[place]]
+
 
 # --- Hostile persons
 

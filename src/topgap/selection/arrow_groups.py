@@ -25,6 +25,7 @@ from topgap.selection.arrow_partition import (
     build_rows,
     to_names,
 )
+from topgap.selection.candidate_columns import combine
 from topgap.selection.column_names import GROUP, ITEM, VALUE
 from topgap.selection.grouped_answers import PreparedGroups, prepare_counts
 from topgap.selection.item_names import TWICE
@@ -47,6 +48,24 @@ class Winners(NamedTuple):
     gap_units: list[int]
     value_units: list[int]
     answer_units: Sequence[int] = ()
+
+
+class Columns(NamedTuple):
+    """The lists of many groups, one after the other: int64, or objects if a number is too large.
+
+    Attributes:
+        sizes: How many winners each group has.
+        ranks: As of `Winners`, and so are the others.
+        gap_units: The gaps.
+        value_units: The noisy answers.
+        answer_units: The plain answers.
+    """
+
+    sizes: Any
+    ranks: Any
+    gap_units: Any
+    value_units: Any
+    answer_units: Any
 
 
 def release_groups(
@@ -80,7 +99,7 @@ def release_groups(
         winners = split_lists(list_winners(data, drawn), domain)
         if keep_answers:
             winners = _add_answers(winners, drawn.sizes, read_winner_steps(parameters, data, drawn))
-        row = build_rows(pa.array(data.groups, pa.string()), [*map(_write_list, winners)])
+        row = build_rows(pa.array(data.groups, pa.string()), [*map(write_list, winners)])
     except TopgapError as error:
         row = build_error_row(pa.string(), error)
     yield row
@@ -108,17 +127,37 @@ def _add_answers(
         yield own._replace(answer_units=steps[start:end])
 
 
-def _write_list(winners: Winners) -> str:
-    return ";".join(" ".join(format(number, "x") for number in part) for part in winners)
+def write_list(winners: Winners) -> str:
+    """Write the list of a group as text.
 
-
-def read_list(text: str) -> Winners:
-    """Read the list of a group as it was written.
-
-    >>> read_list("a 0;7d 3;;-1 ff")
-    Winners(ranks=[10, 0], gap_units=[125, 3], value_units=[], answer_units=[-1, 255])
+    >>> write_list(Winners([10, 0], [125, 3], [], [-1, 255]))
+    '10 0;125 3;;-1 255'
     """
-    return Winners(*([int(number, 16) for number in part.split()] for part in text.split(";")))
+    return ";".join(" ".join(map(str, part)) for part in winners)
+
+
+def read_lists(texts: Any) -> Columns:
+    """Read the lists of many groups, which `write_list` wrote, one after the other.
+
+    >>> read = read_lists(pa.array(["10 0;125 3;;", ";;;", "7;1;;"]))
+    >>> read.sizes.tolist(), read.ranks.tolist(), read.gap_units.tolist()
+    ([2, 0, 1], [10, 0, 7], [125, 3, 1])
+    """
+    parts = pc.split_pattern(combine(texts), ";")
+    columns = [pc.list_element(parts, place) for place in range(len(Winners._fields))]
+    numbers = [_read_numbers(pc.split_pattern(column, " ")) for column in columns]
+    spaces = pc.count_substring(columns[0], " ")
+    sizes = pc.if_else(pc.equal(columns[0], ""), 0, pc.add(spaces, 1))
+    return Columns(sizes.to_numpy(zero_copy_only=False), *numbers)
+
+
+def _read_numbers(tokens: Any) -> Any:
+    flat = tokens.flatten()
+    flat = flat.filter(pc.not_equal(flat, ""))
+    try:
+        return flat.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:  # one is too large
+        return np.array([*map(int, flat.to_pylist())], dtype=object)
 
 
 def _read_groups(

@@ -74,8 +74,8 @@ def fill_from_ranks(pool: CandidatePool, domain: Domain, table: pa.Table, size: 
 def find_ranked(table: pa.Table, domain: Domain, names: Iterable[Any]) -> set[Any]:
     """Those of a few members that are in a table of `to_ranks`."""
     asked = {_write_rank(domain, name): name for name in names}
-    wanted = pa.array([*asked], pa.string())
-    found = table[ITEM].filter(pc.is_in(table[ITEM], value_set=wanted))
+    ranks = table[ITEM]
+    found = ranks.filter(pc.is_in(ranks, value_set=pa.array([*asked], ranks.type)))
     return {asked[rank] for rank in found.to_pylist()}
 
 

@@ -15,9 +15,10 @@ from topgap.estimates.noise import Noise
 from topgap.grouped_parameters import TopKByGroup
 from topgap.parameters import TopK
 from topgap.release import GroupedRelease, Lists, Release
-from topgap.release.construction import pack_units
-from topgap.selection.arrow_groups import Winners, read_list, split_lists
+from topgap.release.construction import PackedUnits, pack_units
+from topgap.selection.arrow_groups import Columns, read_lists, split_lists, write_list
 from topgap.selection.candidate_arrow import fill_from_arrow
+from topgap.selection.candidate_columns import combine
 from topgap.selection.candidate_pool import CandidatePool, Ranking
 from topgap.selection.candidate_ranks import fill_from_ranks, find_ranked
 from topgap.selection.column_names import ITEM, VALUE
@@ -127,8 +128,8 @@ def release_lists(
         TopgapError: A partition reported it.
         SparkError: A group was in two partitions.
     """
-    winners = _read_lists(collected, parameters, public, domain)
-    return _release_winners(winners, parameters, public, domain, gaps=gaps)
+    read = _read_lists(collected, parameters, public, domain)
+    return _release_lists(read, parameters, public, domain, gaps=gaps)
 
 
 def measure_lists(
@@ -146,54 +147,49 @@ def measure_lists(
     Raises:
         TopgapError, SparkError: As of `release_lists`.
     """
-    winners = _read_lists(collected, shares.selection, public, domain)
-    steps = [step for each in winners for step in each.answer_units]
-    measured = pack_units(shares.each.add_noise(steps))
-    release = _release_winners(winners, shares.selection, public, domain, gaps=True)
+    read = _read_lists(collected, shares.selection, public, domain)
+    measured = pack_units(shares.each.add_noise(read.answer_units.tolist()))
+    release = _release_lists(read, shares.selection, public, domain, gaps=True)
     return GroupedEstimates.from_mechanism(release, measured, noise)
 
 
 def _read_lists(
     collected: pa.Table, parameters: TopKByGroup, public: Domain, domain: Domain
-) -> list[Winners]:
+) -> Columns:
     """The lists of all groups, in their public order."""
     table = raise_reported_error(collected)
     drawn = [*map(int, table[ITEM].to_pylist())]
-    found = dict(zip(drawn, map(read_list, table[VALUE].to_pylist()), strict=True))
-    if len(found) < len(drawn):
+    if len({*drawn}) < len(drawn):
         raise errors.SparkError(
             "Spark had a group in two partitions, which is a defect of topgap; please report it."
         )
-    others = [number for number in range(public.size) if number not in found]
-    found |= zip(others, _draw_empty(parameters, others, domain), strict=True)
-    return [found[number] for number in range(public.size)]
+    others = sorted({*range(public.size)}.difference(drawn))
+    texts = combine(table[VALUE])
+    empty = pa.array(_draw_empty(parameters, others, domain), texts.type)
+    texts = pa.concat_arrays([texts, empty])
+    return read_lists(texts.take(pa.array(np.argsort(np.array([*drawn, *others], np.int64)))))
 
 
-def _release_winners(
-    winners: Sequence[Winners],
-    parameters: TopKByGroup,
-    public: Domain,
-    domain: Domain,
-    *,
-    gaps: bool,
+def _release_lists(
+    read: Columns, parameters: TopKByGroup, public: Domain, domain: Domain, *, gaps: bool
 ) -> GroupedRelease:
-    ranks = (rank for each in winners for rank in each.ranks)
     is_laplace = parameters.each.noise == "laplace"
     lists = Lists(
-        tuple(len(each.ranks) for each in winners),
+        tuple(read.sizes.tolist()),
         None,
-        tuple(domain.unrank_all(ranks)),
-        pack_units([unit for each in winners for unit in each.gap_units]) if gaps else None,
-        pack_units([unit for each in winners for unit in each.value_units])
-        if gaps and is_laplace
-        else None,
+        tuple(domain.unrank_all(read.ranks.tolist())),
+        _pack(read.gap_units) if gaps else None,
+        _pack(read.value_units) if gaps and is_laplace else None,
     )
     return GroupedRelease.from_mechanism(parameters, [*public], lists, domain=domain.description)
 
 
-def _draw_empty(
-    parameters: TopKByGroup, groups: Sequence[int], domain: Domain
-) -> Collection[Winners]:
+def _pack(units: Any) -> PackedUnits:
+    is_packed = units.dtype == np.int64
+    return units.tobytes() if is_packed else pack_units(units.tolist())
+
+
+def _draw_empty(parameters: TopKByGroup, groups: Sequence[int], domain: Domain) -> list[str]:
     """Draw the lists of so many groups of which there is no row: everything has 0."""
     if not groups:
         return []
@@ -202,7 +198,7 @@ def _draw_empty(
     counts = GroupedCounts(groups, domain, [], ends=ends, places=none, counts=none)
     data = prepare_counts(parameters, counts, 0)
     lists = split_lists(list_winners(data, draw_groups(parameters, data)), domain)
-    return [each._replace(answer_units=[0] * len(each.ranks)) for each in lists]
+    return [write_list(each._replace(answer_units=[0] * len(each.ranks))) for each in lists]
 
 
 def raise_reported_error(collected: pa.Table) -> pa.Table:
