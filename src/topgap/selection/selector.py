@@ -1,6 +1,6 @@
 """Noisy Top-k with Gap on answers that come in parts: `Selector`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from threading import RLock
@@ -17,7 +17,7 @@ from topgap.errors import (
 )
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
-from topgap.ledger.charging import LedgerLike, open_ledger, prepare_charge
+from topgap.ledger.charging import LedgerLike, PendingCharge, open_ledger, prepare_charge
 from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.release import Release
@@ -300,15 +300,10 @@ class Selector:
         pending = prepare_charge_for_estimates(
             ledger, dataset, "topgap.Selector", self._parameters, shares
         )
-        charged = _account(ledger, dataset)
-        self._check_open()
-        self._pool.check_enough()
-
         noise = Noise.for_one_winner(shares.selection, shares.measurement_epsilon)
         noise = noise.repeat(self._parameters.k)
 
         def draw() -> Estimates:
-            self._charged = charged
             pool, ranking = self._pool, self._rank()
             self._used_up = _INTERRUPTED  # until all is measured
             measured = shares.measure(pool.take_answers(ranking.items))
@@ -316,7 +311,34 @@ class Selector:
             self._used_up = _RELEASED
             return self._estimates
 
-        pending.charge_then_run(draw)
+        self._charge_and_draw(pending, _account(ledger, dataset), draw)
+
+    def _charge_and_rank(
+        self, ledger: "LedgerLike | None", dataset: str | None, *, gaps: bool
+    ) -> None:
+        pending = prepare_charge(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
+
+        def draw() -> Release:
+            ranking = self._rank()
+            self._releases[gaps] = ranking.release(gaps=gaps)
+            return self._releases[gaps]
+
+        self._charge_and_draw(pending, _account(ledger, dataset), draw)
+
+    def _charge_and_draw(
+        self,
+        pending: PendingCharge,
+        account: tuple[Any, str] | None,
+        draw: Callable[[], Release | Estimates],
+    ) -> None:
+        self._check_open()
+        self._pool.check_enough()
+
+        def draw_charged() -> Release | Estimates:
+            self._charged = account
+            return draw()
+
+        pending.charge_then_run(draw_charged)
 
     def _check_account(self, ledger: "LedgerLike | None", dataset: str | None) -> None:
         """See whether what has been released was charged there, or is to be charged nowhere."""
@@ -325,22 +347,6 @@ class Selector:
                 "This selector has been released, and not by this ledger and data set; charge "
                 "it by Ledger.charge if it costs there, too."
             )
-
-    def _charge_and_rank(
-        self, ledger: "LedgerLike | None", dataset: str | None, *, gaps: bool
-    ) -> None:
-        pending = prepare_charge(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
-        charged = _account(ledger, dataset)
-        self._check_open()
-        self._pool.check_enough()
-
-        def draw() -> Release:
-            self._charged = charged
-            ranking = self._rank()
-            self._releases[gaps] = ranking.release(gaps=gaps)
-            return self._releases[gaps]
-
-        pending.charge_then_run(draw)
 
     def _rank(self) -> Ranking:
         """Rank the pool, once, and forget what is secret."""
