@@ -73,6 +73,14 @@ def test_one_number_of_another_tag_is_enough(ticks: list[int]) -> None:
             read_ticks(write_numbers(wrong), TAG)
 
 
+def test_chunks_of_more_text_than_an_array_holds_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    column = pa.chunked_array([["ash"], ["elm", "ash"]])
+    assert combine(column).type == pa.string()
+    monkeypatch.setattr(candidate_columns, "_MOST_BYTES", 5)
+    assert combine(column).type == pa.large_string()
+    assert has_repeated(combine(column))
+
+
 def all_cuts_agree(module: Any) -> bool:
     """Whether the largest are those of `cut`, ties included, for all small lists."""
     for size in range(6):

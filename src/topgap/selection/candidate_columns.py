@@ -24,6 +24,8 @@ Ticks: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]] | list[int]"
 _TAG_BITS = 32
 _MOST_DECIMAL_DIGITS = 38
 _LAST_BITS = 2**_TAG_BITS - 1
+_MOST_BYTES = 2**31 - 1
+"""More text does not fit in one array of Arrow's, unless it is of its large kind."""
 _WHOLE = re.compile(r"-?(0x[0-9a-f]+|[0-9]+)")
 
 
@@ -120,7 +122,11 @@ def has_repeated(items: Any) -> bool:
 
 def combine(column: Any) -> Any:
     """One array of a column that is in chunks, of a type that Arrow can choose from."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = column
+    if isinstance(column, pa.ChunkedArray):
+        if pa.types.is_string(column.type) and column.nbytes > _MOST_BYTES:
+            column = column.cast(pa.large_string())
+        array = column.combine_chunks()
     return array.cast(pa.large_string()) if str(array.type) == "string_view" else array
 
 
