@@ -88,6 +88,11 @@ NUMPY = {
     "cumsum",
     "diff",
     "repeat",
+    # Of int64 alone: which values are the largest, and which items come twice.
+    "empty",
+    "flatnonzero",
+    "partition",
+    "sort",
 }
 QUOTIENTS_OF_FRACTIONS = {
     "self.resolution / self.scale",
@@ -103,6 +108,7 @@ QUOTIENTS_OF_FRACTIONS = {
     "self.resolution / self.answer_scale",
     "self.epsilon / self.groups_per_person",
     "rest / parameters.measurements_per_person",
+    "shares.selection.epsilon / shares.epsilon",
 }
 
 

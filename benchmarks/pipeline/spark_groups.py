@@ -69,7 +69,7 @@ def by_pattern(df: DataFrame) -> None:
 def _release(df: DataFrame, domain: object, most: int) -> None:
     top_k_events(
         df, K, EPSILON, person="person", item="item", domain=domain, by="region", groups=REGIONS,
-        groups_per_person=most, monotonic=True,
+        groups_per_person=most,
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ from topgap.selection import (
     selector,
     top_k_with_estimates,
 )
-from topgap.spark import mechanism as spark_mechanism
+from topgap.spark import drawing as spark_drawing
 from topgap.streams import one_pass_release, rows
 
 EPSILON = Fraction(1, 3)
@@ -94,6 +94,12 @@ def _selector(data: Any) -> Callable[..., Any]:
     return made.release
 
 
+def _measuring_selector(data: Any) -> Callable[..., Any]:
+    made = topgap.Selector(TopK(2, EPSILON), selection_share="1/2")
+    made.add(data)
+    return made.release_with_estimates
+
+
 CALLS = {
     "top_k": Call(
         "topgap.top_k", lambda data: partial(topgap.top_k, data, 2, EPSILON), TREES,
@@ -117,6 +123,9 @@ CALLS = {
         {**_GIVEN, **_SHARES},
     ),
     "Selector.release": Call("topgap.Selector", _selector, TREES, {**_GIVEN, "gaps": True}),
+    "Selector.release_with_estimates": Call(
+        "topgap.Selector", _measuring_selector, TREES, {**_GIVEN, **_SHARES}
+    ),
     "streams.top_k": Call(
         "topgap.streams.top_k",
         lambda data: partial(streams.top_k, data, 2, EPSILON, **_COLUMNS), TABLE,
@@ -129,10 +138,16 @@ CALLS = {
     ),
 }  # fmt: skip
 
-ON_SPARK = {
+ON_SPARK: dict[str, Callable[[Any], Callable[..., Any]]] = {
     "spark.top_k": lambda data: partial(spark.top_k, data, 2, EPSILON, **_COLUMNS),
     "spark.top_k_events": lambda data: partial(
         spark.top_k_events, data, 2, EPSILON, person="who", item="what", domain=data
+    ),
+    "spark.top_k_with_estimates": lambda data: partial(
+        spark.top_k_with_estimates, data, 2, EPSILON, **_COLUMNS
+    ),
+    "spark.top_k_events_with_estimates": lambda data: partial(
+        spark.top_k_events_with_estimates, data, 2, EPSILON, person="who", item="what", domain=data
     ),
 }
 
@@ -216,7 +231,7 @@ def watch_randomness(patch: pytest.MonkeyPatch, seen: Callable[[], None]) -> Non
     patch.setattr(measurement, "Laplace", laplace)
     patch.setattr(candidate_pool, "Sampler", sampler)
     patch.setattr(bit_source.SystemBits, "take", take)
-    patch.setattr(spark_mechanism, "Streams", its_streams)
+    patch.setattr(spark_drawing, "Streams", its_streams)
 
 
 LOOK = """
@@ -410,7 +425,7 @@ def refusals(prepared: Callable[..., Any], path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [each for each in CALLS if each != "Selector.release"] + [*ON_SPARK]
+    "name", [each for each in CALLS if not each.startswith("Selector")] + [*ON_SPARK]
 )
 def test_a_refusal_comes_before_any_data_are_looked_at(
     name: str, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -1027,14 +1042,14 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                              "lambda: Estimates(*select_and_measure(), noise.repeat(k)))",
                              "made = Estimates(*select_and_measure(), noise.repeat(k))\n"
                              "    return pending.charge_then_run(lambda: made)"), look_at_order),
-    (selector, Mutant("draws before it pays", "        pending.charge_then_run(draw)\n",
-                      "        made = draw()\n"
+    (selector, Mutant("draws before it pays", "        pending.charge_then_run(draw_charged)\n",
+                      "        made = draw_charged()\n"
                       "        pending.charge_then_run(lambda: made)\n"), look_at_order),
-    (selector, Mutant("forgets that it was charged", "self._charged = charged",
+    (selector, Mutant("forgets that it was charged", "self._charged = account",
                       "self._charged = None"), asked_twice),
     (selector, Mutant("lets a ledger come late",
-                      "elif _account(ledger, dataset) not in (None, self._charged):",
-                      "elif False:"),
+                      "if _account(ledger, dataset) not in (None, self._charged):",
+                      "if False:"),
      released_before),
     (rows, Mutant("does not look", "return all(part.can_be_reread for part in self._parts)",
                   "return False"), look_at_bad_rows),

@@ -576,7 +576,7 @@ def test_a_pickle_of_another_version_is_refused() -> None:
     made = holding(ONE, {"ash": FAR, "elm": 0})
     restore, state = made.__reduce__()
     with pytest.raises(SelectorError, match="pickled by another version"):
-        restore(*state[:-1], state[-1] + 1)
+        restore(*state[:-2], state[-2] + 1, None)
 
 
 def test_streams_are_repeated_by_number_and_never_by_chance() -> None:

@@ -105,14 +105,14 @@ BROKEN_DRAWINGS = [
     Mutant("one noise for all items of a part", NOISE,
            "noise = draw(rate)\n        "
            "noisy = [(step << refinement) + noise for step in steps]"),
-    Mutant("fresh noise when merged", "return Part([*candidates], None, ",
+    Mutant("fresh noise when merged", "return Part([*candidates], answers, ",
            "return Part([Candidate(t + Sampler().geometric(self.parameters.rate), i) "
-           "for t, i in candidates], None, "),
+           "for t, i in candidates], answers, "),
     Mutant("cut once too often",
            "if len(self.candidates) >= needed * (1 if self._floor is None else 2):",
            "if self.candidates:\n            needed = needed - 1"),
-    Mutant("the other's pool not taken over", "return Part([*candidates], None, ",
-           "return Part([], None, "),
+    Mutant("the other's pool not taken over", "return Part([*candidates], answers, ",
+           "return Part([], answers, "),
 ]  # fmt: skip
 
 

@@ -26,14 +26,14 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = Path(topgap.__file__).parents[1]
 HOSTS = ("127.0.0.1", "127.0.0.2")
 PARTITIONS = 2
-_QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _SETTINGS = {
     "spark.driver.bindAddress": HOSTS[0],
     "spark.driver.host": HOSTS[0],
     "spark.driver.memory": "512m",
     "spark.executor.memory": "512m",
-    "spark.driver.extraJavaOptions": _QUICK,
-    "spark.executor.extraJavaOptions": _QUICK,
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.executor.extraJavaOptions": QUICK,
     "spark.executorEnv.PYTHONPATH": os.pathsep.join(map(str, (ROOT, PACKAGE))),
     "spark.cores.max": str(len(HOSTS)),  # of which all must be there before a job is run
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
@@ -46,7 +46,7 @@ _SETTINGS = {
     "spark.speculation": "true",
     "spark.speculation.minTaskRuntime": "2s",
 }
-_LOGGING = """\
+LOGGING = """\
 rootLogger.level = info
 rootLogger.appenderRef.file.ref = file
 appender.file.type = Console
@@ -62,7 +62,7 @@ def cluster(folder: Path) -> Iterator[SparkSession]:
     """Start the cluster, all of whose files are in this folder, and stop it at the end."""
     settings = folder / "settings"
     settings.mkdir()
-    (settings / "log4j2.properties").write_text(_LOGGING)
+    (settings / "log4j2.properties").write_text(LOGGING)
     warehouse = {"spark.sql.warehouse.dir": str(folder / "warehouse")}
     lines = [f"{name} {value}\n" for name, value in {**_SETTINGS, **warehouse}.items()]
     (settings / "spark-defaults.conf").write_text("".join(lines))
@@ -75,7 +75,7 @@ def cluster(folder: Path) -> Iterator[SparkSession]:
         try:
             master, log = _daemon("master.Master", HOSTS[0], [], folder)
             started.append(master)
-            address = _read(log, r"Starting Spark master at (spark://\S+)", master)
+            address = find_in_log(log, r"Starting Spark master at (spark://\S+)", master)
             for host in HOSTS:
                 given = ["--cores", "1", "--memory", "600m", "--work-dir", str(folder / "work")]
                 started.append(_daemon("worker.Worker", host, [*given, address], folder)[0])
@@ -135,7 +135,7 @@ def _daemon(
 ) -> tuple[subprocess.Popen[bytes], Path]:
     log = folder / f"{name} {host}.log"
     classes = f"{os.environ['SPARK_CONF_DIR']}:{HOME}/jars/*"
-    command = [_java(), "-Xmx128m", *_QUICK.split(), "-cp", classes]
+    command = [_java(), "-Xmx128m", *QUICK.split(), "-cp", classes]
     command += [f"org.apache.spark.deploy.{name}", "--host", host, "--port", "0"]
     command += ["--webui-port", "0", *given]
     with log.open("wb") as output:
@@ -146,13 +146,14 @@ def _daemon(
     return process, log
 
 
-def _read(log: Path, pattern: str, process: "subprocess.Popen[bytes]") -> str:
+def find_in_log(log: Path, pattern: str, process: "subprocess.Popen[bytes]") -> str:
+    """What a process writes into its log once it is there."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         if found := re.search(pattern, log.read_text()):
             return found[1]
         time.sleep(0.05)
-    raise RuntimeError(f"No Spark master came up:\n{log.read_text()}")
+    raise RuntimeError(f"Spark did not start:\n{log.read_text()}")
 
 
 def _end_gateway() -> None:

@@ -61,7 +61,17 @@ from topgap.errors import (
 from topgap.law import Bounds
 from topgap.ledger import Ledger
 from topgap.selection import arrow_partition
-from topgap.spark import executors, mechanism, partitions, pools, query, top_k, top_k_events
+from topgap.spark import (
+    counted,
+    drawing,
+    executors,
+    mechanism,
+    partitions,
+    pools,
+    query,
+    top_k,
+    top_k_events,
+)
 from topgap.spark.domain_frame import DomainFrame, build_domain_frame
 
 pytestmark = pytest.mark.linux(reason="finds the processes of a cluster in /proc, and kills them")
@@ -77,7 +87,7 @@ def collected(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         tables.append(table)
         return original(table, *given, **more)
 
-    monkeypatch.setattr(mechanism, "release_pools", look)
+    monkeypatch.setattr(drawing, "release_pools", look)
     return tables
 
 
@@ -102,6 +112,8 @@ def test_any_number_of_partitions(
 
 def test_what_the_page_on_spark_shows(spark: SparkSession) -> None:
     page = (ROOT / "docs/spark.md").read_text(encoding="utf-8")
+    before, _, connect = page.partition("## Spark Connect\n")  # which test_connect.py runs
+    page = before + "## " + connect.partition("\n## ")[2]
     shown = [block.text for block in blocks(page) if block.language == "python"]
     icd10 = [f"A{number:02}" for number in range(12)]
     visits = pd.DataFrame([(p, c) for i, c in enumerate(icd10) for p in range(100 - 8 * i)])
@@ -159,29 +171,30 @@ def test_events_are_counted_once_for_each_person(
 def plan_of_events(module: Any, spark: SparkSession) -> str:
     """What Spark has run in the end, for it changes its plans under way."""
     events = spark.range(50).select("id", sql.expr("id % 7 AS what"))
-    counted: list[DataFrame] = []
-    original = module._collect_pools
+    planned: list[DataFrame] = []
+    original = drawing._collect_pools
 
-    def look(rows: DataFrame, *more: Any) -> Any:
-        counted.append(rows)
-        return original(rows, *more)
+    def look(rows: DataFrame, *given: Any, **more: Any) -> Any:
+        planned.append(rows)
+        return original(rows, *given, **more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_collect_pools", look)
-        module.top_k_events(events, 2, 1, person="id", item="what", domain=range(9))
-    [rows] = counted
+        patch.setattr(drawing, "_collect_pools", look)
+        patch.setattr(mechanism, "plan_events", module.plan_events)
+        top_k_events(events, 2, 1, person="id", item="what", domain=range(9))
+    [rows] = planned
     rows.collect()
     return str(rows._jdf.queryExecution().executedPlan().toString())
 
 
 def test_counts_do_not_go_through_the_driver(spark: SparkSession) -> None:
-    assert "Broadcast" not in plan_of_events(mechanism, spark)
+    assert "Broadcast" not in plan_of_events(counted, spark)
 
 
 @pytest.mark.parametrize("mutant", [Mutant("as it likes", 'counts.hint("merge")', "counts")])
 def test_counts_that_go_through_the_driver_are_seen(spark: SparkSession, mutant: Mutant) -> None:
     """Spark would collect them there to send them to all executors."""
-    assert "Broadcast" in plan_of_events(mutated(mechanism, mutant), spark)
+    assert "Broadcast" in plan_of_events(mutated(counted, mutant), spark)
 
 
 @pytest.mark.statistical(false_alarm=1e-10)
@@ -239,15 +252,18 @@ def agreeing(attempts: Attempts, release: Release) -> bool:
 
 
 def release_in_trouble(
-    spark: SparkSession, attempts: Attempts, module: Any = mechanism, check_items: bool = False
+    spark: SparkSession, attempts: Attempts, module: Any = drawing, check_items: bool = False
 ) -> Release:
     """A release in which a first attempt meets the trouble; equal answers, so noise decides all."""
     frame = spark.range(400, numPartitions=2).select("id", sql.lit(5).alias("n")).cache()
     frame = frame.mapInArrow(shuffled, frame.schema)
     with pytest.MonkeyPatch.context() as patch:
         work = module.build_partition_task
-        patch.setattr(module, "build_partition_task", lambda *given: attempts.of(work(*given)))
-        release: Release = module.top_k(frame, 5, 1, item="id", count="n", check_items=check_items)
+        patch.setattr(
+            module, "build_partition_task", lambda *given, **more: attempts.of(work(*given, **more))
+        )
+        patch.setattr(mechanism, "charge_and_release", module.charge_and_release)
+        release = top_k(frame, 5, 1, item="id", count="n", check_items=check_items)
     spark.catalog.clearCache()
     return release
 
@@ -271,7 +287,7 @@ def test_every_attempt_has_the_same_noise(
     assert agreeing(attempts, release)
 
 
-def fresh_noise(parameters: TopK, *_: Any) -> Any:
+def fresh_noise(parameters: TopK, *_: Any, **__: Any) -> Any:
     """As if every attempt made its own key."""
 
     def work(batches: Batches) -> Batches:
@@ -288,9 +304,9 @@ def fresh_noise(parameters: TopK, *_: Any) -> Any:
 def test_attempts_that_differ_are_seen(mutant: str, spark: SparkSession, tmp_path: Path) -> None:
     """Of 200 equal answers, two attempts keep the same 6 in the same order once in 10^13 times."""
     ordered = "rows.sortWithinPartitions(*keys)"
-    broken = mutated(mechanism, Mutant(mutant, ordered, "rows"))
+    broken = mutated(drawing, Mutant(mutant, ordered, "rows"))
     if mutant == "fresh noise for each attempt":
-        broken = mutated(mechanism, Mutant(mutant, ordered, ordered))
+        broken = mutated(drawing, Mutant(mutant, ordered, ordered))
         broken.build_partition_task = fresh_noise
     attempts = Attempts(tmp_path, fails)
     release = release_in_trouble(spark, attempts, broken)
@@ -427,15 +443,15 @@ COUNTS = "array('Zaphod') AS list, 'Zaphod' AS what, 5 AS n, 1.5D AS float, bina
     ({"item": "n", "count": "what"}, AnswersTypeError, "string"),
     ({"item": "list"}, SourceError, "type array"), ({"item": "float"}, SourceError, "type double"),
     ({"item": "bytes"}, SourceError, "type binary"),
-    ({"df": [1]}, SourceError, "A list is no data frame"),
-    ({"df": pd.DataFrame({"what": [1]})}, SourceError, "no data frame of Spark"),
+    ({"source": [1]}, SourceError, "A list is no data frame"),
+    ({"source": pd.DataFrame({"what": [1]})}, SourceError, "no data frame of Spark"),
 ])  # fmt: skip
 def test_what_cannot_be_released_is_refused_before_any_job(
     spark: SparkSession, change: dict[str, Any], error: type[TopgapError], said: str
 ) -> None:
     frame = spark.range(5).selectExpr(*COUNTS.split(", "))
     given: dict[str, Any] = {
-        "df": frame,
+        "source": frame,
         "k": 1,
         "epsilon": 1,
         "item": "what",
@@ -573,7 +589,7 @@ def test_a_plan_that_fails_tells_only_the_kind_of_error(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     odd = DomainFrame(spark.range(5).toDF("Zaphod"), 5)
-    monkeypatch.setattr(mechanism, "build_domain_frame", lambda *_: odd)
+    monkeypatch.setattr(counted, "build_domain_frame", lambda *_: odd)
     events = spark.range(5).selectExpr("id AS who", "id AS what")
     with pytest.raises(SparkError, match=r"^Spark cannot plan this: [A-Z_.]+\.$") as raised:
         top_k_events(events, 1, 1, person="who", item="what", domain=[1, 2])
@@ -584,7 +600,7 @@ def test_a_defect_is_called_so(spark: SparkSession, monkeypatch: pytest.MonkeyPa
     def broken(*_: object) -> None:
         raise ValueError("Zaphod")
 
-    monkeypatch.setattr(mechanism, "build_domain_frame", broken)
+    monkeypatch.setattr(counted, "build_domain_frame", broken)
     with pytest.raises(SparkError, match=r"^A ValueError .* a defect of topgap") as raised:
         top_k_events(spark.range(5).selectExpr("id", "id AS what"), 1, 1, person="id", item="what",
                      domain=[1, 2])  # fmt: skip
@@ -641,8 +657,10 @@ def test_another_version_on_the_executors_is_refused(
 
 @pytest.mark.parametrize(("missing", "said"), [
     ("topgap", "have no topgap: "),
-    ("numpy", "lack a library that topgap needs: "),
+    ("numpy", "have no numpy: "),
     ("pyarrow", "have no pyarrow that Spark can use: "),
+    ("pandas", "have no pandas that Spark can use: "),
+    ("topgap.selection.arrow_groups", "lack a library that topgap needs: "),
 ])  # fmt: skip
 def test_what_the_executors_lack_is_said(missing: str, said: str) -> None:
     check = executors.prepare_check(partitions.WORK)
@@ -690,7 +708,7 @@ def test_a_ledger_is_charged_before_there_is_noise_and_gets_the_result(
         charged.append((budget.charges, budget.without_result))
         return Streams()
 
-    monkeypatch.setattr(mechanism, "Streams", streams)
+    monkeypatch.setattr(drawing, "Streams", streams)
     counts = {"a": 500, "b": 900, "c": 10}
     frame = spark.createDataFrame([*counts.items()], "what string, n int")
     events = frame.selectExpr("n AS who", "what")
@@ -710,9 +728,8 @@ def test_a_ledger_is_charged_before_there_is_noise_and_gets_the_result(
 def test_a_list_that_a_threshold_ends_is_settled(spark: SparkSession, ledger: Ledger) -> None:
     frame = spark.createDataFrame([("a", 500), ("b", 900), ("c", 10)], "what string, n int")
     events = frame.selectExpr("explode(sequence(1, n)) AS who", "what")
-    given: dict[str, Any] = {"monotonic": True, "ledger": ledger, "dataset": "visits"}
-    above = {"threshold": 700, **given}
-    top_k(frame, 4, CERTAIN, item="what", count="n", **above)
+    above: dict[str, Any] = {"threshold": 700, "ledger": ledger, "dataset": "visits"}
+    top_k(frame, 4, CERTAIN, item="what", count="n", monotonic=True, **above)
     top_k_events(events, 4, CERTAIN, person="who", item="what", domain=[*"abcde"], **above)
     assert [each.settled for each in ledger.history()] == [Fraction(CERTAIN, 2)] * 2  # 2 of 4
     assert ledger.budget("visits").spent == CERTAIN
@@ -827,7 +844,7 @@ def test_executors_that_cannot_work_charge_nothing(
     frame = spark.range(5).selectExpr("id AS what", "5 AS n")
     events: dict[str, Any] = {"person": "n", "item": "what", "domain": range(5)}
     with monkeypatch.context() as patch:
-        patch.setattr(mechanism, "Streams", lambda: pytest.fail("noise was drawn"))
+        patch.setattr(drawing, "Streams", lambda: pytest.fail("noise was drawn"))
         with pytest.raises(SparkError, match=f"^The executors {said}") as raised:
             top_k_events(frame, 1, 1, **events, ledger=ledger, dataset="visits")
     assert raised.value.__context__ is None
@@ -848,7 +865,7 @@ def test_without_a_ledger_executors_are_not_asked_first(
         asked.append(on)
         return ""
 
-    monkeypatch.setattr(mechanism, "run_check", run_check)
+    monkeypatch.setattr(drawing, "run_check", run_check)
     frame = spark.range(5).selectExpr("id AS what", "5 AS n")
     top_k(frame, 1, 1, item="what", count="n", check_items=False)
     assert asked == []

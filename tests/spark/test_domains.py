@@ -34,7 +34,7 @@ from topgap.errors import (
 from topgap.ledger import Ledger
 from topgap.sampling.sampler import Sampler
 from topgap.selection import arrow_partition, candidate_pool
-from topgap.selection.arrow_partition import ITEM
+from topgap.selection.column_names import ITEM
 from topgap.spark import contribution_bound, members, pools, top_k, top_k_events
 from topgap.spark.columns import join_items, name_items, select_columns
 from topgap.spark.contribution_bound import keep_items
@@ -119,7 +119,7 @@ LOOKED_UP = "return known.union(find(others)) if others else known"
 # With the number of the case in which each is found.
 MUTANTS = [
     (0, Mutant("the run drawn once for each part", RANKED,
-               "for _ in range(pc.sum(is_count).as_py() - 1):\n"
+               "for _ in range(2):\n"
                "        again = pool._draw_unlisted(domain, [])\n"
                "        pool.keep(Part(again, None, None, 0, named=True))\n    " + RANKED)),
     (3, Mutant("heads are not looked up", LOOKED_UP, "return set()")),

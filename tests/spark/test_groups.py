@@ -33,10 +33,28 @@ from topgap.errors import (
 from topgap.ledger import Ledger
 from topgap.release.construction import list_units
 from topgap.selection import arrow_groups
-from topgap.selection.arrow_groups import read_list
-from topgap.spark import groups, mechanism, pools, top_k, top_k_events
+from topgap.selection.arrow_groups import Winners, read_lists, write_list
+from topgap.spark import counted, drawing, groups, mechanism, pools, top_k, top_k_events
 
 on_cluster = pytest.mark.linux(reason="starts a cluster")
+
+
+def read_list(text: str) -> Winners:
+    """The list of a group, in plain Python."""
+    return Winners(*([*map(int, part.split())] for part in text.split(";")))
+
+
+def test_lists_are_read_as_they_were_written() -> None:
+    """Many at once, empty ones, negative and very large numbers."""
+    cases = [Winners([3, 0], [7, 1], [-5, 2**62], []), Winners([], [], [], []),
+             Winners([2**200], [0], [2**63], [-(2**70)]),
+             Winners([1], [2**63 - 1], [-(2**63)], [5])]  # fmt: skip
+    for chosen in (cases, cases[:2], cases[1:2], cases[::-1], []):
+        read = read_lists(pa.array([*map(write_list, chosen)], pa.string()))
+        assert read.sizes.tolist() == [len(each.ranks) for each in chosen]
+        for place, column in enumerate(read[1:]):
+            assert column.tolist() == [number for each in chosen for number in each[place]]
+
 
 # --- Hostile persons
 
@@ -299,7 +317,7 @@ def test_every_attempt_has_the_same_noise(
     spark: SparkSession, trouble: Any, tmp_path: Path
 ) -> None:
     attempts = Attempts(tmp_path, trouble)
-    release = release_in_trouble(spark, attempts, mechanism)
+    release = release_in_trouble(spark, attempts, drawing)
     made = attempts.made()
     assert {*made} == {0, 1}
     assert len(made[TROUBLED]) >= (1 if trouble is None else 2)
@@ -311,7 +329,7 @@ def test_every_attempt_has_the_same_noise(
                                            "rows.mapInArrow(shuffled, rows.schema)")])  # fmt: skip
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_attempts_that_differ_are_seen(mutant: Mutant, spark: SparkSession, tmp_path: Path) -> None:
-    broken = mutated(mechanism, mutant)
+    broken = mutated(drawing, mutant)
     broken.shuffled = shuffled
     attempts = Attempts(tmp_path, fails)
     assert not agreeing(attempts, release_in_trouble(spark, attempts, broken))
@@ -325,12 +343,14 @@ def release_in_trouble(spark: SparkSession, attempts: Attempts, module: Any) -> 
     frame = frame.mapInArrow(shuffled, frame.schema)
     with pytest.MonkeyPatch.context() as patch:
         work = module.build_partition_task
-        patch.setattr(module, "build_partition_task", lambda *given: attempts.of(work(*given)))
-        release: GroupedRelease = module.top_k(
+        patch.setattr(
+            module, "build_partition_task", lambda *given, **more: attempts.of(work(*given, **more))
+        )
+        patch.setattr(mechanism, "charge_and_release", module.charge_and_release)
+        return top_k(
             frame, 9, 1, item="i", count="n", domain=Domain.pattern("c[0-9]{1,2}"), by="g",
             groups=range(31),
         )  # fmt: skip
-    return release
 
 
 def agreeing(attempts: Attempts, release: GroupedRelease) -> bool:
@@ -358,7 +378,7 @@ def agreeing(attempts: Attempts, release: GroupedRelease) -> bool:
 def test_groups_in_several_partitions_are_seen(spark: SparkSession, mutant: Mutant) -> None:
     """A group would have a list in each; nothing is released then."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mechanism, "count_events", mutated(groups, mutant).count_events)
+        patch.setattr(counted, "count_events", mutated(groups, mutant).count_events)
         with pytest.raises(TopgapError, match="Spark had a group in two partitions"):
             top_k_events(hostile_events(spark), 4, 1, person="who", item="what", domain=CODES,
                          by="region", groups=REGIONS)  # fmt: skip
@@ -389,8 +409,8 @@ def test_thresholds_laplace_noise_and_names_alone(spark: SparkSession, ledger: L
     """One charge for all groups, settled to what the lists cost; winners without gaps."""
     events = hostile_events(spark)
     asked: dict[str, Any] = {"person": "who", "item": "what", "domain": CODES, "by": "region",
-                             "groups": REGIONS, "monotonic": True}  # fmt: skip
-    counted = count_events(events.toArrow(), **{k: v for k, v in asked.items() if k != "monotonic"})
+                             "groups": REGIONS}  # fmt: skip
+    counted = count_events(events.toArrow(), **asked)
     above = top_k_events(events, 5, 5_000, threshold=10, ledger=ledger, dataset="visits", **asked)
     for group in REGIONS:
         assert {*above[group].items} >= {i for i, n in counted[group].items() if n > 10}

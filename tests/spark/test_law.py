@@ -73,7 +73,7 @@ def test_partitions_have_the_law_of_the_whole(
     assert [*found_unfit(arrow_partition, RUNS, [case], false_alarm)] == []
 
 
-POOL = "candidates = CandidatePool(parameters, "
+POOL = "candidates = CandidatePool(\n        parameters,"
 SCALED = (  # under the tag of the right parameters, or it would be refused
     "tagged = type('Tagged', (CandidatePool,), {{'tag': CandidatePool(parameters).tag}})\n"
     "    epsilon = {} * parameters.epsilon\n"

@@ -132,12 +132,12 @@ def test_partitions_have_the_law_of_the_whole(case: Any, false_alarm: float) -> 
 
 MUTANTS = [
     (0, Mutant("two partitions share a stream", "open(partition)", "open(partition // 2)")),
-    (0, Mutant("half of the noise", "candidates = CandidatePool(parameters, ",
+    (0, Mutant("half of the noise", "candidates = CandidatePool(\n        parameters,",
                "tag = CandidatePool(parameters).tag\n"
                "    parameters = type(parameters)(1, 2, items_per_person=1, monotonic=True,\n"
                "                                  noise='laplace')\n"
                "    tagged = type('Tagged', (CandidatePool,), {'tag': tag})\n"
-               "    candidates = tagged(parameters, ")),
+               "    candidates = tagged(\n        parameters,")),
 ]  # fmt: skip
 
 
@@ -188,6 +188,7 @@ def test_a_partition_hands_over_what_reaches_the_threshold_alone(domain: Domain 
 
 PEOPLE = {"flu": 900, "cold": 500, "gout": 40, "cough": 700}
 FEW: dict[str, Any] = {"monotonic": True, "items_per_person": 1}
+ONE_EACH: dict[str, Any] = {"items_per_person": 1}
 
 
 @on_cluster
@@ -218,7 +219,7 @@ def test_events_are_bounded_and_cut(spark: SparkSession, ledger: Ledger) -> None
     had = {"flu": range(900), "cold": range(600, 1_300), "gout": range(1_300, 1_340)}
     rows = [(f"p{n}", what) for what, persons in had.items() for n in persons]
     events = spark.createDataFrame(rows * 2, "who string, what string").repartition(3)
-    given: dict[str, Any] = {"epsilon": 1, "person": "who", "item": "what", **FEW}
+    given: dict[str, Any] = {"epsilon": 1, "person": "who", "item": "what", **ONE_EACH}
     frame = pd.DataFrame(rows, columns=["who", "what"])
     kept = count_events(frame, person="who", item="what", domain=[*had], items_per_person=1)
     assert sum(kept.values()) == 1_340
@@ -251,11 +252,14 @@ def test_a_sentinel_ends_the_list(spark: SparkSession, ledger: Ledger) -> None:
     rows = [(f"p{n}", what) for what, persons in had.items() for n in persons]
     events = spark.createDataFrame(rows * 2, "who string, what string").repartition(3)
     paid: dict[str, Any] = {"ledger": ledger, "dataset": "visits"}
-    given: dict[str, Any] = {"epsilon": 1, "monotonic": True, "item": "what", **paid}
+    given: dict[str, Any] = {"epsilon": 1, "item": "what", **paid}
     words = Domain.strings("a-z", max_length=12)
     for domain in (None, words):
         for threshold, named in ((300, ["flu", "cough", "cold"]), (5_000, [])):
-            release = top_k(counts, 4, threshold=threshold, count="people", domain=domain, **given)
+            release = top_k(
+                counts, 4, threshold=threshold, count="people", domain=domain, monotonic=True,
+                **given,
+            )  # fmt: skip
             assert [*release.items] == named
             assert release.spent == Fraction(len(named) + 1, 4)
             if named:

@@ -398,11 +398,14 @@ def test_only_who_is_asked_to_keeps_answers() -> None:
         released_and_measured(made, Shares.of(TopK(1, 2), "1/2").measure)
 
 
-def test_answers_that_are_kept_go_nowhere() -> None:
-    made = CandidatePool(ONE, keep_answers=True)
-    made.add([Watched(FAR), 0], ["ash", "elm"])
-    assert made.as_part().answers is None
-    assert to_arrow(made).column_names == ["item", "value"]
+def test_answers_that_are_kept_go_with_the_pool_alone() -> None:
+    made, plain = CandidatePool(ONE, keep_answers=True), CandidatePool(ONE)
+    for pool in (made, plain):
+        pool.add([Watched(FAR), 0], ["ash", "elm"])
+    assert plain.as_part().answers is None
+    assert to_arrow(plain).column_names == ["item", "value"]
+    assert to_arrow(made)["answer"].to_pylist() == [10 * FAR, 0]
+    assert made.tag != plain.tag
     for take in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(SelectorError, match=r"stays where it is|is not copied"):
             take(made)

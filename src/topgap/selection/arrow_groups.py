@@ -4,7 +4,8 @@ This runs where the rows are. What is wrong with them is no error here, or a clu
 and log what it saw: it is a row without an item, as of `topgap.selection.arrow_partition`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,17 +20,16 @@ from topgap.release import Lists
 from topgap.release.construction import list_units, unpack_units
 from topgap.selection.answers import KernelArray, read, to_kernel_array
 from topgap.selection.arrow_partition import (
-    GROUP,
-    ITEM,
-    VALUE,
     Batches,
     build_error_row,
     build_rows,
     to_names,
 )
+from topgap.selection.candidate_columns import combine
+from topgap.selection.column_names import GROUP, ITEM, VALUE
 from topgap.selection.grouped_answers import PreparedGroups, prepare_counts
 from topgap.selection.item_names import TWICE
-from topgap.selection.top_k_by_group import draw_groups, list_winners
+from topgap.selection.top_k_by_group import draw_groups, list_winners, read_winner_steps
 
 _CODE = "code"
 
@@ -41,11 +41,31 @@ class Winners(NamedTuple):
         ranks: The ranks.
         gap_units: The gaps.
         value_units: The noisy answers; none but with Laplace noise.
+        answer_units: The plain answers, rounded down; none but where the winners are measured.
     """
 
     ranks: list[int]
     gap_units: list[int]
     value_units: list[int]
+    answer_units: Sequence[int] = ()
+
+
+class Columns(NamedTuple):
+    """The lists of many groups, one after the other: int64, or objects if a number is too large.
+
+    Attributes:
+        sizes: How many winners each group has.
+        ranks: As of `Winners`, and so are the others.
+        gap_units: The gaps.
+        value_units: The noisy answers.
+        answer_units: The plain answers.
+    """
+
+    sizes: Any
+    ranks: Any
+    gap_units: Any
+    value_units: Any
+    answer_units: Any
 
 
 def release_groups(
@@ -54,6 +74,7 @@ def release_groups(
     parameters: TopKByGroup,
     streams: Streams | None,
     domain: Domain,
+    keep_answers: bool = False,  # noqa: FBT001, FBT002 - it comes in a tuple
 ) -> Batches:
     """The list of each group of this partition, which has all rows of its groups.
 
@@ -68,6 +89,7 @@ def release_groups(
         streams: Where the noise comes from. With None nothing is drawn or handed over: it is only
             seen whether all rows can be used.
         domain: The domain of the items.
+        keep_answers: Whether the winners' plain answers are handed over, too.
     """
     try:
         data = _read_groups(batches, parameters, domain)
@@ -75,7 +97,9 @@ def release_groups(
             return
         drawn = draw_groups(parameters, data, streams.open(partition))
         winners = split_lists(list_winners(data, drawn), domain)
-        row = build_rows(pa.array(data.groups, pa.string()), [*map(_write_list, winners)])
+        if keep_answers:
+            winners = _add_answers(winners, drawn.sizes, read_winner_steps(parameters, data, drawn))
+        row = build_rows(pa.array(data.groups, pa.string()), [*map(write_list, winners)])
     except TopgapError as error:
         row = build_error_row(pa.string(), error)
     yield row
@@ -94,17 +118,46 @@ def split_lists(lists: Lists, domain: Domain) -> Iterator[Winners]:
         start += size
 
 
-def _write_list(winners: Winners) -> str:
-    return ";".join(" ".join(format(number, "x") for number in part) for part in winners)
+def _add_answers(
+    winners: Iterator[Winners], sizes: Sequence[int], steps: list[int]
+) -> Iterator[Winners]:
+    """The same lists, with the steps of each."""
+    ends = pairwise([0, *accumulate(sizes)])
+    for own, (start, end) in zip(winners, ends, strict=True):
+        yield own._replace(answer_units=steps[start:end])
 
 
-def read_list(text: str) -> Winners:
-    """Read the list of a group as it was written.
+def write_list(winners: Winners) -> str:
+    """Write the list of a group as text.
 
-    >>> read_list("a 0;7d 3;")
-    Winners(ranks=[10, 0], gap_units=[125, 3], value_units=[])
+    >>> write_list(Winners([10, 0], [125, 3], [], [-1, 255]))
+    '10 0;125 3;;-1 255'
     """
-    return Winners(*([int(number, 16) for number in part.split()] for part in text.split(";")))
+    return ";".join(" ".join(map(str, part)) for part in winners)
+
+
+def read_lists(texts: Any) -> Columns:
+    """Read the lists of many groups, which `write_list` wrote, one after the other.
+
+    >>> read = read_lists(pa.array(["10 0;125 3;;", ";;;", "7;1;;"]))
+    >>> read.sizes.tolist(), read.ranks.tolist(), read.gap_units.tolist()
+    ([2, 0, 1], [10, 0, 7], [125, 3, 1])
+    """
+    parts = pc.split_pattern(combine(texts), ";")
+    columns = [pc.list_element(parts, place) for place in range(len(Winners._fields))]
+    numbers = [_read_numbers(pc.split_pattern(column, " ")) for column in columns]
+    spaces = pc.count_substring(columns[0], " ")
+    sizes = pc.if_else(pc.equal(columns[0], ""), 0, pc.add(spaces, 1))
+    return Columns(sizes.to_numpy(zero_copy_only=False), *numbers)
+
+
+def _read_numbers(tokens: Any) -> Any:
+    flat = tokens.flatten()
+    flat = flat.filter(pc.not_equal(flat, ""))
+    try:
+        return flat.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:  # one is too large
+        return np.array([*map(int, flat.to_pylist())], dtype=object)
 
 
 def _read_groups(

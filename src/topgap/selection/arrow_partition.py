@@ -16,11 +16,12 @@ from topgap.errors import ItemsError, TopgapError
 from topgap.parameters import TopK
 from topgap.selection.answers import check_finite, read
 from topgap.selection.candidate_arrow import to_arrow
+from topgap.selection.candidate_columns import combine
 from topgap.selection.candidate_pool import CandidatePool
 from topgap.selection.candidate_ranks import to_ranks
+from topgap.selection.column_names import ANSWER, ITEM, TIMES, VALUE
 from topgap.selection.participants import read_part
 
-GROUP, ITEM, VALUE, TIMES = "group", "item", "value", "times"
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -30,8 +31,12 @@ def find_candidates(
     parameters: TopK,
     streams: Streams | None,
     domain: Domain | None = None,
+    keep_answers: bool = False,  # noqa: FBT001, FBT002 - it comes in a tuple
 ) -> Batches:
     """The items of this partition that can still win, with their noisy answers as text.
+
+    With `keep_answers` their plain answers are there, too, in steps and as text, so that those of
+    the winners can be measured without a second look at data that may have changed.
 
     All attempts at a partition have the same noise: it comes from the partition's own stream, which
     is opened from its beginning, and its rows come in one order.
@@ -43,7 +48,12 @@ def find_candidates(
         yield from dry_run(batches, domain)
         return
     # That no item comes twice is known: the rows of each have been counted.
-    candidates = CandidatePool(parameters, stream=streams.open(partition), remember_names=False)
+    candidates = CandidatePool(
+        parameters,
+        stream=streams.open(partition),
+        remember_names=False,
+        keep_answers=keep_answers,
+    )
     kind = None
     try:
         for batch in batches:
@@ -53,7 +63,7 @@ def find_candidates(
             candidates.add(*read_part(rows[VALUE], names))
         held = [] if kind is None else [_hand_over(candidates, kind, domain)]
     except TopgapError as error:
-        yield build_error_row(kind, error)
+        yield build_error_row(kind, error, with_answers=keep_answers)
         return
     yield from held
 
@@ -106,17 +116,24 @@ def _choose_members(batch: pa.RecordBatch, domain: Domain | None) -> tuple[pa.Re
 
 
 def _hand_over(pool: CandidatePool, kind: Any, domain: Domain | None) -> pa.RecordBatch:
-    if domain is not None:
-        ranks, ticks = to_ranks(pool, domain)
-        return build_rows(pa.array([*ranks, None], kind), [*ticks, str(pool.count)])
-    held = to_arrow(pool)
-    items = held[ITEM].combine_chunks().cast(kind)
-    return build_rows(items, [*map(str, held[VALUE].to_pylist())])
+    held = to_arrow(pool) if domain is None else to_ranks(pool, domain)
+    items, values = combine(held[ITEM]).cast(kind), [*map(str, held[VALUE].to_pylist())]
+    answers: list[str | None] | None = None
+    if pool.keeps_answers:
+        answers = [*map(str, held[ANSWER].to_pylist())]
+    if domain is not None:  # how many members the partition has
+        items = pa.concat_arrays([items, pa.nulls(1, kind)])
+        values.append(str(pool.count))
+        if answers is not None:
+            answers.append(None)
+    return build_rows(items, values, answers)
 
 
-def build_error_row(kind: Any, error: TopgapError) -> pa.RecordBatch:
+def build_error_row(kind: Any, error: TopgapError, *, with_answers: bool = False) -> pa.RecordBatch:
     """A row that reports an error, in place of the items, which are of this type."""
-    return build_rows(pa.nulls(1, kind), [f"{type(error).__name__}: {error}"])
+    return build_rows(
+        pa.nulls(1, kind), [f"{type(error).__name__}: {error}"], [None] if with_answers else None
+    )
 
 
 def _check_items(batch: pa.RecordBatch) -> None:
@@ -126,6 +143,11 @@ def _check_items(batch: pa.RecordBatch) -> None:
         raise ItemsError("An item is in the data frame twice; give each one row.")
 
 
-def build_rows(items: Any, values: list[str]) -> pa.RecordBatch:
+def build_rows(
+    items: Any, values: list[str], answers: list[str | None] | None = None
+) -> pa.RecordBatch:
     """Rows as a partition hands them over."""
-    return pa.RecordBatch.from_arrays([items, pa.array(values, pa.string())], [ITEM, VALUE])
+    columns = {ITEM: items, VALUE: pa.array(values, pa.string())}
+    if answers is not None:
+        columns[ANSWER] = pa.array(answers, pa.string())
+    return pa.RecordBatch.from_pydict(columns)

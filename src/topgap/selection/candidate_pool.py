@@ -109,6 +109,7 @@ class CandidatePool:
     Attributes:
         candidates: The items that can still win, and sometimes a few more.
         count: How many items were added.
+        keeps_answers: Whether the plain answers are kept.
         named: Whether items have names; None before the first.
         seen: The names that are remembered.
 
@@ -123,12 +124,12 @@ class CandidatePool:
         "_answers",
         "_find_listed",
         "_floor",
-        "_keeps_answers",
         "_process",
         "_stream",
         "candidates",
         "count",
         "domain",
+        "keeps_answers",
         "named",
         "parameters",
         "seen",
@@ -156,7 +157,7 @@ class CandidatePool:
         self._find_listed = find_listed
         self._process = this_process()
         self._stream = stream
-        self._keeps_answers = keep_answers
+        self.keeps_answers = keep_answers
         # The items of the candidates, each with its answer if these are kept, and else with None.
         self._answers: dict[Any, Any] = {}
         # Ticks that k + 1 items have or exceed, or that a winner must reach.
@@ -173,7 +174,8 @@ class CandidatePool:
     def tag(self) -> int:
         """A checksum of 32 bits that differs where ticks cannot be compared."""
         of = "" if self.domain is None else f", of {self.domain.checksum}"
-        return crc32(f"{self.parameters}, refinement {self.refinement}{of}".encode())
+        beside = ", with answers" if self.keeps_answers else ""
+        return crc32(f"{self.parameters}, refinement {self.refinement}{of}{beside}".encode())
 
     def add(self, numbers: Any, names: Any, *, threads: int = 0) -> None:
         """Draw the noise of some more items, and keep those that can still win.
@@ -206,7 +208,7 @@ class CandidatePool:
         items = look_up(names, places) if named else [self.count + place for place in places]
         if not self._answers.keys().isdisjoint(items):
             raise ItemsError(TWICE)
-        answers = [numbers[place] for place in places] if self._keeps_answers else None
+        answers = [numbers[place] for place in places] if self.keeps_answers else None
         return Part([*map(Candidate, ticks, items)], answers, unseen, len(numbers), named)
 
     def keep(self, part: Part) -> None:
@@ -231,7 +233,8 @@ class CandidatePool:
         self.check_process()
         candidates = cut(self.candidates, self.parameters.k + 1)
         names = None if self.seen.names is None else {*self.seen.names}
-        return Part([*candidates], None, names, self.count, bool(self.named))
+        answers = [self._answers[each.item] for each in candidates] if self.keeps_answers else None
+        return Part([*candidates], answers, names, self.count, bool(self.named))
 
     def shares_items_with(self, other: "CandidatePool") -> bool:
         """Whether an item is known to be in both."""

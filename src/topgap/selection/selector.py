@@ -1,20 +1,32 @@
 """Noisy Top-k with Gap on answers that come in parts: `Selector`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from topgap.domains import Counts, Domain
-from topgap.errors import DomainError, ItemsError, KernelError, ParameterTypeError, SelectorError
-from topgap.ledger.charging import LedgerLike, open_ledger, prepare_charge
-from topgap.numbers.parse import read_flag, read_threads
+from topgap.errors import (
+    DomainError,
+    ItemsError,
+    KernelError,
+    ParameterError,
+    ParameterTypeError,
+    SelectorError,
+)
+from topgap.estimates.noise import Noise
+from topgap.estimates.result import Estimates
+from topgap.ledger.charging import LedgerLike, PendingCharge, open_ledger, prepare_charge
+from topgap.numbers.parse import Number, read_flag, read_threads
 from topgap.parameters import TopK
 from topgap.release import Release
 from topgap.selection import candidate_arrow
 from topgap.selection.candidate_pool import CandidatePool, Part, Ranking
 from topgap.selection.item_names import TWICE
+from topgap.selection.measurement import Shares
 from topgap.selection.participants import check_bound, read_part
+from topgap.selection.top_k_with_estimates import prepare_charge_for_estimates
 from topgap.selection.unlisted import to_domain
 
 if TYPE_CHECKING:
@@ -47,9 +59,14 @@ class Selector:
         parameters: What is released and how private it is.
         domain: The domain, a `topgap.Domain` or a list; without one, the items that are added are
             the public list.
+        selection_share: The part of ε that selects, if the winners are to be measured with the rest
+            of it, as by `topgap.top_k_with_estimates`; between 0 and 1. The plain answers of what
+            can still win are kept then, and `release_with_estimates` takes the place of `release`.
 
     Raises:
         ParameterTypeError: `parameters` is no `TopK`.
+        ParameterError: The share cannot be used, or the winners cannot be measured with these
+            parameters: with a threshold or Laplace noise a release says how many already.
         DomainError: The domain cannot be used, or has no more than k members.
 
     >>> selector = Selector(TopK(k=2, epsilon=1))
@@ -57,6 +74,10 @@ class Selector:
     >>> selector.add([5, 10**6], items=["fir", "oak"])
     >>> selector.release().items
     ('ash', 'oak')
+    >>> selector = Selector(TopK(k=1, epsilon=1), selection_share="1/2")
+    >>> selector.add({"ash": 10**9, "elm": 0})
+    >>> [(tree, round(count, -3)) for tree, count in selector.release_with_estimates()]
+    [('ash', 1000000000.0)]
     >>> selector = Selector(TopK(k=1, epsilon=1), domain=["elm", "fir", "oak"])
     >>> selector.add({"ash": 10**9, "oak": 10**6})
     >>> selector.release().items
@@ -67,28 +88,38 @@ class Selector:
         "_bound",
         "_busy",
         "_charged",
+        "_estimates",
         "_lock",
         "_parameters",
         "_pool",
         "_ranking",
         "_releases",
+        "_shares",
         "_used_up",
     )
 
-    def __init__(self, parameters: TopK, *, domain: object = None) -> None:
+    def __init__(
+        self,
+        parameters: TopK,
+        *,
+        domain: object = None,
+        selection_share: "Number | None" = None,
+    ) -> None:
         if not isinstance(parameters, TopK):
             raise ParameterTypeError(
                 f"parameters must be a TopK, as in TopK(k=10, epsilon=1), "
                 f"not {type(parameters).__name__}."
             )
         self._parameters = parameters
+        self._shares = None if selection_share is None else _share(parameters, selection_share)
         self._lock = RLock()
         self._busy = False
-        self._pool = CandidatePool(parameters, domain=to_domain(domain))
+        self._pool = self._make_pool(to_domain(domain))
         # How many items of each person are known to be in the counts that were added, at most.
         self._bound = 0
         self._ranking: Ranking | None = None
         self._releases: dict[bool, Release] = {}
+        self._estimates: Estimates | None = None
         self._charged: tuple[Any, str] | None = None  # the ledger's path, and the data set
         self._used_up: str | None = None
 
@@ -101,6 +132,12 @@ class Selector:
     def domain(self) -> Domain | None:
         """The domain, if there is one."""
         return self._pool.domain
+
+    @property
+    def selection_share(self) -> Fraction | None:
+        """The part of ε that selects; None if the winners are not measured."""
+        shares = self._shares
+        return None if shares is None else shares.selection.epsilon / shares.epsilon
 
     def add(self, answers: object, items: object = None, *, threads: int | None = None) -> None:
         """Add the answers of some more items; none, if they are empty.
@@ -168,7 +205,7 @@ class Selector:
             raise ParameterTypeError(f"Only a Selector is merged, not {type(other).__name__}.")
         if other is self:
             raise SelectorError("A selector cannot be merged with itself.")
-        if other._parameters != self._parameters:
+        if (other._parameters, other._shares) != (self._parameters, self._shares):
             raise SelectorError("Selectors are merged only if their parameters are equal.")
         if other.domain != self.domain:
             raise SelectorError("Selectors are merged only if their domains are equal.")
@@ -216,34 +253,100 @@ class Selector:
                 released on an error, and but for this one nothing is charged.
         """
         gaps = read_flag(gaps, "gaps")
+        if self._shares is not None:
+            raise SelectorError("This selector measures its winners: use release_with_estimates().")
         with self._in_use():
             if self._used_up != _RELEASED:
                 self._charge_and_rank(ledger, dataset, gaps=gaps)
-            elif _account(ledger, dataset) not in (None, self._charged):
-                raise SelectorError(
-                    "This selector has been released, and not by this ledger and data set; charge "
-                    "it by Ledger.charge if it costs there, too."
-                )
+            else:
+                self._check_account(ledger, dataset)
             if gaps not in self._releases:
                 assert self._ranking is not None  # noqa: S101 - for the reader of types
                 self._releases[gaps] = self._ranking.release(gaps=gaps)
             return self._releases[gaps]
 
+    def release_with_estimates(
+        self, *, ledger: "LedgerLike | None" = None, dataset: str | None = None
+    ) -> Estimates:
+        """Name the k largest of all answers, the gaps between them, and how many.
+
+        It needs a selector that was made with `selection_share`, and has the law of
+        `topgap.top_k_with_estimates` on all answers at once. Asked again, it gives the same.
+
+        Args:
+            ledger: The budget ledger to charge with all of ε; see `release`.
+            dataset: The data set in it.
+
+        Raises:
+            AnswersError, SelectorError, BudgetExceeded, LedgerError, KernelError: As of `release`.
+        """
+        shares = self._shares
+        if shares is None:
+            raise SelectorError(
+                "This selector does not measure its winners: make it with selection_share, as in "
+                "Selector(parameters, selection_share='1/2')."
+            )
+        with self._in_use():
+            if self._used_up != _RELEASED:
+                self._charge_and_measure(shares, ledger, dataset)
+            else:
+                self._check_account(ledger, dataset)
+            assert self._estimates is not None  # noqa: S101 - for the reader of types
+            return self._estimates
+
+    def _charge_and_measure(
+        self, shares: Shares, ledger: "LedgerLike | None", dataset: str | None
+    ) -> None:
+        pending = prepare_charge_for_estimates(
+            ledger, dataset, "topgap.Selector", self._parameters, shares
+        )
+        noise = Noise.for_one_winner(shares.selection, shares.measurement_epsilon)
+        noise = noise.repeat(self._parameters.k)
+
+        def draw() -> Estimates:
+            pool, ranking = self._pool, self._rank()
+            self._used_up = _INTERRUPTED  # until all is measured
+            measured = shares.measure(pool.take_answers(ranking.items))
+            self._estimates = Estimates(ranking.release(), measured, noise)
+            self._used_up = _RELEASED
+            return self._estimates
+
+        self._charge_and_draw(pending, _account(ledger, dataset), draw)
+
     def _charge_and_rank(
         self, ledger: "LedgerLike | None", dataset: str | None, *, gaps: bool
     ) -> None:
         pending = prepare_charge(ledger, dataset, "topgap.Selector", self._parameters, gaps=gaps)
-        charged = _account(ledger, dataset)
-        self._check_open()
-        self._pool.check_enough()
 
         def draw() -> Release:
-            self._charged = charged
             ranking = self._rank()
             self._releases[gaps] = ranking.release(gaps=gaps)
             return self._releases[gaps]
 
-        pending.charge_then_run(draw)
+        self._charge_and_draw(pending, _account(ledger, dataset), draw)
+
+    def _charge_and_draw(
+        self,
+        pending: PendingCharge,
+        account: tuple[Any, str] | None,
+        draw: Callable[[], Release | Estimates],
+    ) -> None:
+        self._check_open()
+        self._pool.check_enough()
+
+        def draw_charged() -> Release | Estimates:
+            self._charged = account
+            return draw()
+
+        pending.charge_then_run(draw_charged)
+
+    def _check_account(self, ledger: "LedgerLike | None", dataset: str | None) -> None:
+        """See whether what has been released was charged there, or is to be charged nowhere."""
+        if _account(ledger, dataset) not in (None, self._charged):
+            raise SelectorError(
+                "This selector has been released, and not by this ledger and data set; charge "
+                "it by Ledger.charge if it costs there, too."
+            )
 
     def _rank(self) -> Ranking:
         """Rank the pool, once, and forget what is secret."""
@@ -264,7 +367,8 @@ class Selector:
         decimal(38), or hexadecimal text if one is longer. There are hardly more than k + 1 rows;
         with a domain, every other item that was added has a row, too, without a value.
         The rows of several selectors with equal parameters and different items, put together, are
-        what all of them hold.
+        what all of them hold. If the winners are to be measured there is a column `answer`, too,
+        with the plain answers in steps of the resolution.
 
         Raises:
             MissingExtraError: pyarrow is not installed.
@@ -277,7 +381,14 @@ class Selector:
             return candidate_arrow.to_arrow(self._pool)
 
     @classmethod
-    def from_arrow(cls, parameters: TopK, table: Any, *, domain: object = None) -> "Selector":
+    def from_arrow(
+        cls,
+        parameters: TopK,
+        table: Any,
+        *,
+        domain: object = None,
+        selection_share: "Number | None" = None,
+    ) -> "Selector":
         """Take over what `to_arrow` wrote, of one selector or of several put together.
 
         Args:
@@ -285,6 +396,7 @@ class Selector:
             table: The Arrow table, or what Arrow can make one of. It does not know how many items
                 of each person were counted: that is your word then.
             domain: Theirs, if they have one.
+            selection_share: Theirs, if their winners are to be measured.
 
         Raises:
             MissingExtraError: pyarrow is not installed.
@@ -297,7 +409,7 @@ class Selector:
         >>> Selector.from_arrow(parameters, selector.to_arrow()).release().items
         ('ash',)
         """
-        selector = cls(parameters, domain=domain)
+        selector = cls(parameters, domain=domain, selection_share=selection_share)
         candidate_arrow.fill_from_arrow(selector._pool, table)
         return selector
 
@@ -313,8 +425,8 @@ class Selector:
     def __reduce__(self) -> tuple[Any, ...]:
         with self._in_use():
             self._check_open()
-            part, tag = self._pool.as_part(), self._pool.tag
-            return _restore, (self._parameters, part, self.domain, self._bound, tag)
+            part, tag, share = self._pool.as_part(), self._pool.tag, self.selection_share
+            return _restore, (self._parameters, part, self.domain, self._bound, tag, share)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -341,17 +453,38 @@ class Selector:
     def _use_up(self, how: str) -> None:
         """Forget what is secret, and say from now on what became of it."""
         self._used_up = how
-        self._pool = CandidatePool(self._parameters, domain=self.domain)
+        self._pool = self._make_pool(self.domain)
+
+    def _make_pool(self, domain: Domain | None) -> CandidatePool:
+        shares = self._shares
+        drawn = self._parameters if shares is None else shares.selection
+        return CandidatePool(drawn, domain=domain, keep_answers=shares is not None)
 
 
-def _restore(parameters: TopK, part: Part, domain: Domain | None, bound: int, tag: int) -> Selector:
-    selector = Selector(parameters, domain=domain)
+def _restore(
+    parameters: TopK,
+    part: Part,
+    domain: Domain | None,
+    bound: int,
+    tag: int,
+    share: Fraction | None,
+) -> Selector:
+    selector = Selector(parameters, domain=domain, selection_share=share)
     selector._bound = bound
     if tag != selector._pool.tag:
         raise SelectorError("The selector was pickled by another version.")
     if part.size > 0:
         selector._pool.keep(part)
     return selector
+
+
+def _share(parameters: TopK, selection_share: "Number") -> Shares:
+    if parameters.threshold is not None or parameters.noise != "exponential":
+        raise ParameterError(
+            "selection_share is for a plain top k: with a threshold, or with Laplace noise, the "
+            "release says how many already."
+        )
+    return Shares.of(parameters, selection_share)
 
 
 def _account(ledger: "LedgerLike | None", dataset: str | None) -> tuple[Any, str] | None:

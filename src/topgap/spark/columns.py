@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import (
     BooleanType,
@@ -21,10 +21,11 @@ from pyspark.sql.types import (
     StringType,
     StructField,
 )
+from pyspark.sql.utils import is_remote
 
 from topgap.display.text import name_type
 from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkError
-from topgap.selection.arrow_partition import GROUP, ITEM
+from topgap.selection.column_names import GROUP, ITEM
 from topgap.sources.columns import missing_column, quote
 
 PERSON = "person"
@@ -106,9 +107,13 @@ def select_columns(df: object, **wanted: object) -> Columns:
     """
     if not isinstance(df, DataFrame):
         raise SourceError(f"{name_type(df)} is no data frame of Spark.")
-    context = getattr(df.sparkSession, "sparkContext", None)
-    if context is not None and (context._jsc is None or context._jsc.sc().isStopped()):
+    if _is_stopped(df.sparkSession):
         raise SparkError("The session of the data frame has been stopped; start another.")
+    if is_connect(df.sparkSession) != is_remote():
+        raise SparkError(
+            "The data frame is of another kind of session than PySpark is set to in this process; "
+            "use either Spark Connect, by SparkSession.builder.remote, or a session without it."
+        )
     if df.isStreaming:
         raise SourceError(
             "A streaming data frame has no end; give one that can be read as a whole."
@@ -130,6 +135,18 @@ def select_columns(df: object, **wanted: object) -> Columns:
     positions = {place: ours for ours, place in places.items()}
     renamed = df.toDF(*(positions.get(i, f"unused {i}") for i in range(len(names))))
     return Columns(renamed.select(*asked), {ours: fields[place] for ours, place in places.items()})
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which is of a class of its own."""
+    return ".connect." in type(spark).__module__
+
+
+def _is_stopped(spark: SparkSession) -> bool:
+    if is_connect(spark):
+        return bool(getattr(spark, "is_stopped", False))
+    context = spark.sparkContext
+    return context._jsc is None or bool(context._jsc.sc().isStopped())
 
 
 def check_item(field: StructField, named: str = "Items") -> DataType:

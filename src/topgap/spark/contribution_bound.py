@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 )
 
 from topgap.errors import SourceError
-from topgap.selection.arrow_partition import ITEM
+from topgap.selection.column_names import ITEM
 from topgap.spark.columns import INTEGERS, PERSON, name_items
 
 _PERSONS = (

@@ -27,7 +27,7 @@ from pyspark.sql.types import (
 from topgap.display.text import name_type
 from topgap.domains import Domain, FromData
 from topgap.errors import DomainError
-from topgap.selection.arrow_partition import ITEM
+from topgap.selection.column_names import ITEM
 from topgap.sources.columns import quote
 from topgap.spark.columns import INTEGERS, is_padded
 

@@ -28,16 +28,29 @@ def prepare_check(work: str) -> Callable[[], str]:
 
     def check() -> str:
         from importlib import import_module
+        from warnings import catch_warnings, simplefilter
 
         remedy = (
             f"install topgap[spark]=={version} there, or set PYSPARK_PYTHON to a Python that has it"
         )
+        try:
+            import_module("numpy")
+        except Exception:
+            return f"have no numpy: {remedy}"
         try:
             from pyspark.sql.pandas.utils import require_minimum_pyarrow_version
 
             require_minimum_pyarrow_version()
         except Exception:
             return f"have no pyarrow that Spark can use: {remedy}"
+        try:
+            from pyspark.sql.pandas.utils import require_minimum_pandas_version
+
+            with catch_warnings():
+                simplefilter("ignore")  # of versions that are newer than PySpark knows
+                require_minimum_pandas_version()
+        except Exception:
+            return f"have no pandas that Spark can use: {remedy}"
         try:
             import_module("topgap")
             installed = import_module("topgap._core").__version__

@@ -20,7 +20,7 @@ from topgap.domains.groups import to_groups
 from topgap.domains.structure import list_parts
 from topgap.errors import DomainError, ParameterError
 from topgap.grouped_parameters import TopKByGroup
-from topgap.selection.arrow_partition import GROUP, ITEM, VALUE
+from topgap.selection.column_names import GROUP, ITEM, VALUE
 from topgap.selection.preparation import has_room
 from topgap.spark.columns import (
     PERSON,

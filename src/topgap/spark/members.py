@@ -14,7 +14,8 @@ from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import DataType, LongType, StructField, StructType
 
 from topgap.domains import ABSENT, Domain
-from topgap.selection.arrow_partition import ITEM, VALUE, to_names
+from topgap.selection.arrow_partition import to_names
+from topgap.selection.column_names import ITEM, VALUE
 from topgap.spark.columns import PERSON, join_items, name_items
 from topgap.spark.contribution_bound import keep_items
 from topgap.spark.domain_frame import create_frame, to_arrow_type

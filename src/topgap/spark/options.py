@@ -5,47 +5,75 @@ from typing import Required, TypedDict
 
 from topgap.ledger.charging import LedgerLike
 from topgap.numbers.parse import Number
-from topgap.parameters import NoiseKind
+from topgap.parameters import Neighbours, NoiseKind
 
 
-class _Options(TypedDict, total=False):
+class _Common(TypedDict, total=False):
     item: Required[str | Sequence[str]]
-    items_per_person: int | None
-    threshold: "Number | None"
-    noise: NoiseKind | None
-    resolution: "Number | None"
-    monotonic: bool
-    gaps: bool
     ledger: "LedgerLike | None"
     dataset: str | None
 
 
-class CountOptions(_Options, total=False):
-    """Those of `top_k`."""
-
+class _Counts(_Common, total=False):
     count: Required[str]
     domain: object
     sensitivity: "Number"
+    monotonic: bool
     check_items: bool
 
 
-class EventOptions(_Options, total=False):
-    """Those of `top_k_events`."""
-
+class _Events(_Common, total=False):
     person: Required[str]
     domain: Required[object]
+    neighbours: Neighbours | None
     together: int | None
 
 
-class GroupedCountOptions(CountOptions, total=False):
+class _Release(TypedDict, total=False):
+    items_per_person: int | None
+    threshold: "Number | None"
+    noise: NoiseKind | None
+    resolution: "Number | None"
+    gaps: bool
+
+
+class _Estimates(TypedDict, total=False):
+    selection_share: "Number"
+    resolution: "Number"
+
+
+class _Groups(TypedDict, total=False):
+    groups: Required[object]
+    groups_per_person: int
+
+
+class CountOptions(_Counts, _Release, total=False):
+    """Those of `top_k`."""
+
+
+class EventOptions(_Events, _Release, total=False):
+    """Those of `top_k_events`."""
+
+
+class GroupedCountOptions(CountOptions, _Groups, total=False):
     """Those of `top_k` with `by`."""
 
-    groups: Required[object]
-    groups_per_person: int
 
-
-class GroupedEventOptions(EventOptions, total=False):
+class GroupedEventOptions(EventOptions, _Groups, total=False):
     """Those of `top_k_events` with `by`."""
 
-    groups: Required[object]
-    groups_per_person: int
+
+class CountEstimatesOptions(_Counts, _Estimates, total=False):
+    """Those of `top_k_with_estimates`."""
+
+
+class EventEstimatesOptions(_Events, _Estimates, total=False):
+    """Those of `top_k_events_with_estimates`."""
+
+
+class GroupedCountEstimatesOptions(CountEstimatesOptions, _Groups, total=False):
+    """Those of `top_k_with_estimates` with `by`."""
+
+
+class GroupedEventEstimatesOptions(EventEstimatesOptions, _Groups, total=False):
+    """Those of `top_k_events_with_estimates` with `by`."""

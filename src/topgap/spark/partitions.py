@@ -22,18 +22,24 @@ WORK = arrow_groups.__name__
 
 
 def build_partition_task(
-    parameters: TopK | TopKByGroup, streams: Streams | None, domain: Domain | None = None
+    parameters: TopK | TopKByGroup,
+    streams: Streams | None,
+    domain: Domain | None = None,
+    *,
+    keep_answers: bool = False,
 ) -> Callable[[Batches], Batches]:
     """Build the function for `mapInArrow`, from the items and answers of a partition to its pool.
 
     With a domain, which is one that is not written out, the pool is of its members, by their ranks.
-    By group, there are lists in place of a pool.
+    By group, there are lists in place of a pool. With `keep_answers` the plain answers go along.
     Without streams there is no noise: the function only checks the rows. It takes nothing from this
     module with it. So it can report that topgap is missing on the executor, or is another version,
     which might draw other noise.
     """
-    arguments, check = pickle.dumps((parameters, streams, domain)), prepare_check(WORK)
-    by_rank, by_group = domain is not None, isinstance(parameters, TopKByGroup)
+    arguments = pickle.dumps((parameters, streams, domain, keep_answers))
+    check, by_rank = prepare_check(WORK), domain is not None
+    by_group = isinstance(parameters, TopKByGroup)
+    with_column = keep_answers and not by_group  # a list has them in its text
 
     def work(batches: Batches) -> Batches:
         import pickle
@@ -52,10 +58,10 @@ def build_partition_task(
             return
         for batch in batches:
             kind = pa.string() if by_rank else batch.schema.field("item").type
-            report = f"SparkError: The executors {defect}."
-            yield pa.RecordBatch.from_arrays(
-                [pa.nulls(1, kind), pa.array([report])], ["item", "value"]
-            )
+            columns = {"item": pa.nulls(1, kind), "value": [f"SparkError: The executors {defect}."]}
+            if with_column:
+                columns["answer"] = pa.nulls(1, pa.string())
+            yield pa.RecordBatch.from_pydict(columns)
             return
 
     return work

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -16,8 +15,17 @@ from topgap.errors import SparkError, TopgapError
 from topgap.spark.executors import run_check
 from topgap.spark.partitions import WORK
 
-QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-"""Loggers of PySpark that write what its errors say."""
+QUERY_LOGGERS = (
+    "DataFrameQueryContextLogger",
+    "SQLQueryContextLogger",
+    "pyspark.sql.connect.logging",
+)
+"""Loggers of PySpark that write what its errors say; the last one if it is told to."""
+
+_LIBRARIES = {"pyspark", "py4j", "grpc"}
+_UNREACHABLE = (
+    "The server of Spark Connect cannot be reached; see whether it runs, and make another session."
+)
 
 _Result = TypeVar("_Result")
 
@@ -29,6 +37,7 @@ def run_query(query: Callable[[], _Result], on: SparkSession | None = None) -> _
     If the session `on` is given, the sentence says whether its executors are the reason.
     """
     failed: SparkError | KeyboardInterrupt
+    is_reachable = True
     try:
         with _silence_pyspark_loggers():
             return query()
@@ -39,17 +48,31 @@ def run_query(query: Callable[[], _Result], on: SparkSession | None = None) -> _
             failed = KeyboardInterrupt()
         elif isinstance(error, AnalysisException):  # for which Spark writes no log
             failed = SparkError(f"Spark cannot plan this: {error.getCondition()}.")
-        elif isinstance(error, (PySparkException, Py4JError, OSError, EOFError)):
+        elif _is_of_server(error):
+            is_reachable, failed = False, SparkError(_UNREACHABLE)
+        elif _is_of_spark(error):
             failed = SparkError("Spark could not run this; its own log says why.")
         else:
             failed = SparkError(
                 f"{name_type(error)} came up that topgap should have foreseen, which is a "
                 f"defect of topgap; please report it."
             )
-    if on is not None and isinstance(failed, SparkError):
+    if on is not None and isinstance(failed, SparkError) and is_reachable:
         with suppress(SparkError):
             failed = SparkError(run_query(lambda: run_check(on, WORK)) or str(failed))
     raise failed
+
+
+def _is_of_spark(error: Exception) -> bool:
+    """Whether PySpark raised the error, or what it reaches Spark by."""
+    libraries = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return isinstance(error, OSError | EOFError) or not libraries.isdisjoint(_LIBRARIES)
+
+
+def _is_of_server(error: Exception) -> bool:
+    """Whether Spark Connect did not reach its server."""
+    ask = getattr(error, "getGrpcStatusCode", getattr(error, "code", None))
+    return _is_of_spark(error) and callable(ask) and getattr(ask(), "name", "") == "UNAVAILABLE"
 
 
 def _is_interruption(error: BaseException | None) -> bool:
