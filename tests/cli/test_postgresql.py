@@ -5,6 +5,7 @@ Without PostgreSQL these tests are skipped; with TOPGAP_NEEDS_POSTGRESQL=1 they 
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -164,3 +165,27 @@ def test_a_signal_leaves_no_session(
         time.sleep(0.05)
     assert clinic.sessions() == 0
     assert Ledger(tmp_path / "b.db").budget("visits").left == 9
+
+
+@pytest.mark.posix
+def test_a_server_that_does_not_answer_is_left(tmp_path: Path) -> None:
+    (tmp_path / "domain.txt").write_text("flu\ncold\ngout\n")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"postgresql://ann:{PASSWORD}@127.0.0.1:{silent.getsockname()[1]}/clinic"
+        process = subprocess.Popen(
+            [*TOPGAP, "release", address, "--table", "visits", *map(str, PUBLIC)],
+            cwd=tmp_path, env=surroundings(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        connected, _ = silent.accept()
+        with connected:
+            os.kill(process.pid, signal.SIGINT)
+            _, shown = process.communicate(timeout=30)
+        ended = run(tmp_path, f"{address}?connect_timeout=2", "--table", "visits", *PUBLIC)
+        assert ended.code == 1
+        assert "does not answer" in ended.err
+        assert is_one_sentence(ended.err)
+    assert process.returncode == 130
+    assert b"Traceback" not in shown
+    assert PASSWORD.encode() not in shown
