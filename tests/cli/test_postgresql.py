@@ -60,18 +60,13 @@ def test_a_release_is_made_and_no_password_is_kept(
 def test_what_fails_before_it_can_be_released_is_not_charged(
     clinic: PostgresServer, tmp_path: Path
 ) -> None:
-    clinic.execute("CREATE TABLE secret (who int, what int); REVOKE ALL ON secret FROM ann")
     asked = [
         (clinic.address.replace(PASSWORD, f"{PASSWORD}x"), "--table", "visits"),
-        (clinic.address.replace("clinic", "none"), "--table", "visits"),
         (clinic.address.replace(str(clinic.port), "1"), "--table", "visits"),
         (clinic.public_address, "--table", "visits"),
         (clinic.address, "--table", "nope"),
-        (clinic.address, "--table", "secret"),
         (clinic.address, "--query", "SELECT who, what FROM visits LIMIT 9"),
         (clinic.address, "--query", "SELECT who, nope AS what FROM visits"),
-        (clinic.address, "--query", "SELECT who FROM visits"),
-        (clinic.address, "--table", "visits", "--source-format", "csv"),
         (clinic.address, "visits.csv", "--table", "visits"),
         (f"postgresql://h/d?user=a&password={PASSWORD}@1&x=y", "--table", "visits"),
         (f"postgresql://:{PASSWORD}%40@127.0.0.1:1/d", "--table", "visits"),
