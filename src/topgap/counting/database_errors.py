@@ -37,6 +37,10 @@ _WHILE_RUNNING = {
     "SSL error": "The connection to {label} was lost.",
 }
 _SENTENCES = re.compile(r"(?:^|\n|(?:ERROR|FATAL|PANIC|\[libpq\]|query|\]):\s+)([a-zS].*)")
+_NO_ADDRESS = (
+    "{label} is not a valid address; write special characters in a user or password as %40, or "
+    "leave the password out."
+)
 _WHILE_CONNECTING = {
     "password authentication failed": "{label} refuses this user or password.",
     "no password supplied": "{label} asks for a password; set PGPASSWORD, or write it to "
@@ -54,10 +58,10 @@ _WHILE_CONNECTING = {
     "timed out": "{label}: the server does not answer.",
     "No route to host": "{label}: the server cannot be reached.",
     "Network is unreachable": "{label}: the server cannot be reached.",
-    "invalid ": "{label} is not a valid address; write special characters in a user or password "
-    "as %40, or leave the password out.",
-    "URI": "{label} is not a valid address; write special characters in a user or password as "
-    "%40, or leave the password out.",
+    "invalid response": "{label}: what listens there is no PostgreSQL.",
+    "invalid port": _NO_ADDRESS,
+    "invalid integer": _NO_ADDRESS,
+    "URI": _NO_ADDRESS,
     "too many": "{label}: the server has no connections left.",
     "starting up": "{label}: the server is starting or stopping.",
     "shutting down": "{label}: the server is starting or stopping.",
