@@ -24,10 +24,12 @@ from topgap import (
     ItemsError,
     ParameterError,
     ParameterTypeError,
+    Release,
     Selector,
     SelectorError,
     TopK,
 )
+from topgap.domains import Counts
 from topgap.selection import item_names
 from topgap.selection.candidate_arrow import to_arrow
 from topgap.selection.candidate_pool import CandidatePool
@@ -607,3 +609,21 @@ def test_a_pool_on_a_stream_finds_the_same_again() -> None:
     for take in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(SelectorError, match=r"stays where it is|is not copied"):
             take(CandidatePool(ONE, stream=streams.open(0)))
+
+
+def test_the_mark_of_a_list_from_the_data_goes_along() -> None:
+    counts = Counts({"ash": 3 * FAR, "elm": FAR}, domain_from_data=True)
+    parameters = TopK(1, 1)
+    for share in (None, "1/2"):
+        marked = Selector(parameters, selection_share=share)
+        marked.add(counts)
+        marked = pickle.loads(pickle.dumps(marked))  # noqa: S301
+        merged = Selector(parameters, selection_share=share)
+        merged.add({"oak": 0})
+        merged.merge(marked)
+        made = merged.release() if share is None else merged.release_with_estimates()
+        release = made if isinstance(made, Release) else made.release
+        assert release.domain_from_data
+    public = Selector(parameters, domain=["ash", "elm"])
+    public.add(counts)
+    assert not public.release().domain_from_data

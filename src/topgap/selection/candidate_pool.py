@@ -77,14 +77,16 @@ class Ranking(NamedTuple):
     value_units: list[int] | None
     named: bool
     domain: DomainDescription | None = None
+    domain_from_data: bool = False
 
     def release(self, *, gaps: bool = True) -> Release:
         """The release of these winners."""
         units, values = (self.gap_units, self.value_units) if gaps else (None, None)
         if self.named:
             return Release(
-                self.parameters, None, units, self.items, value_units=values, domain=self.domain
-            )
+                self.parameters, None, units, self.items, value_units=values, domain=self.domain,
+                domain_from_data=self.domain_from_data,
+            )  # fmt: skip
         return Release(self.parameters, self.items, units, value_units=values)
 
 

@@ -88,6 +88,7 @@ class Selector:
         "_bound",
         "_busy",
         "_charged",
+        "_domain_from_data",
         "_estimates",
         "_lock",
         "_parameters",
@@ -117,6 +118,8 @@ class Selector:
         self._pool = self._make_pool(to_domain(domain))
         # How many items of each person are known to be in the counts that were added, at most.
         self._bound = 0
+        # Whether any of them are of a list that was taken from the data.
+        self._domain_from_data = False
         self._ranking: Ranking | None = None
         self._releases: dict[bool, Release] = {}
         self._estimates: Estimates | None = None
@@ -166,10 +169,12 @@ class Selector:
                 "These counts are of another domain than the selector's; make the selector with "
                 "domain=counts.domain."
             )
+        from_data = isinstance(answers, Counts) and answers.domain_from_data
         numbers, names = read_part(answers, items, self.domain)
         with self._in_use():
             self._check_open()
             bound = check_bound(answers, self.parameters, self._bound)
+            self._domain_from_data |= from_data and self.domain is None
             if len(numbers) == 0:
                 self._bound = bound  # whether there is any count is not public
                 return
@@ -224,6 +229,7 @@ class Selector:
             if theirs.count > 0:
                 ours.keep(theirs.as_part())
             self._bound = bound
+            self._domain_from_data |= other._domain_from_data
             other._use_up(_MERGED)
             self._used_up = None
 
@@ -352,12 +358,13 @@ class Selector:
         """Rank the pool, once, and forget what is secret."""
         self._used_up = _INTERRUPTED
         try:
-            self._ranking = self._pool.rank()
+            ranking = self._pool.rank()._replace(domain_from_data=self._domain_from_data)
+            self._ranking = ranking
         except KernelError:  # nothing of it is known, and it may be tried again
             self._used_up = None
             raise
         self._use_up(_RELEASED)
-        return self._ranking
+        return ranking
 
     def to_arrow(self) -> "pa.Table":
         """What it holds as an Arrow table of `item` and `value`, for another to take over.
@@ -426,7 +433,8 @@ class Selector:
         with self._in_use():
             self._check_open()
             part, tag, share = self._pool.as_part(), self._pool.tag, self.selection_share
-            return _restore, (self._parameters, part, self.domain, self._bound, tag, share)
+            known = self._bound, self._domain_from_data
+            return _restore, (self._parameters, part, self.domain, known, tag, share)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -465,12 +473,12 @@ def _restore(
     parameters: TopK,
     part: Part,
     domain: Domain | None,
-    bound: int,
+    known: tuple[int, bool],
     tag: int,
     share: Fraction | None,
 ) -> Selector:
     selector = Selector(parameters, domain=domain, selection_share=share)
-    selector._bound = bound
+    selector._bound, selector._domain_from_data = known
     if tag != selector._pool.tag:
         raise SelectorError("The selector was pickled by another version.")
     if part.size > 0:
