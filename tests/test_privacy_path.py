@@ -207,6 +207,7 @@ PUBLIC_FACTS = {
     "known", "most", "rows",  # of groups
     "subject", "told", "_count_columns(width)", "_count_columns(len(columns))",  # of a frame
     "type(answer).__name__", "type(answers).__name__", "type(domain).__name__",
+    "name_type(domain)",
     "type(names).__name__",
     "type(other).__name__",
     "type(parameters).__name__", "type(sampler).__name__", "MOST_ITEMS", "array.ndim", "count",

@@ -270,16 +270,32 @@ def fuzz_spark(given: dict[str, Any], call: Judge) -> None:
         domain=given["domain"],
     )
     assert made is None
-    few = {name: value for name, value in given["parameters"].items() if name != "sensitivity"}
-    made = call(
-        "topgap.spark.top_k_events",
+    measured = call(
+        "topgap.spark.top_k_with_estimates",
         refusals,
-        spark.top_k_events,
+        spark.top_k_with_estimates,
         given["frame"],
-        **few,
-        person=first,
-        item=[second, first],
+        **given["parameters"],
+        item=first,
+        count=second,
         domain=given["domain"],
-        together=given["together"],
     )
-    assert made is None
+    assert measured is None
+    own = {"sensitivity", "monotonic"}
+    few = {name: value for name, value in given["parameters"].items() if name not in own}
+    events: dict[str, Any] = {"topgap.spark.top_k_events": spark.top_k_events}
+    with_estimates = spark.top_k_events_with_estimates
+    events |= {"topgap.spark.top_k_events_with_estimates": with_estimates}
+    for name, function in events.items():
+        made = call(
+            name,
+            refusals,
+            function,
+            given["frame"],
+            **few,
+            person=first,
+            item=[second, first],
+            domain=given["domain"],
+            together=given["together"],
+        )
+        assert made is None

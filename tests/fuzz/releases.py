@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import topgap
 from tests.fuzz import hostile_domains, hostile_parameters, hostile_values
 from tests.fuzz.judge import Judge, check_hidden
-from tests.fuzz.well_formed import is_release
+from tests.fuzz.well_formed import is_estimates, is_release
 from topgap import Domain, Selector, TopK, _core, reference
 from topgap.errors import (
     AnswersError,
@@ -184,6 +184,7 @@ def selecting(draw: st.DrawFn) -> dict[str, Any]:
         "other domain": domain if draw(st.integers(0, 7)) else draw(hostile_domains.domains()),
         "gaps": draw(hostile_parameters.FLAGS),
         "threads": draw(hostile_parameters.THREADS),
+        "share": draw(st.sampled_from([None, None, None, "1/2", "1/2", 0.25, 2, "x"])),
         "steps": steps,
     }
 
@@ -197,8 +198,14 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
         return
     domain = given["domain"] if hasattr(given["domain"], "__len__") else None  # not used up
     making = (*PARAMETERS, DomainError)
-    selector = call("topgap.Selector", making, Selector, parameters, domain=domain)
-    other = call("topgap.Selector", making, Selector, others, domain=given["other domain"])
+    share = given["share"]
+    selector = call(
+        "topgap.Selector", making, Selector, parameters, domain=domain, selection_share=share
+    )
+    other = call(
+        "topgap.Selector", making, Selector, others, domain=given["other domain"],
+        selection_share=share,
+    )  # fmt: skip
     if selector is None or other is None:
         return
     refusals = (*REFERRING, SelectorError)
@@ -226,7 +233,7 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
             if table is not None:
                 moved = call(
                     "topgap.Selector.from_arrow", refusals, reading,
-                    parameters, table, domain=selector.domain,
+                    parameters, table, domain=selector.domain, selection_share=share,
                 )  # fmt: skip
                 # A name that is no number or text may come back as another.
                 selector = selector if moved is None else moved
@@ -246,6 +253,12 @@ def fuzz_selector(given: dict[str, Any], call: Judge) -> None:
                     item in selector.domain for item in release.items
                 )
                 assert selector.release(gaps=release.gaps is not None) is release
+            measured = call(
+                "topgap.Selector.release_with_estimates", refusals, selector.release_with_estimates
+            )
+            if measured is not None:
+                is_estimates(measured, parameters.k)
+                assert selector.release_with_estimates() is measured
         assert repr(selector)
         assert selector.parameters == parameters
 

@@ -18,7 +18,6 @@ DuckDB does the work, within a fixed amount of memory and on disk beyond it. The
 """
 
 from topgap.counting.column_listing import list_columns
-from topgap.counting.database_addresses import is_address
 from topgap.counting.domain import read_domain
 from topgap.counting.engine import MEMORY
 from topgap.counting.events import (
@@ -48,7 +47,6 @@ __all__ = [
     "count_transactions",
     "counted_items",
     "format_by_name",
-    "is_address",
     "list_columns",
     "read_counts",
     "read_domain",

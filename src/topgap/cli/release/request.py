@@ -15,6 +15,7 @@ from topgap.cli.files import OutputFormat
 from topgap.cli.release.domain_choice import choose_domains, choose_groups
 from topgap.cli.release.options import ReleaseOptions, SourceFormat
 from topgap.counting import MEMORY
+from topgap.counting.database_addresses import is_address
 from topgap.display.text import format_path
 
 _ARROW = (".arrow", ".arrows", ".feather", ".ipc")
@@ -37,7 +38,7 @@ class ReleaseRequest(ReleaseOptions):
     @property
     def is_database(self) -> bool:
         """Whether a source is the address of a database."""
-        return any(map(counting.is_address, self.sources))
+        return any(map(is_address, self.sources))
 
     @property
     def resolved_source_format(self) -> SourceFormat | None:
