@@ -171,11 +171,11 @@ def test_domains_and_bounds_in_each_group(
         assert all(winner in members for winner in release[group].items)
 
 
-KEPT = "kept = keep_least(selection.match_items(events), kind, parameters.groups_per_person)"
+KEPT = "kept = keep_groups(selection.match_items(events), kind, parameters.groups_per_person)"
 BROKEN_BOUNDS = [
     Mutant("all groups are kept", KEPT, "kept = selection.match_items(events)"),
     Mutant("items of no list take a place", KEPT,
-           "kept = selection.match_items(keep_least(events, kind, parameters.groups_per_person))"),
+           "kept = selection.match_items(keep_groups(events, kind, parameters.groups_per_person))"),
 ]  # fmt: skip
 
 

@@ -31,7 +31,7 @@ _PERSONS = (
     *INTEGERS, BinaryType, BooleanType, DateType, DecimalType, DoubleType, FloatType, StringType,
     TimestampNTZType, TimestampType,
 )  # fmt: skip
-_MARK, _HASH, _NUMBER = "mark", "hash", "number"
+_MARK, _ORDER, _HASH, _NUMBER = "mark", "order", "hash", "number"
 
 
 def check_person(field: StructField) -> DataType:
@@ -84,16 +84,40 @@ def keep_items(
     marked = events.select(*columns).distinct().select(
         *columns, sql.array_join(sql.sort_array(sql.array(*marks)), "").alias(_MARK)
     )  # fmt: skip
-    return keep_least(marked, person, bound, within=[PERSON, *within]).select(*columns)
+    return _keep_least(marked, person, bound, within=[PERSON, *within]).select(*columns)
 
 
 def mark_groups(groups: DataFrame, parts: Sequence[str], kinds: Sequence[DataType]) -> DataFrame:
-    """Add a column with each group as it is hashed, of which these columns are the parts."""
-    return groups.withColumn(_MARK, _build_mark([*map(sql.col, parts)], kinds))
+    """Add a column with each group as it is hashed, of which these columns are the parts.
+
+    Another column has its place in the order of these texts, which decides between equal hashes.
+    """
+    marked = groups.withColumn(_MARK, _build_mark([*map(sql.col, parts)], kinds))
+    return marked.withColumn(_ORDER, sql.row_number().over(Window.orderBy(_MARK)))
 
 
-def keep_least(
-    marked: DataFrame, person: DataType, bound: int, *, within: Sequence[str] = (PERSON,)
+def keep_groups(marked: DataFrame, person: DataType, bound: int) -> DataFrame:
+    """Keep the rows of each person in so many groups: those of the least hashes.
+
+    Hash and order are one number, because Spark shuffles and sorts numbers faster than texts.
+
+    Args:
+        marked: The column person, and those of `mark_groups`.
+        person: The type of the persons.
+        bound: How many groups are kept.
+    """
+    number = sql.conv(_build_hash(), 16, 10).cast("long") * 2**31 + sql.col(_ORDER)
+    hashed = _add_digest(marked, person).withColumn(_HASH, number).drop(_MARK, _ORDER)
+    rows = Window.partitionBy(PERSON)
+    if bound == 1:
+        least = hashed.withColumn(_NUMBER, sql.min(_HASH).over(rows))
+        return least.filter(sql.col(_HASH) == sql.col(_NUMBER)).drop(_HASH, _NUMBER)
+    numbered = hashed.withColumn(_NUMBER, sql.dense_rank().over(rows.orderBy(_HASH)))
+    return numbered.filter(sql.col(_NUMBER) <= min(bound, 2**31 - 1)).drop(_HASH, _NUMBER)
+
+
+def _keep_least(
+    marked: DataFrame, person: DataType, bound: int, *, within: Sequence[str]
 ) -> DataFrame:
     """Keep the rows of each person that have one of so many marks: those of the least hashes.
 
@@ -103,15 +127,22 @@ def keep_least(
         bound: How many marks are kept.
         within: The columns whose values tell apart what the bound is for.
     """
-    digest = sql.md5(sql.concat(sql.col(_MARK), _build_text(sql.col(PERSON), person)))
-    # A column of its own first, or Spark would compute it for each of the bytes. The last four
-    # bytes, the last one first; such texts are ordered as their numbers are.
-    digits = [sql.substring(_HASH, place, 2) for place in (31, 29, 27, 25)]
     order = Window.partitionBy(*within).orderBy(_HASH, _MARK)
-    hashed = marked.withColumn(_HASH, digest).withColumn(_HASH, sql.concat(*digits))
+    hashed = _add_digest(marked, person).withColumn(_HASH, _build_hash())
     numbered = hashed.withColumn(_NUMBER, sql.dense_rank().over(order))
     kept = numbered.filter(sql.col(_NUMBER) <= min(bound, 2**31 - 1))
     return kept.drop(_HASH, _MARK, _NUMBER)
+
+
+def _add_digest(marked: DataFrame, person: DataType) -> DataFrame:
+    """Add the digest of mark and person: first, or Spark would compute it for each of the bytes."""
+    text = sql.concat(sql.col(_MARK), _build_text(sql.col(PERSON), person))
+    return marked.withColumn(_HASH, sql.md5(text))
+
+
+def _build_hash() -> Column:
+    """The last four bytes of the digest, the last first: ordered as their numbers are."""
+    return sql.concat(*(sql.substring(_HASH, place, 2) for place in (31, 29, 27, 25)))
 
 
 def _split(item: Column, kinds: Sequence[DataType]) -> list[Column]:

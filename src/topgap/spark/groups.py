@@ -32,7 +32,7 @@ from topgap.spark.columns import (
     name_items,
     select_columns,
 )
-from topgap.spark.contribution_bound import check_person, keep_items, keep_least, mark_groups
+from topgap.spark.contribution_bound import check_person, keep_groups, keep_items, mark_groups
 from topgap.spark.domain_frame import GROUPS, build_numbered_frame
 from topgap.spark.members import Occurring
 from topgap.spark.rule import Rule, check_fit, format_columns, read_rule, read_rule_of_counts
@@ -95,7 +95,7 @@ def count_events(
     events = selection.match_groups(selection.rows.dropna())
     kinds = selection.kinds
     if selection.is_listed:
-        kept = keep_least(selection.match_items(events), kind, parameters.groups_per_person)
+        kept = keep_groups(selection.match_items(events), kind, parameters.groups_per_person)
         if bound is None:
             counts = kept.groupBy(GROUP, _PLACE).agg(sql.count_distinct(PERSON).alias(VALUE))
         else:
@@ -106,7 +106,7 @@ def count_events(
     else:
         occurring = Occurring(selection.join_items(events), rule, kinds, bound, kind, [GROUP])
         members = occurring.select_members()
-        kept = keep_least(members, kind, parameters.groups_per_person)
+        kept = keep_groups(members, kind, parameters.groups_per_person)
         rows = occurring.count_persons_of(kept)
     return _gather(rows), selection.groups
 
