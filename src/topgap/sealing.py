@@ -4,10 +4,10 @@
 holds it. That may be a library's error with a value of the data in it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from inspect import signature
-from typing import ParamSpec, TypeVar
+from inspect import Signature, signature
+from typing import Any, ParamSpec, TypeVar
 
 from topgap.errors import TopgapError
 
@@ -70,7 +70,7 @@ def seal_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def call(*args: _P.args, **named: _P.kwargs) -> _R:
-        expected.bind(*args, **named)  # mistakes in the call itself are reported as usual
+        _check_call(function, expected, args, named)
         return sealed(*args, **named)
 
     return call
@@ -109,12 +109,29 @@ def seal_library_errors(
 
         @wraps(function)
         def call(*args: _P.args, **named: _P.kwargs) -> _R:
-            expected.bind(*args, **named)  # mistakes in the call itself are reported as usual
+            _check_call(function, expected, args, named)
             return sealed(*args, **named)
 
         return call
 
     return seal
+
+
+def _check_call(
+    function: Callable[..., Any], expected: Signature, args: Any, named: Mapping[str, Any]
+) -> None:
+    """Report a mistake in the call itself as Python does.
+
+    Raises:
+        TypeError: An argument is missing, or has another name.
+    """
+    wrong = None
+    try:
+        expected.bind(*args, **named)
+    except TypeError as error:
+        wrong = f"{function.__name__}() {error}"
+    if wrong is not None:
+        raise TypeError(wrong)
 
 
 def _convert_errors(

@@ -18,6 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "databases.md"
 COUNTS = {"J45": 3_000, "I10": 2_000, "E11": 1_000, "M54": 3}
 
 
+@pytest.mark.deep
 def test_the_blocks_of_the_page_run(
     postgresql: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

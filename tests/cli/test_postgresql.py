@@ -57,6 +57,7 @@ def test_a_release_is_made_and_no_password_is_kept(
     assert clinic.sessions() == 0
 
 
+@pytest.mark.deep
 def test_what_fails_before_it_can_be_released_is_not_charged(
     clinic: PostgresServer, tmp_path: Path
 ) -> None:
@@ -105,6 +106,7 @@ def test_the_server_counts_no_items_of_each_person(
     assert "--count-in-database is for" in ended.err
 
 
+@pytest.mark.deep
 def test_a_password_comes_from_where_libpq_finds_it(clinic: PostgresServer, tmp_path: Path) -> None:
     table = ("--table", "visits", *PUBLIC)
     assert run(tmp_path, clinic.public_address, *table, PGPASSWORD=PASSWORD).code == 0
@@ -162,6 +164,7 @@ def test_a_signal_leaves_no_session(
     assert Ledger(tmp_path / "b.db").budget("visits").left == 9
 
 
+@pytest.mark.deep
 @pytest.mark.posix
 def test_a_server_that_does_not_answer_is_left(tmp_path: Path) -> None:
     (tmp_path / "domain.txt").write_text("flu\ncold\ngout\n")

@@ -335,6 +335,17 @@ def test_engines_urls_and_connections(tmp_path: Path, postgresql: PostgresServer
     options: dict[str, Any] = {**NAMED, "table": "visits", "domain": DOMAIN}
     url = sqlalchemy.make_url(postgresql.address).set(drivername="postgresql+psycopg")
     assert counting.count_events(url, **options) == COUNTED
+    own = sqlalchemy.create_engine(url)
+    assert counting.count_events(own, **options) == COUNTED
+    elsewhere = {"options": "-csearch_path=other"}
+    others = [
+        sqlalchemy.create_engine(url, connect_args=elsewhere),
+        own.execution_options(schema_translate_map={None: "other"}),
+    ]
+    for each in others:
+        assert "settings that are not in its URL" in refused(postgresql, each, table="visits")
+        each.dispose()
+    own.dispose()
     with (
         closing(driver.connect(postgresql.address)) as connection,
         closing(connection.cursor()) as cursor,
@@ -355,6 +366,37 @@ def test_engines_urls_and_connections(tmp_path: Path, postgresql: PostgresServer
     raw.close()
     engine.dispose()
     assert "(mysql)" in refused(postgresql, sqlalchemy.make_url(f"mysql://ann:{PASSWORD}@h/d"))
+
+
+def test_an_address_with_two_at_signs_reaches_nobody(postgresql: PostgresServer) -> None:
+    wrong = postgresql.address.replace(PASSWORD, f"{PASSWORD}@part")
+    assert "%40" in refused(postgresql, wrong, table="visits")
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_whole_numbers_are_not_looked_for_among_days(
+    there: bool, postgresql: PostgresServer
+) -> None:
+    postgresql.execute("CREATE TABLE days (who text, day date, id uuid)")
+    for item in ("day", "id"):
+        options: dict[str, Any] = {"item": item, "domain": counting.Domain.range(0, 5)}
+        options["count_in_database"] = there
+        assert "whole numbers" in refused(postgresql, table="days", **options)
+
+
+def test_a_connection_of_duckdb_has_exact_names() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE visits AS SELECT 'ann' AS who, 'flu' AS what")
+        asked: dict[str, Any] = {**NAMED, "domain": DOMAIN}
+        assert counting.count_events(connection, table="visits", **asked)["flu"] == 1
+        wrong: list[tuple[str, dict[str, Any]]] = [
+            ("it has 'who'", {"table": "visits", "person": "WHO"}),
+            ("no column 'whom'", {"table": "visits", "person": "whom"}),
+            ("no such table", {"table": "visit", "rows_are_per_person": True}),
+        ]
+        for said, more in wrong:
+            with pytest.raises(SourceError, match=said):
+                counting.count_events(connection, **{**asked, **more})
 
 
 REFUSED_BY_DUCKDB = [
@@ -397,7 +439,7 @@ def test_a_connection_of_duckdb_and_its_relation() -> None:
         assert counting.count_events(connection, query=query, **options) == counted
         with pytest.raises(ParameterError, match="Only PostgreSQL counts"):
             counting.count_events(connection, query=query, count_in_database=True, **options)
-        with pytest.raises(SourceError, match="cannot be read"):
+        with pytest.raises(SourceError, match="no such table"):
             counting.count_events(connection, table="none", **options)
 
 
@@ -434,7 +476,7 @@ def test_words_of_the_driver_would_show_a_password(
     postgresql: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Broken on purpose: what libpq says, and an address as it was typed."""
-    odd = f"postgresql://ann:x@{PASSWORD}@127.0.0.1/d"
+    odd = f"postgresql://ann@/d?host={PASSWORD}.invalid"
     assert "no host of this name" in refused(postgresql, odd, table="visits")
 
     def quote(error: BaseException, label: str, **_: bool) -> SourceError:

@@ -124,6 +124,7 @@ pytestmark = pytest.mark.slow
 ASKED: dict[str, Any] = {"person": "patient", "item": "code", "domain": ["flu", "cold", "fl", "1"]}
 
 
+@pytest.mark.deep
 def test_queries_that_are_accepted_and_run(postgresql: PostgresServer) -> None:
     postgresql.execute(SCHEMA)
     for query in ACCEPTED:

@@ -265,3 +265,10 @@ def test_a_data_frame_of_spark_is_counted_by_spark() -> None:
     frame = object.__new__(DataFrame)  # whose attributes are not to be asked for: it has none yet
     with pytest.raises(SourceError, match=r"use topgap\.spark"):
         one(frame, domain=["flu"])
+
+
+def test_an_open_file_tells_its_format_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("who,what\nann,flu\n")
+    with (tmp_path / "visits.csv").open("rb") as file:
+        counts = counting.count_events(file, person="who", item="what", domain=["flu", "cold"])
+    assert counts == {"flu": 1, "cold": 0}

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from topgap.counting.database_errors import NO_ADDRESS
 from topgap.errors import MissingExtraError, SourceError
 from topgap.sources.paths import label_path
 
@@ -130,6 +131,9 @@ def prepare_connect(address: str) -> Callable[[], Any]:
         MissingExtraError: The driver is not installed.
     """
     driver = _DRIVERS[_name_scheme(address)]
+    host = re.split("[/?]", address.partition("://")[2], maxsplit=1)[0]
+    if host.count("@") > 1:  # or a part of the password would be looked up as a host
+        raise SourceError(NO_ADDRESS.format(label=label_path(address)))
     try:
         import pyarrow  # noqa: F401 - by which drivers hand over rows
     except ImportError:

@@ -37,7 +37,7 @@ _WHILE_RUNNING = {
     "SSL error": "The connection to {label} was lost.",
 }
 _SENTENCES = re.compile(r"(?:^|\n|(?:ERROR|FATAL|PANIC|\[libpq\]|query|\]):\s+)([a-zS].*)")
-_NO_ADDRESS = (
+NO_ADDRESS = (
     "{label} is not a valid address; write special characters in a user or password as %40, or "
     "leave the password out."
 )
@@ -59,9 +59,9 @@ _WHILE_CONNECTING = {
     "No route to host": "{label}: the server cannot be reached.",
     "Network is unreachable": "{label}: the server cannot be reached.",
     "invalid response": "{label}: what listens there is no PostgreSQL.",
-    "invalid port": _NO_ADDRESS,
-    "invalid integer": _NO_ADDRESS,
-    "URI": _NO_ADDRESS,
+    "invalid port": NO_ADDRESS,
+    "invalid integer": NO_ADDRESS,
+    "URI": NO_ADDRESS,
     "too many": "{label}: the server has no connections left.",
     "starting up": "{label}: the server is starting or stopping.",
     "shutting down": "{label}: the server is starting or stopping.",

@@ -11,9 +11,9 @@ from typing import Any
 
 from topgap.counting.database_addresses import find_address, is_postgresql, prepare_connect
 from topgap.counting.database_errors import explain_failure
-from topgap.counting.database_session import copy_batches, open_session
+from topgap.counting.database_session import Session, copy_batches, open_session
 from topgap.counting.duckdb_files import read_duckdb_catalogue
-from topgap.counting.engine import Engine, Table, build_table, quote_identifier
+from topgap.counting.engine import Engine, Table, build_table, locate_columns, quote_identifier
 from topgap.counting.extraction import QUERY_LABEL, Extraction, SourceColumns
 from topgap.counting.postgresql import list_postgresql_columns, read_postgresql
 from topgap.counting.query_check import check_rows, check_view
@@ -51,6 +51,7 @@ def read_database(engine: Engine, source: Any, extraction: Extraction) -> Table:
         label, connect = label_path(address), prepare_connect(address)
         if is_postgresql(address):
             with open_session(engine, connect, label) as session:
+                _check_engine(source, session)
                 return read_postgresql(engine, session, extraction)
         _check_other(extraction)
         with open_session(engine, connect, label) as session:
@@ -137,7 +138,7 @@ def _write_select(source: Any, extraction: Extraction, address: str = "") -> str
         return f"`{name.replace('`', '')}`" if is_ticked else quote_identifier(name)
 
     relation = relation or ".".join(map(quote, str(extraction.table).split(".")))
-    columns = ", ".join(map(quote, extraction.columns))
+    columns = ", ".join(map(quote, extraction.columns)) or "*"
     return f"SELECT {columns} FROM {relation}" + ("" if extraction.run else " WHERE 1 = 0")
 
 
@@ -173,6 +174,8 @@ def _open_reader(
         if is_duckdb:
             extraction = _check_duckdb(engine, cursor, extraction)
         _check_other(extraction)
+        if is_duckdb:
+            _locate_in_duckdb(cursor, connection, extraction)
         sql = _write_select(connection, extraction)
 
         def run() -> Any:
@@ -215,6 +218,51 @@ def _check_duckdb(engine: Engine, cursor: Any, extraction: Extraction) -> Extrac
     if name in known.views:
         check_view(engine, name, person, known)
     return extraction._replace(person=None) if name in known.tables else extraction
+
+
+def _locate_in_duckdb(cursor: Any, connection: Any, extraction: Extraction) -> None:
+    """Find the wanted columns by their exact names, which DuckDB does not tell apart by case.
+
+    Raises:
+        SourceError: There is no such table or column.
+    """
+    none = extraction._replace(columns=(), run=False)
+    try:
+        names = cursor.sql(_write_select(connection, none)).columns
+    except Exception:
+        what = "query" if extraction.table is None else "table"
+        raise SourceError(
+            f"{_LABEL} has no such {what}, or cannot run it; a frame that was registered, and a "
+            f"temporary table, belong to one connection alone: give the frame itself."
+        ) from None
+    is_query = extraction.query is not None
+    label = QUERY_LABEL if is_query else _LABEL
+    locate_columns(extraction.columns, [*names], label, names_are_schema=not is_query)
+
+
+def _check_engine(source: Any, session: Session) -> None:
+    """Refuse an engine of SQLAlchemy that is more than its URL: it would read other tables.
+
+    Raises:
+        SourceError: Its own connections are to another server, database, user or schemas.
+    """
+    if not hasattr(source, "get_execution_options"):
+        return
+    settings = (
+        "SELECT current_database()::text, current_user::text, current_setting('search_path'), "
+        "current_setting('port')"
+    )
+    try:
+        with source.connect() as connection:
+            own = [*connection.exec_driver_sql(settings).fetchone()]
+    except Exception:
+        raise SourceError("The engine cannot connect; give the address of the database.") from None
+    translates = source.get_execution_options().get("schema_translate_map")
+    if translates or own != [*session.read_rows(settings)[0]]:
+        raise SourceError(
+            "The engine has settings that are not in its URL, such as connect_args, creator or "
+            "schema_translate_map; give the address of the database, or put them into the URL."
+        )
 
 
 def _open_relation(relation: Any) -> Any:

@@ -253,7 +253,10 @@ def _read_counts(
         f"CREATE TEMP TABLE carried AS SELECT * FROM sent WHERE {unchanged or 'true'}",
         label=session.label,
     )
-    columns = {name: Column(f"w{n}", sent[n + 1]) for n, name in enumerate(extraction.columns[1:])}
+    columns = {
+        name: Column(f"w{n}", kinds[n + 1].counted_kind)
+        for n, name in enumerate(extraction.columns[1:])
+    }
     columns[COUNT] = Column(f"w{width}", "BIGINT")
     return Table(session.label, "carried", columns, extraction.query is None, is_quick=True)
 
@@ -285,6 +288,8 @@ def _describe(
     described = [*engine.describe(source.label, "carried").columns.values()]
     columns = {}
     for name, column, kind in zip(extraction.columns, described, kinds, strict=True):
-        columns[name] = Column(f"CAST({column.cell} AS JSON)", "JSON") if kind.is_json else column
+        columns[name] = Column(column.cell, kind.counted_kind)
+        if kind.is_json:
+            columns[name] = Column(f"CAST({column.cell} AS JSON)", "JSON")
     names_are_schema = extraction.query is None
     return Table(source.label, "carried", columns, names_are_schema, is_quick=True)

@@ -23,6 +23,13 @@ _SENT = {
 }  # fmt: skip
 
 
+_KEPT = {
+    "date": "DATE", "time": "TIME", "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMP WITH TIME ZONE", "uuid": "UUID",
+}  # fmt: skip
+"""Types whose cells are sent as texts; by their names it is known that they are no numbers."""
+
+
 class ServerType(NamedTuple):
     """A type of a column, which is no domain: what a domain is made over stands for it.
 
@@ -51,6 +58,11 @@ class ServerType(NamedTuple):
     def duckdb_kind(self) -> str:
         """The type that DuckDB has for what is sent of it."""
         return _SENT.get(self._name, "VARCHAR")
+
+    @property
+    def counted_kind(self) -> str:
+        """The type by which it is counted; DuckDB's name of what it is on the server."""
+        return _KEPT.get(self._name, self.duckdb_kind)
 
     @property
     def _name(self) -> str:

@@ -87,7 +87,9 @@ def find_files(engine: Engine, source: Any, most_copied: int | None = None) -> S
     """
     if hasattr(source, "read"):
         label = label_open_file(source)
-        copy = _copy(engine, source, label, engine.new_path(""), most_copied)
+        name = getattr(source, "name", None)
+        ending = safe_ending(name) if isinstance(name, str) else ""
+        copy = _copy(engine, source, label, engine.new_path(ending), most_copied)
         return SourceFiles({unpack_file(engine, copy, label): label}, label)
     found: dict[tuple[int, int], str] = {}  # a file that is named twice is read once
     for path in expand_paths(source):
