@@ -4,9 +4,9 @@
 holds it. That may be a library's error with a value of the data in it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
-from inspect import Signature, signature
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 from topgap.errors import TopgapError
@@ -65,12 +65,12 @@ def seal_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
     >>> "secret" in frame.tb_frame.f_locals, frame.tb_next
     (False, None)
     """
-    expected = signature(function)
+    check = _prepare_check(function)
     sealed = _convert_errors(function, lambda error: without_context(error).with_traceback(None))
 
     @wraps(function)
     def call(*args: _P.args, **named: _P.kwargs) -> _R:
-        _check_call(function, expected, args, named)
+        check(*args, **named)
         return sealed(*args, **named)
 
     return call
@@ -104,12 +104,12 @@ def seal_library_errors(
         )
 
     def seal(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        expected = signature(function)
+        check = _prepare_check(function)
         sealed = _convert_errors(function, convert)
 
         @wraps(function)
         def call(*args: _P.args, **named: _P.kwargs) -> _R:
-            _check_call(function, expected, args, named)
+            check(*args, **named)
             return sealed(*args, **named)
 
         return call
@@ -117,21 +117,20 @@ def seal_library_errors(
     return seal
 
 
-def _check_call(
-    function: Callable[..., Any], expected: Signature, args: Any, named: Mapping[str, Any]
-) -> None:
-    """Report a mistake in the call itself as Python does.
+def _prepare_check(function: Callable[..., Any]) -> Callable[..., None]:
+    """Build a function that reports a mistake in the call itself as Python does: a TypeError."""
+    expected = signature(function)
 
-    Raises:
-        TypeError: An argument is missing, or has another name.
-    """
-    wrong = None
-    try:
-        expected.bind(*args, **named)
-    except TypeError as error:
-        wrong = f"{function.__name__}() {error}"
-    if wrong is not None:
-        raise TypeError(wrong)
+    def check(*args: Any, **named: Any) -> None:
+        wrong = None
+        try:
+            expected.bind(*args, **named)
+        except TypeError as error:
+            wrong = f"{function.__name__}() {error}"
+        if wrong is not None:
+            raise TypeError(wrong)
+
+    return check
 
 
 def _convert_errors(
