@@ -94,6 +94,7 @@ def test_a_sheet_and_a_text_file_give_the_same_check(folder: Path) -> None:
     assert len({*said}) == 1
 
 
+@pytest.mark.deep
 def test_columns_are_listed_for_whoever_asks(folder: Path) -> None:
     pq.write_table(pa.table({"Patient": [1], "Day": ["x"]}), folder / "v.parquet")
     (folder / "v.jsonl").write_text('{"Patient": 1}\n{"Patient": 2, "Day": 3}\n')
@@ -121,6 +122,7 @@ def test_columns_are_listed_for_whoever_asks(folder: Path) -> None:
     ]
 
 
+@pytest.mark.deep
 def test_tables_of_databases_are_listed_and_then_their_columns(folder: Path) -> None:
     with duckdb.connect(str(folder / "v.duckdb")) as made:
         made.execute("create table a (who integer, day date); create table b as select 1 as x")

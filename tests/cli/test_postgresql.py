@@ -132,6 +132,7 @@ def test_the_check_reads_and_charges_nothing(clinic: PostgresServer, tmp_path: P
     assert Ledger(tmp_path / "b.db").budget("visits").left == 9
 
 
+@pytest.mark.deep
 @pytest.mark.posix
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=lambda sent: sent.name)
 def test_a_signal_leaves_no_session(

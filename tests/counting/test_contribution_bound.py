@@ -189,6 +189,7 @@ def test_nobody_moves_which_pairs_are_kept_of_others(drawn: Events, bound: int) 
     is_sum_of_persons(drawn, partial(count_of, domain=RULE, bound=bound, together=2), bound)
 
 
+@pytest.mark.deep
 @given(drawn=columns, bound=bounds)
 @settings(max_examples=15, deadline=None)
 def test_nobody_moves_which_tuples_are_kept_of_others(
@@ -201,6 +202,7 @@ def test_nobody_moves_which_tuples_are_kept_of_others(
     assert {frozenset({item}): n for item, n in whole.items()} == kept(had_by(drawn, LISTED), bound)
 
 
+@pytest.mark.deep
 @given(drawn=some_events, mixed=st.randoms(use_true_random=False), bound=bounds)
 @settings(max_examples=15, deadline=None)
 def test_order_repeats_and_files_do_not_matter(
@@ -282,6 +284,7 @@ def test_a_line_keeps_the_items_of_least_hash_with_its_content() -> None:
 basket = st.lists(st.sampled_from(["1", "2", "3", "5", "café", "cafe\u0301", "x", "\u200b"]))
 
 
+@pytest.mark.deep
 @given(drawn=st.lists(basket, max_size=4), bound=bounds)
 @settings(max_examples=10, deadline=None)
 def test_a_line_that_goes_moves_no_other(drawn: list[list[str]], bound: int) -> None:

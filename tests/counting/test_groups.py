@@ -217,6 +217,7 @@ def test_one_person_moves_at_most_c_groups(
     assert largest <= 1
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @given(drawn=some_rows, most=st.integers(1, 3), mixed=st.randoms(use_true_random=False))
 @settings(max_examples=15, deadline=None)

@@ -148,6 +148,7 @@ TYPES = {
 }
 
 
+@pytest.mark.deep
 def test_types_name_what_they_name_in_a_file(postgresql: PostgresServer) -> None:
     postgresql.execute(
         "CREATE EXTENSION IF NOT EXISTS citext SCHEMA pg_catalog; CREATE TYPE mood AS ENUM ('flu');"

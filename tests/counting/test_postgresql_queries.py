@@ -135,6 +135,7 @@ def test_queries_that_are_accepted_and_run(postgresql: PostgresServer) -> None:
         assert counting.count_events(postgresql.address, **trusted)["cold"] > 0
 
 
+@pytest.mark.deep
 def test_queries_and_views_that_are_refused(postgresql: PostgresServer) -> None:
     postgresql.execute(SCHEMA)
     for query, said in REFUSED.items():
