@@ -196,7 +196,7 @@ def test_the_examples_of_the_help_can_be_typed(folder: Path) -> None:
     lines = [line.strip() for line in text.partition("Examples")[2].splitlines()]
     joined = re.sub(r"\\\n", " ", "\n".join(lines))
     examples = [line for line in joined.splitlines() if "topgap release" in line]
-    assert len(examples) == 15
+    assert len(examples) == 18
     Ledger(folder / "budget.db").add_dataset("visits", 3)
     for example in examples:
         arguments = shlex.split(example.partition("topgap release")[2])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark import SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
@@ -118,6 +119,9 @@ def test_what_the_page_on_spark_shows_of_spark_connect(
     visits.write.mode("overwrite").saveAsTable("visits")
     names: dict[str, Any] = {"icd10": [*PEOPLE, *(f"A{number:02}" for number in range(12))]}
     monkeypatch.setenv("SPARK_REMOTE", server.url)
+    # Other tests of this process may have a session without Spark Connect, beside which none starts.
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    monkeypatch.setattr(SparkSession, "_instantiatedSession", None)
     exec(code, names)
     assert names["release"].items[0] == "flu"
 

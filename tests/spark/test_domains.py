@@ -396,7 +396,7 @@ def test_the_run_appears_where_nothing_else_does_and_no_item_twice(
 # --- What is refused
 
 REFUSED: list[tuple[dict[str, Any], type[TopgapError], str]] = [
-    ({"domain": Domain.range(0, 9)}, DomainError, "is a int, .* type string"),
+    ({"domain": Domain.range(0, 9)}, DomainError, "is an int, .* type string"),
     ({"item": "n"}, DomainError, "is a str, .* type integer"),
     ({"item": "n", "domain": Domain.product([1, 2], [3])}, DomainError, "of 2 columns"),
     ({"item": "n", "domain": Domain.subsets([1, 2, "x"], size=2)}, DomainError, "is a str"),
@@ -433,7 +433,7 @@ def test_what_does_not_fit_is_refused_before_any_job_and_charges_nothing(
         top_k_events(frame, **given | {"domain": frame.select("code"), "together": 2})
     counts: dict[str, Any] = {"k": 1, "epsilon": 1, "item": "code", "count": "n"}
     for domain, kind, said in [
-        (Domain.range(0, 9), DomainError, "is a int"), (["A01"], DomainError, "at least 2"),
+        (Domain.range(0, 9), DomainError, "is an int"), (["A01"], DomainError, "at least 2"),
         (Domain.subsets(CODES, size=2), ParameterError, "who had what"),
         (frame.select("code"), DomainError, "not a data frame"),
         (topgap.counting.FROM_DATA, DomainError, "FROM_DATA"),

@@ -437,7 +437,7 @@ def test_thresholds_laplace_noise_and_names_alone(spark: SparkSession, ledger: L
     ({"by": "score"}, SourceError, "Groups cannot be of Spark's type double"),
     ({"by": "list"}, SourceError, "Groups cannot be of Spark's type array"),
     ({"by": "other"}, DomainError, "A group is a str, and the groups of the data frame are of"),
-    ({"groups": [1, 2]}, DomainError, "A group is a int"),
+    ({"groups": [1, 2]}, DomainError, "A group is an int"),
     ({"by": "small", "groups": [1, 300]}, DomainError, "A group does not fit"),
     ({"by": ["region", "what"]}, ParameterError, "different columns"),
     ({"by": ["region", "small"]}, DomainError, "The groups are of 1 column, and told by 2 columns"),

@@ -93,7 +93,8 @@ def mark_groups(groups: DataFrame, parts: Sequence[str], kinds: Sequence[DataTyp
     Another column has its place in the order of these texts, which decides between equal hashes.
     """
     marked = groups.withColumn(_MARK, _build_mark([*map(sql.col, parts)], kinds))
-    return marked.withColumn(_ORDER, sql.row_number().over(Window.orderBy(_MARK)))
+    all_rows = Window.partitionBy(sql.lit(0))  # without a partition PySpark may warn
+    return marked.withColumn(_ORDER, sql.row_number().over(all_rows.orderBy(_MARK)))
 
 
 def keep_groups(marked: DataFrame, person: DataType, bound: int) -> DataFrame:
