@@ -119,7 +119,7 @@ def test_what_the_page_on_spark_shows_of_spark_connect(
     visits.write.mode("overwrite").saveAsTable("visits")
     names: dict[str, Any] = {"icd10": [*PEOPLE, *(f"A{number:02}" for number in range(12))]}
     monkeypatch.setenv("SPARK_REMOTE", server.url)
-    # Other tests of this process may have a session without Spark Connect, beside which none starts.
+    # Another test of this process may have a session of the other kind, beside which none starts.
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     monkeypatch.setattr(SparkSession, "_instantiatedSession", None)
     exec(code, names)
