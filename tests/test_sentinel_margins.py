@@ -103,6 +103,7 @@ def test_an_item_is_above_the_threshold_by_two_noises() -> None:
         probability_above_threshold(parameters, None)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_noise_alone_lifts_as_many_as_the_integral_says() -> None:
     most_times = {1: 1.42, 2: 1.23, 5: 1.12, 20: 1.12}
     for size, threshold, k in product((30, 1_000, 10**5), (-5, 20, 60, 150), most_times):

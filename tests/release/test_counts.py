@@ -143,6 +143,7 @@ def test_an_interval_covers_whatever_the_data_are() -> None:
     assert covers(counts, at_once=False)
 
 
+@pytest.mark.slow
 def test_all_intervals_cover_at_once() -> None:
     assert covers(counts, at_once=True)
 
@@ -234,6 +235,7 @@ def test_counts_are_right_on_average() -> None:
     assert is_centred(counts)
 
 
+@pytest.mark.slow
 def test_the_covariance_is_exact() -> None:
     assert is_covariance(counts)
     # Twice and once the square of the scale, where a step is small beside it.
