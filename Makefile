@@ -31,11 +31,11 @@ quick: .venv/installed-dev ## run the tests that take a moment, after each chang
 	@echo "make quick: passed"
 
 # Each line runs even if one before it failed, so that one run shows everything.
-test: .venv/installed-dev ## run the tests: all behaviour, and the law to a moderate depth (four minutes)
+test: .venv/installed-dev ## run the tests: all behaviour, and the law to a moderate depth (five minutes)
 	@failed=0; \
 	step() { echo "== test: $$1"; shift; "$$@" || failed=1; }; \
 	step "cargo test" cargo test --quiet --locked --manifest-path rust/Cargo.toml; \
-	step "pytest, on all cores (four minutes)" $(PYTEST) -m "not ($(LONGER)) or smoke"; \
+	step "pytest, on all cores (five minutes)" $(PYTEST) -m "not ($(LONGER)) or smoke"; \
 	if [ $$failed = 1 ]; then echo "make test: FAILED"; exit 1; fi
 	@echo "make test: passed"
 
