@@ -54,6 +54,8 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 	step $(BIN)/stubtest topgap._core; \
 	step $(BIN)/lint-imports --no-cache; \
 	step $(BIN)/python -m tools.proofs; \
+	step $(BIN)/codespell; \
+	step $(BIN)/python -m tools.wording; \
 	step $(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
 		.github/workflows/test.yml .github/workflows/wheels.yml; \
 	step $(BIN)/zizmor --offline --quiet .github/workflows; \
