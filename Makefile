@@ -15,7 +15,7 @@ NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test verify check docs package bench paper peers audit timing coverage soak fuzz clean
+.PHONY: help demo quick test verify check docs gallery pictures package bench paper peers audit timing coverage soak fuzz clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,17 @@ docs: .venv/installed-dev ## run the notebooks, build the site strictly into sit
 	step $(BIN)/python -m tools.links site; \
 	if [ $$failed = 1 ]; then echo "make docs: FAILED"; exit 1; fi
 	@echo "make docs: done, see site/index.html; with search: python -m http.server --directory site"
+
+gallery: .venv/installed-dev ## release the six finished reports of docs/gallery anew, from public data (half a minute)
+	@echo "== gallery: python -m tools.gallery"
+	@$(BIN)/python -m tools.gallery || { echo "make gallery: FAILED"; exit 1; }
+	@$(BIN)/python -m tools.pictures reports || { echo "make gallery: FAILED"; exit 1; }
+	@echo "make gallery: done, see docs/gallery.md"
+
+pictures: .venv/installed-dev ## draw the pictures of the pages, and take those of a terminal and of the reports
+	@echo "== pictures: python -m tools.pictures"
+	@$(BIN)/python -m tools.pictures || { echo "make pictures: FAILED"; exit 1; }
+	@echo "make pictures: done, see docs/pictures and docs/gallery"
 
 package: .venv/installed-dev ## build wheel and sdist, and install each into an environment of its own (minutes)
 	@echo "== package: python -m tools.package (minutes)"
