@@ -68,12 +68,14 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 
 # Material for MkDocs tells of its successor at each run; that is for us to decide, not for a reader.
 docs: export NO_MKDOCS_2_WARNING = 1
-docs: .venv/installed-dev ## run the notebooks, build the site strictly into site/, and follow its links
+# With --quiet, MkDocs sees no warning itself, and so --strict would let all of them pass.
+docs: .venv/installed-dev ## run the notebooks, build the site strictly into site/, follow its links, and see how far and long its pages are
 	@failed=0; \
 	step() { echo "== docs: $$*"; "$$@" || failed=1; }; \
 	step $(BIN)/python -m tools.notebooks; \
-	step $(BIN)/mkdocs build --strict --quiet; \
+	step $(BIN)/mkdocs build --strict; \
 	step $(BIN)/python -m tools.links site; \
+	step $(BIN)/python -m tools.reach site; \
 	if [ $$failed = 1 ]; then echo "make docs: FAILED"; exit 1; fi
 	@echo "make docs: done, see site/index.html; with search: python -m http.server --directory site"
 

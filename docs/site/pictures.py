@@ -6,17 +6,16 @@ the site shows the one that fits its scheme, by the marks that its theme knows.
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
 _LIGHT = re.compile(r'<img\b[^>]*\bsrc="([^"]+)-light\.png"[^>]*>')
 
 
-def on_page_content(html: str, *, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
+def on_page_content(html: str, *, page: "Page", config: "MkDocsConfig", **_: Any) -> str:
     """Add the twins to a page."""
     folder = (Path(config.docs_dir) / page.file.src_uri).parent
     return add_dark_twins(html, folder)

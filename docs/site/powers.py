@@ -5,8 +5,8 @@ notebooks pass through the same Markdown, so it holds for the whole site.
 """
 
 import re
-import xml.etree.ElementTree as etree
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 from markdown import Extension, Markdown
 from markdown.inlinepatterns import InlineProcessor
@@ -24,12 +24,14 @@ AFTER_EMPHASIS = 55  # so that code, links and emphasis are found first, and the
 
 class _Powers(InlineProcessor):
     def handleMatch(  # type: ignore[override]  # noqa: N802, for Markdown calls it so
-        self, m: re.Match[str], data: str
-    ) -> tuple[etree.Element, int, int]:
+        self,
+        m: re.Match[str],
+        data: str,  # noqa: ARG002
+    ) -> tuple[ElementTree.Element, int, int]:
         return _superscript(m), m.start(0), m.end(0)
 
 
-def _superscript(power: re.Match[str]) -> etree.Element:
+def _superscript(power: re.Match[str]) -> ElementTree.Element:
     """The exponent as an element, with the powers in it."""
     text = re.sub(r"(?<!\w)-", "−", power["inner"] or power["plain"])
     inner = [*POWER.finditer(text)]
@@ -37,7 +39,7 @@ def _superscript(power: re.Match[str]) -> etree.Element:
     first, *tails = (
         text[end:start] for end, start in zip([0, *ends], [*starts, None], strict=True)
     )
-    element = etree.Element("sup")
+    element = ElementTree.Element("sup")
     element.text = first
     for each, tail in zip(inner, tails, strict=True):
         element.append(_superscript(each))
