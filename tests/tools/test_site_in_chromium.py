@@ -4,7 +4,9 @@ The site is built once, strictly, into a folder of the tests; that takes about t
 Chromium or MkDocs these tests are skipped.
 """
 
+import base64
 import importlib.resources
+import io
 import json
 import os
 import subprocess
@@ -80,7 +82,7 @@ PICTURES = """
         const box = each.getBoundingClientRect();
         return {source: each.getAttribute("src"), alt: each.alt, left: box.left, right: box.right,
                 ratio: box.width / box.height, own: each.naturalWidth / each.naturalHeight,
-                hidden: each.closest("p").scrollWidth - each.closest("p").clientWidth};
+                hidden: each.parentElement.scrollWidth - each.parentElement.clientWidth};
     });
 """
 
@@ -97,17 +99,63 @@ def test_a_page_fits_loads_alone_and_has_no_barrier(
     assert (luminance([float(each) for each in ground[4:-1].split(",")]) < 0.1) == (
         scheme == "dark"
     )
-    for picture in driver.execute_script(PICTURES):
-        assert picture["left"] >= 0, picture
-        assert picture["right"] <= width, picture
-        assert picture["hidden"] <= 0, picture
-        assert picture["ratio"] == pytest.approx(picture["own"], rel=0.02), picture
-        assert len(picture["alt"]) > 20, picture
-        other = {"light": "-dark.png", "dark": "-light.png"}[scheme]
-        assert other not in picture["source"]
+    other = {"light": "-dark.png", "dark": "-light.png"}[scheme]
+    pictures = driver.execute_script(PICTURES)
+    assert find_cut_pictures(pictures, width) == []
+    assert not any(other in each["source"] for each in pictures)
+    assert all(len(each["alt"]) > 20 for each in pictures)
     assert find_foreign_requests(driver, site) == []
     assert [each["message"] for each in driver.get_log("browser") if each["level"] != "INFO"] == []
     assert find_barriers(driver) == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_picture_of_a_release_follows_the_page(shown: Any, scheme: str) -> None:
+    driver = shown("index.html", 390, scheme)
+    assert (measure_light(driver) < 0.3) == (scheme == "dark")
+    driver.execute_script(
+        "document.querySelector('[data-md-component=palette] label:not([hidden])').click()"
+    )
+    assert (measure_light(driver) < 0.3) == (scheme == "light")
+
+
+def test_what_should_not_be_there_would_be_seen(shown: Any, site: str) -> None:
+    driver = shown("index.html", 360, "light")
+    driver.execute_script("""
+        const picture = document.querySelector("article img");
+        picture.style.maxWidth = "none";
+        picture.style.width = "32rem";
+        document.querySelector("article").append(
+            Object.assign(new Image(), {src: "http://127.0.0.2:9/x.png"}));
+    """)
+    assert "pictures/release.svg" in find_cut_pictures(driver.execute_script(PICTURES), 360)
+    assert find_foreign_requests(driver, site) == ["http://127.0.0.2:9/x.png"]
+    assert {name for name, _ in find_barriers(driver)} >= {"image-alt"}
+
+
+def measure_light(driver: Any) -> float:
+    """How bright the picture of a release is on the whole, from 0 to 1."""
+    from PIL import Image
+
+    box = driver.execute_script(
+        "const {x, y, width, height} = document.querySelector('article img')"
+        ".getBoundingClientRect(); return {x: x + scrollX, y: y + scrollY, width, height}"
+    )
+    clip = {"format": "png", "clip": {**box, "scale": 1}, "captureBeyondViewport": True}
+    shot = driver.execute_cdp_cmd("Page.captureScreenshot", clip)["data"]
+    grey = Image.open(io.BytesIO(base64.b64decode(shot))).convert("L").resize((1, 1))
+    return float(grey.tobytes()[0]) / 255
+
+
+def find_cut_pictures(pictures: list[dict[str, Any]], width: int) -> list[str]:
+    return [
+        each["source"]
+        for each in pictures
+        if each["left"] < 0
+        or each["right"] > width
+        or each["hidden"] > 0
+        or each["ratio"] != pytest.approx(each["own"], rel=0.02)
+    ]
 
 
 def find_foreign_requests(driver: Any, site: str) -> list[str]:
