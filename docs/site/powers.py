@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
 _NESTED = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))+"
-_PLAIN = r"[-−+]?(?:\d+(?:[.,]\d+)*|[^\W\d_]\w*|\|[^|\s]+\||⌈[^⌉]+⌉|⌊[^⌋]+⌋)"
+_SIZE = r"\|[^|\s]+\||⌈[^⌉]+⌉|⌊[^⌋]+⌋"
+_PLAIN = rf"[-−+]?(?:\d+(?:[.,]\d+)*|[^\W\d_]\w*(?:\([^()\s]+\)|{_SIZE})?|{_SIZE})"
 POWER = re.compile(rf"(?<=[^\W_]|[)\]′])\^(?:\((?P<inner>{_NESTED})\)|(?P<plain>{_PLAIN}))")
-"""A caret after a letter, digit or closing bracket, and its exponent: in brackets, or one word."""
+"""A caret after a letter, digit or closing bracket, and its exponent: in brackets, or one word,
+which may have an argument, as in e^−ρ(g+1)."""
 
 AFTER_EMPHASIS = 55  # so that code, links and emphasis are found first, and their text is typeset
 
@@ -51,6 +53,8 @@ class Powers(Extension):
     """Markdown with powers.
 
     >>> convert = Markdown(extensions=[Powers()]).convert
+    >>> convert("e^−ρ(g+1)·M^t(Y − X)")
+    '<p>e<sup>−ρ(g+1)</sup>·M<sup>t</sup>(Y − X)</p>'
     >>> convert("As *e^−3*: e^(−(2 + 1)), 10^1,000 and 2^(−2^b), but not `2^3`.")
     '<p>As <em>e<sup>−3</sup></em>: e<sup>−(2 + 1)</sup>, 10<sup>1,000</sup> and \
 2<sup>−2<sup>b</sup></sup>, but not <code>2^3</code>.</p>'
