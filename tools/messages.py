@@ -3,8 +3,8 @@
     python -m tools.messages
 
 A message is a sentence or a few: what it is about, what is wrong, and what to do. What can be seen
-without understanding it is checked: it begins with a capital, a value, or the name of a parameter
-or function, and ends with a full stop. What a message is filled with stands in it as {name}.
+without understanding it is checked: it begins with a capital, a value, or the name of a parameter,
+function or key, and ends with a full stop. What a message is filled with stands in it as {name}.
 """
 
 import ast
@@ -58,7 +58,7 @@ def find_messages(package: Path = PACKAGE) -> Iterator[Message]:
 
 
 def find_names(package: Path = PACKAGE) -> set[str]:
-    """The parameters, attributes and functions that a message may begin with."""
+    """The parameters, attributes, functions and keys that a message may begin with."""
     names: set[str] = set()
     for path in package.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -66,6 +66,8 @@ def find_names(package: Path = PACKAGE) -> set[str]:
                 case ast.arg(arg=name) | ast.FunctionDef(name=name):
                     names.add(name)
                 case ast.AnnAssign(target=ast.Name(id=name)):
+                    names.add(name)
+                case ast.Subscript(slice=ast.Constant(value=str(name))):
                     names.add(name)
     return names
 

@@ -149,7 +149,7 @@ class TopKByGroup:
         share = written["group_epsilon"]
         parameters = cls(**{key: each for key, each in written.items() if key != "group_epsilon"})
         if share != str(parameters.each.epsilon):
-            raise ParameterError("The group_epsilon is not each group's part of epsilon.")
+            raise ParameterError("group_epsilon is not the part of epsilon that each group gets.")
         return parameters
 
     def __repr__(self) -> str:

@@ -3,23 +3,22 @@
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tools.gallery import pages
 from tools.gallery.made_up import DIAGNOSES, PATIENTS, REGIONS, count_patients
-from tools.gallery.reports import REPORTS, Report
+from tools.gallery.reports import REPORTS, Report, Result
 from topgap import Estimates, GroupedRelease, Release
 from topgap.errors import DatasetError
 from topgap.report import read_estimates, read_grouped, read_release, to_html
 
-READERS: dict[type, Callable[[str], Any]] = {
+READERS: dict[type, Callable[[str], Result]] = {
     Release: read_release,
     Estimates: read_estimates,
     GroupedRelease: read_grouped,
 }
-KINDS: dict[str, type] = {
+KINDS: dict[str, type[Release | Estimates | GroupedRelease]] = {
     "diagnoses": Estimates, "pages": Release, "products": Estimates, "pairs": Release,
     "regions": GroupedRelease, "threshold": Release,
 }  # fmt: skip
