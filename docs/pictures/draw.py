@@ -232,7 +232,9 @@ def order() -> Figure:
     least = {"arrowstyle": "-", "color": INK}
     said = "wrong, and called certain: at most 2.5%"
     ax.annotate(said, (0.12, 0.988), (0.5, 1.07), arrowprops=least, va="center")
-    ax.set(xlim=(0, 8), ylim=(0, 1), xlabel="true lead, in means of the noise", ylabel="probability")
+    ax.set(
+        xlim=(0, 8), ylim=(0, 1), xlabel="true lead, in means of the noise", ylabel="probability"
+    )
     ax.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, 0))
     return figure
 
