@@ -74,7 +74,7 @@ def part_costs(all_found: Sequence[Measured]) -> str:
     ]
     rows = [
         ["possible top-k, for each of the n answers", *map(format_range, (paper_first, first))],
-        ["find gaps, for each of the k winners", *map(format_range, (paper_last, last))],
+        ["find gaps, for each of the k named items", *map(format_range, (paper_last, last))],
     ]
     return format_table(["µs, over all data sets and k", "paper", "ours"], rows)
 

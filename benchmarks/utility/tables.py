@@ -38,7 +38,7 @@ def places(found: Figures) -> dict[str, str]:
         **{f"lists of {k}": list_table(found, k) for k in ks},
         "lists compared": list_differences(found),
         "libraries and laws": law_coverage(found),
-        **{f"errors of {k}": error_table(found, k) for k in ks},
+        **{f"errors of {k}": error_table(found, k) for k in ks if k > 1},  # there are gaps
         "errors compared": error_differences(found),
     }
 
@@ -94,25 +94,21 @@ def list_cell(accuracy: ListAccuracy | None, *, runs: bool) -> str:
 
 
 def error_table(found: Figures, k: int) -> str:
-    """A row for each data set and ε; for k = 1, for those that peers were run at."""
-    header = ["data", "ε", "topgap's list right", "topgap, measured alone", "topgap, with gaps"]
-    header += ["peers, formula", *MEASURES, "reduction by gaps", "reduction from formula"]
+    """A row for each data set and ε."""
+    header = ["data", "ε", "topgap's list right", "topgap, with gaps", "peers, formula"]
+    header += [*MEASURES, "reduction from formula"]
     rows = []
     for case in found.cases(k):
         errors = found.errors_of(case)
-        if k == 1 and not any(peer in errors for peer in MEASURES):
-            continue  # there are no gaps to combine, and nothing to compare
-        alone, combined = errors["topgap, measured alone"], errors["topgap, with gaps"]
+        combined = errors["topgap, with gaps"]
         rows.append(
             [
                 case.data,
                 case.epsilon,
                 f"{found.lists_of(case)['topgap, counts too'].right:.1%}",
-                error_cell(alone),
                 error_cell(combined),
                 significant(peer_error(case)),
                 *(error_cell(errors.get(peer), releases=True) for peer in MEASURES),
-                percent(1 - combined.error / alone.error),
                 percent(1 - combined.error / peer_error(case)),
             ]
         )
