@@ -157,6 +157,7 @@ def test_the_cells_cover_everything(case: Neighbours) -> None:
             assert high - low < Fraction(1, 10**6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [True, False])
 def test_the_tails_are_counted_without_the_law(gaps: bool) -> None:
     for case in (*FEW_ITEMS_CASES[:4], FEW_ITEMS_CASES[-1]):

@@ -120,7 +120,9 @@ def test_the_scale_for_a_person_who_comes_is_too_small_for_one_who_is_replaced()
     assert not any(is_violated(few_items(1, 1, monotonic=False), a, b) for a, b in pairs)
 
 
-@pytest.mark.parametrize(("k", "items"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+@pytest.mark.parametrize(("k", "items"), [
+    (1, 1), (1, 2), (2, 1), pytest.param(2, 2, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_the_scale_cannot_be_smaller(k: int, items: int) -> None:
     """With a hundredth less noise than LΔ/ε there are neighbours that tell."""
     too_little = few_items(k, items, EPSILON * Fraction(101, 100))
