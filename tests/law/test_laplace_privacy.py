@@ -104,7 +104,9 @@ def test_no_output_betrays_a_neighbour_and_some_reach_the_bound(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answers", "k"), [((0, 0, 0), 1), ((0, 0, 0), 2), ((0, 1, 3), 2)])
+@pytest.mark.parametrize(("answers", "k"), [
+    ((0, 0, 0), 1), ((0, 0, 0), 2), pytest.param((0, 1, 3), 2, marks=pytest.mark.deep),
+])  # fmt: skip
 def test_the_noise_for_one_item_is_too_little_for_two(answers: Answers, k: int) -> None:
     """Scale 1/ε where a person is in two items: e^(2ε) is reached."""
     one_item = few_items(k, 1)

@@ -143,7 +143,7 @@ def test_an_interval_covers_whatever_the_data_are() -> None:
     assert covers(counts, at_once=False)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_all_intervals_cover_at_once() -> None:
     assert covers(counts, at_once=True)
 
@@ -235,9 +235,12 @@ def test_counts_are_right_on_average() -> None:
     assert is_centred(counts)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_covariance_is_exact() -> None:
     assert is_covariance(counts)
+
+
+def test_the_covariance_has_its_limit_and_is_positive() -> None:
     # Twice and once the square of the scale, where a step is small beside it.
     fine = counts.compute_covariance(of_rate(Fraction(1, 1000)), 3)
     assert fine == pytest.approx(10**6 * (np.eye(3) + 1), rel=1e-5)
