@@ -203,14 +203,14 @@ def test_an_interval_is_as_narrow_as_can_be() -> None:
 APART = (24, 12)
 
 
-def find_moments(module: Any) -> tuple[Any, Any]:
-    """The mean error of the counts of both items, and the covariance."""
+def find_moments(module: Any, answers: tuple[int, ...] = APART) -> tuple[Any, Any]:
+    """The mean error of the counts of all items, which come in order, and the covariance."""
     parameters = of_rate(RATE)
     errors, chances = [], []
-    for items, gaps, probability in list_outputs(APART):
-        if items == (0, 1):
+    for items, gaps, probability in list_outputs(answers):
+        if items == (*range(len(answers)),):
             values = module.center_counts(parameters, gaps)
-            errors.append([float(v - a) for v, a in zip(values, APART, strict=True)])
+            errors.append([float(v - a) for v, a in zip(values, answers, strict=True)])
             chances.append(probability)
     seen, weights = np.array(errors), np.array(chances)
     mean = weights @ seen
@@ -228,6 +228,12 @@ def is_covariance(module: Any) -> bool:
     errors = module.compute_errors(of_rate(RATE), 2)
     fits = np.abs(find_moments(counts)[1] - said).max() < 1e-3
     return bool(fits) and errors == pytest.approx(np.sqrt(np.diag(said)))
+
+
+def test_a_single_count_is_right_on_average_and_has_the_variance_that_is_said() -> None:
+    mean, covariance = find_moments(counts, (8,))
+    assert mean == pytest.approx([0], abs=1e-4)
+    assert covariance == pytest.approx(counts.compute_covariance(of_rate(RATE), 1), abs=1e-3)
 
 
 @pytest.mark.deep
