@@ -244,7 +244,10 @@ def test_each_person_keeps_at_most_so_many_of_their_own(*, pairs: bool) -> None:
 @pytest.mark.parametrize(
     ("noise", "kept"),
     # Noise of 0 or more: 1/(1 + e^(-1/5)), and half of the probability of 0 more than 1/2.
-    [(LAPLACE, 0.5498), (GAUSSIAN, 0.5 + 0.5 / (12.32 * (2 * np.pi) ** 0.5))],
+    [
+        (LAPLACE, 0.5498),
+        pytest.param(GAUSSIAN, 0.5 + 0.5 / (12.32 * (2 * np.pi) ** 0.5), marks=pytest.mark.slow),
+    ],
 )
 def test_a_threshold_is_the_least_that_opendp_allows(noise: str, kept: float) -> None:
     made = make_threshold(noise, 5, "1")
