@@ -7,6 +7,8 @@ SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock \
 	$(wildcard rust/domains/Cargo.toml rust/domains/src/*.rs rust/kernel/Cargo.toml rust/kernel/src/*.rs \
 		rust/python/Cargo.toml rust/python/src/*.rs)
 
+# Compiled once, and not again by each worker and each process that a test starts.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # What `make test` leaves to `make verify`, by its markers; pyproject.toml says what they mean.
 LONGER := deep or crash or mutant or spark or (statistical and slow)

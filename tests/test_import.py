@@ -36,6 +36,7 @@ def test_it_is_typed_and_exports_what_it_lists() -> None:
         assert all(hasattr(module, name) for name in module.__all__)
 
 
+@pytest.mark.slow
 def test_what_not_everyone_needs_is_there_when_it_is_asked_for() -> None:
     code = "import topgap; print(topgap.counting.FORMATS, topgap.report.to_html, topgap.datasets)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
@@ -90,7 +91,12 @@ def test_an_interrupt_while_the_kernel_is_loaded_is_no_panic(times: int, said: s
     ("words", "most", "never"),
     [
         (["--version"], 260, {"numpy", "duckdb", "rich", "pyarrow"}),
-        (["release", "--help"], 900, {"matplotlib", "pandas", "pyspark", "topgap.auditing"}),
+        pytest.param(
+            ["release", "--help"],
+            900,
+            {"matplotlib", "pandas", "pyspark", "topgap.auditing"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_command_imports_what_it_needs(words: list[str], most: int, never: set[str]) -> None:

@@ -183,6 +183,7 @@ def test_a_threshold_below_0_asks_for_nobody() -> None:
     assert people_needed(few(Fraction(1), threshold=-50), 5, "1/5") == 0
 
 
+@pytest.mark.slow
 def test_extremes_are_told() -> None:
     for scale in (Fraction(1, 10**6), Fraction(10**100), Fraction(10**400)):
         parameters = few(1 / scale)

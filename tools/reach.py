@@ -30,7 +30,6 @@ LOOKED_UP = ("api/", "changelog.html")
 """Pages that nobody reads through: made of docstrings and help, or longer with each version."""
 
 LONGER = {
-    "audit.html": 2_200,
     "counting.html": 4_300,
     "domain.html": 2_600,
     "ledger.html": 3_200,

@@ -88,10 +88,10 @@ def run_table(found: Sequence[Measured], simulated: int, load_before: float, *, 
     rows: list[Row] = [
         ["command", "`python -m benchmarks.paper" + (" --quick`" if quick else "`")],
         ["machine", describe_machine("numpy", "topgap")],
-        ["load when it began", f"{load_before:.1f}"],
+        ["load at the start", f"{load_before:.1f}"],
         *([f"rounds on {each.source.label}", len(each.runs[KS[0]])] for each in found),
         ["calls of the kernel in each round", KERNEL_CALLS],
-        ["ties simulated for each k", f"{simulated:,}"],
+        ["runs simulated for each k", f"{simulated:,}"],
         ["the same with the script's coins", f"{simulated // SLOWER:,}"],
     ]
     return format_table(["setting", "value"], rows, text_columns=2)

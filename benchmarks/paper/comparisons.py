@@ -40,7 +40,7 @@ def round_differences(all_found: Sequence[Measured]) -> str:
         if law:
             error = max(statistics.stdev(each) for each in law.values()) / 1_000**0.5
             rows.append([name, *_ends(law), f"{error:.2f}"])
-    header = ["paper's rounds less", "least", "at", "largest", "at", "standard error, at most"]
+    header = ["paper's rounds minus", "least", "at", "largest", "at", "standard error, at most"]
     return format_table(header, rows)
 
 
@@ -74,7 +74,7 @@ def part_costs(all_found: Sequence[Measured]) -> str:
     ]
     rows = [
         ["possible top-k, for each of the n answers", *map(format_range, (paper_first, first))],
-        ["find gaps, for each of the k winners", *map(format_range, (paper_last, last))],
+        ["find gaps, for each of the k named items", *map(format_range, (paper_last, last))],
     ]
     return format_table(["µs, over all data sets and k", "paper", "ours"], rows)
 
@@ -89,10 +89,10 @@ def call_differences(kosarak: Measured) -> str:
     sizes = [pools[0] for pools in kosarak.pools[800] if pools]
     just_these = sizes.count(802) / len(sizes)
     rows = [
-        [f"farthest of {len(runs)} runs in its Bernoulli calls", f"{farthest['bernoulli']} sd"],
-        [f"farthest of {len(runs)} runs in its uniform calls", f"{farthest['uniform']} sd"],
-        ["simulated runs with ties that refined k + 2 = 802 answers first", f"{just_these:.1%}"],
-        ["answers that a simulated run refined first, at most", f"{max(sizes)}"],
+        [f"largest deviation of {len(runs)} runs, Bernoulli calls", f"{farthest['bernoulli']} sd"],
+        [f"largest deviation of {len(runs)} runs, uniform calls", f"{farthest['uniform']} sd"],
+        ["simulated runs with ties whose first round refined k + 2 = 802", f"{just_these:.1%}"],
+        ["most answers in the first round of a simulated run", f"{max(sizes)}"],
     ]
     return format_table(["given the geometric draws of each run", "figure"], rows)
 

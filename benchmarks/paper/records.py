@@ -10,9 +10,9 @@ from topgap import datasets
 
 TRANSACTIONS = {"T40I10D100K": SHARED / "t40i10d100k.dat.gz"}
 
-# What is known of counts whose transactions are not at hand.
+# What is known of counts whose transactions are not available.
 TOLD = {
-    "Kosarak": "not at hand: counts alone, of occurrences",
+    "Kosarak": "not available: only counts of occurrences",
     "part of BMS-POS": "275,000 of 515,597, as its source says",
 }
 
@@ -27,7 +27,7 @@ def records(source: Source) -> str:
     path = TRANSACTIONS.get(source.label)
     if path is not None and path.exists():
         return format_counted(source, datasets.read(path))
-    return TOLD.get(source.label, "not at hand: counts alone")
+    return TOLD.get(source.label, "not available: only counts")
 
 
 def format_counted(source: Source, dataset: datasets.Dataset) -> str:
@@ -35,7 +35,7 @@ def format_counted(source: Source, dataset: datasets.Dataset) -> str:
     if sorted(dataset.counts.values()) != sorted(source.counts.tolist()):
         raise ValueError(f"What {dataset.path.name} holds does not have the counts measured on.")
     if dataset.records is None:
-        return "not at hand: counts alone"
+        return "not available: only counts"
     return f"{dataset.records:,}, counted"
 
 

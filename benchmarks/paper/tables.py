@@ -175,7 +175,7 @@ def explain_calls() -> str:
             row += [f"{spread.mean:,.0f} ± {spread.deviation:,.0f}", format_signed(away, "+.1f")]
         rows.append(row)
     return format_table(
-        ["calls", "paper", "coins of θ/k", "off by", "coins of θ/k!", "off by"], rows
+        ["calls", "paper", "coins of θ/k", "difference", "coins of θ/k!", "difference"], rows
     )
 
 

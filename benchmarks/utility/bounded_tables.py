@@ -167,6 +167,6 @@ def error_cell(figures: Accuracy | None, with_bound: bool) -> str:
 def truncation_table(cuts: Sequence[Truncation]) -> str:
     """A row for each data set and L."""
     header = ["data", "L", "people who have more", "events kept"]
-    header += ["the 25 largest counts fall by, median", "least", "most"]
+    header += ["decrease of the 25 largest counts, median", "least", "most"]
     rows = [[each.data, each.bound, *(f"{value:.1%}" for value in each[2:])] for each in cuts]
     return format_table(header, rows)

@@ -31,7 +31,7 @@ def law_coverage(found: Figures) -> str:
             if each.who == peer
         ]
         rows.append([peer, len(held), sum(held)])
-    return format_table(["measured", "intervals", "that hold the simulated law"], rows)
+    return format_table(["library", "intervals", "that contain the simulated law"], rows)
 
 
 def error_differences(found: Figures) -> str:
@@ -47,7 +47,7 @@ def error_differences(found: Figures) -> str:
         at = f"{least:.3f} ({best.data} at {best.epsilon})"
         rows.append([k, len(ratios), len(worse), "; ".join(worse) or "–", at])
     header = ["k", "settings", "error larger by 3 standard errors", "where, at ε"]
-    return format_table([*header, "least of error / formula"], rows)
+    return format_table([*header, "smallest error / formula"], rows)
 
 
 def harm(found: Figures, case: Case) -> bool:

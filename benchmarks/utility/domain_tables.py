@@ -9,6 +9,7 @@ from benchmarks.utility.results import MEASURED
 from benchmarks.utility.thresholds import DELTA, GAUSSIAN, LAPLACE
 
 MEMBERS = 10**12
+SHOWN = 0.99  # a row is shown if some share is less
 TOPGAP = "topgap"
 OPENDP = {"OpenDP, Laplace": LAPLACE, "OpenDP, Gaussian": GAUSSIAN}
 """Who uses a threshold, and with which noise."""
@@ -71,16 +72,17 @@ def run_table() -> str:
 
 
 def share_table(measured: Sequence[Share], k: int) -> str:
-    """A row for each data set and ε."""
-    rows: dict[tuple[str, str], dict[str, str]] = {}
+    """A row for each data set and ε at which some list misses more than a few items."""
+    cells: dict[tuple[str, str], dict[str, Share]] = {}
     for each in (each for each in measured if each.k == k):
-        rows.setdefault((each.data, each.epsilon), {})[each.who] = share_cell(each)
+        cells.setdefault((each.data, each.epsilon), {})[each.who] = each
     columns = [TOPGAP, *OPENDP]
-    return format_table(
-        ["data", "ε", *columns],
-        [[*setting, *(cells[who] for who in columns)] for setting, cells in rows.items()],
-        text_columns=2,
-    )
+    rows = [
+        [*setting, *(share_cell(found[who]) for who in columns)]
+        for setting, found in cells.items()
+        if any(each.share < SHOWN for each in found.values())
+    ]
+    return format_table(["data", "ε", *columns], rows, text_columns=2)
 
 
 def share_cell(share: Share) -> str:

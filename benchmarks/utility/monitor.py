@@ -139,8 +139,8 @@ def places(rows: Sequence[Row]) -> dict[str, str]:
         ]
         for row in rows
     ]
-    header = ["ε", "rank: threshold", "who", "runs", "right names", "false names",
-              "a count is off by", "of ε"]  # fmt: skip
+    header = ["ε", "rank: threshold", "method", "runs", "right names", "false names",
+              "error of a count", "cost, of ε"]  # fmt: skip
     settings = [
         ["command", "`python -m benchmarks.utility.monitor`"],
         ["data", f"{label}, {len(counts):,} counts"],

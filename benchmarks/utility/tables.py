@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.pages import describe_machine, fill_places, format_table, write_csv
 from benchmarks.utility.comparisons import error_differences, law_coverage, list_differences
-from benchmarks.utility.libraries import MEASURES
+from benchmarks.utility.libraries import MEASURES, WAYS
 from benchmarks.utility.plots import draw_errors, draw_lists
 from benchmarks.utility.results import Case, CountError, FewItems, Figures, ListAccuracy, peer_error
 
@@ -38,7 +38,7 @@ def places(found: Figures) -> dict[str, str]:
         **{f"lists of {k}": list_table(found, k) for k in ks},
         "lists compared": list_differences(found),
         "libraries and laws": law_coverage(found),
-        **{f"errors of {k}": error_table(found, k) for k in ks},
+        **{f"errors of {k}": error_table(found, k) for k in ks if k > 1},  # there are gaps
         "errors compared": error_differences(found),
     }
 
@@ -53,7 +53,7 @@ def run_table() -> str:
 
 
 def few_table(found: Figures) -> str:
-    header = ["who", "selects by", "right, exact law", "right, measured", "lists"]
+    header = ["library", "selection by", "right, exact law", "right, measured", "lists"]
     rows = [
         [
             each.who,
@@ -77,40 +77,38 @@ def list_table(found: Figures, k: int) -> str:
     rows = []
     for case in found.cases(k):
         accuracies = found.lists_of(case)
-        cells = [accuracies.get(who) for who in columns]
-        if any(each and SHOWN[0] < each.right < SHOWN[1] for each in cells):
-            rows.append([case.data, case.epsilon, *map(list_cell, cells)])
+        cells = {who: accuracies.get(who) for who in columns}
+        if any(each and SHOWN[0] < each.right < SHOWN[1] for each in cells.values()):
+            shown = [list_cell(each, runs=who in WAYS) for who, each in cells.items()]
+            rows.append([case.data, case.epsilon, *shown])
     return format_table(header, rows, text_columns=2)
 
 
-def list_cell(accuracy: ListAccuracy | None) -> str:
-    """As 61.5% (60.4–62.5) of 10,000; the ends are rounded outwards."""
+def list_cell(accuracy: ListAccuracy | None, *, runs: bool) -> str:
+    """As 61.5% (60.4–62.5) of 112, the runs if asked for; the ends are rounded outwards."""
     if accuracy is None:
         return "–"
     low, high = floor(1000 * accuracy.low) / 10, ceil(1000 * accuracy.high) / 10
-    return f"{accuracy.right:.1%} ({low}–{high}) of {accuracy.runs:,}"
+    shown = f"{accuracy.right:.1%} ({low}–{high})"
+    return f"{shown} of {accuracy.runs:,}" if runs else shown
 
 
 def error_table(found: Figures, k: int) -> str:
-    """A row for each data set and ε; for k = 1, for those that peers were run at."""
-    header = ["data", "ε", "topgap's list right", "topgap, measured alone", "topgap, with gaps"]
-    header += ["peers, formula", *MEASURES, "gaps take off", "less than peers"]
+    """A row for each data set and ε."""
+    header = ["data", "ε", "topgap's list right", "topgap, with gaps", "peers, formula"]
+    header += [*MEASURES, "reduction from formula"]
     rows = []
     for case in found.cases(k):
         errors = found.errors_of(case)
-        if k == 1 and not any(peer in errors for peer in MEASURES):
-            continue  # there are no gaps to combine, and nothing to compare
-        alone, combined = errors["topgap, measured alone"], errors["topgap, with gaps"]
+        combined = errors["topgap, with gaps"]
         rows.append(
             [
                 case.data,
                 case.epsilon,
                 f"{found.lists_of(case)['topgap, counts too'].right:.1%}",
-                error_cell(alone),
                 error_cell(combined),
                 significant(peer_error(case)),
                 *(error_cell(errors.get(peer), releases=True) for peer in MEASURES),
-                percent(1 - combined.error / alone.error),
                 percent(1 - combined.error / peer_error(case)),
             ]
         )

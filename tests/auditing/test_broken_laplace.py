@@ -83,7 +83,9 @@ def test_zero_twice_loses_twice_epsilon_and_one_sided_noise_everything(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (3, 1), (3, 2)])
+@pytest.mark.parametrize(("n", "k"), [
+    (2, 1), *(pytest.param(3, k, marks=pytest.mark.deep) for k in (1, 2)),
+])  # fmt: skip
 def test_ties_by_index_keep_epsilon_and_ties_by_true_order_do_not(n: int, k: int) -> None:
     """Where all noisy answers could be released, any rule of ties that is public may follow."""
     worst: dict[Ties, float | Fraction] = {"uniform": 0, "index": 0, "answer": 0}

@@ -127,6 +127,7 @@ def test_an_audit_with_a_wrong_law_is_found(
     assert not audit(plain_laplace, cases=[THREE_ITEMS], releases=8_000).as_expected
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=CLEAN)
 def test_a_copy_that_is_not_wrong_is_clean(
     false_alarm: float, monkeypatch: pytest.MonkeyPatch

@@ -52,7 +52,8 @@ def is_the_law(module: Any, answers: tuple[int, ...], parameters: TopK) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("answers", "parameters"), [
-    ((0, 1), ONE), ((1, 0, 0), TWO), ((0, 3, 1, 1), TWO), ((0, 0, 0, 1), THREE),
+    ((0, 1), ONE), ((1, 0, 0), TWO), ((0, 3, 1, 1), TWO),
+    pytest.param((0, 0, 0, 1), THREE, marks=pytest.mark.deep),
 ], ids=str)  # fmt: skip
 def test_single_values_have_the_probability_of_the_law(
     answers: tuple[int, ...], parameters: TopK
@@ -157,6 +158,7 @@ def test_the_cells_cover_everything(case: Neighbours) -> None:
             assert high - low < Fraction(1, 10**6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [True, False])
 def test_the_tails_are_counted_without_the_law(gaps: bool) -> None:
     for case in (*FEW_ITEMS_CASES[:4], FEW_ITEMS_CASES[-1]):

@@ -1,6 +1,6 @@
 """An audit with a threshold: the law of every number of winners, and what each of them costs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import exp, log
@@ -42,6 +42,11 @@ def without_gaps(answers: Sequence[int], parameters: TopK) -> list[int]:
     return winners
 
 
+def slowly(cases: Iterable[Neighbours]) -> list[Any]:
+    """As parameters of a test that takes a moment for none of them."""
+    return [pytest.param(case, marks=pytest.mark.slow) for case in cases]
+
+
 # --- Exactly, without a release
 
 
@@ -61,7 +66,7 @@ def costs_more(case: Neighbours, cost: Callable[[TopK, int], Fraction]) -> set[i
     }
 
 
-@pytest.mark.parametrize("case", [PAIR, TRIPLE, *QUICK_THRESHOLD_CASES], ids=str)
+@pytest.mark.parametrize("case", [PAIR, TRIPLE, *slowly(QUICK_THRESHOLD_CASES)], ids=str)
 def test_the_cells_of_all_numbers_of_winners_cover_everything(case: Neighbours) -> None:
     k = case.parameters.k
     for side in (0, 1):
@@ -112,7 +117,7 @@ def test_the_gap_down_to_the_sentinel_has_the_law_of_a_gap() -> None:
         assert cells[(0,), (gap,)].low <= high + beyond
 
 
-@pytest.mark.parametrize("case", [PAIR, TRIPLE, *THRESHOLD_CASES[:-1:3]], ids=str)
+@pytest.mark.parametrize("case", [PAIR, TRIPLE, *slowly(THRESHOLD_CASES[:-1:3])], ids=str)
 def test_nothing_costs_more_than_it_is_said_to(case: Neighbours) -> None:
     assert costs_more(case, TopK.cost) == set()
 

@@ -545,5 +545,5 @@ def test_a_whole_data_set_counts_only_with_its_checksum(
         assert records.records(ours) == "2, counted"
     else:
         assert (label, len(counts)) == ("Zipf like Kosarak", 41_270)
-        assert records.records(ours).startswith("not at hand")
+        assert records.records(ours).startswith("not available")
         assert "Kosarak.dat does not have the checksum" in capsys.readouterr().err

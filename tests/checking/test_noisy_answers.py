@@ -56,7 +56,9 @@ def disagreements(
     return found
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [
+    pytest.param(case, marks=[pytest.mark.slow] if len(case[0]) > 3 else []) for case in CASES
+], ids=str)  # fmt: skip
 def test_both_laws_give_the_same(case: tuple[tuple[int, ...], int, int | None]) -> None:
     assert disagreements(noisy_answers, *case) == []
 

@@ -85,6 +85,7 @@ def test_a_line_as_long_as_allowed_is_counted(name: str, tmp_path: Path) -> None
         counting.count_transactions(tmp_path / name, domain=["1", "2"])
 
 
+@pytest.mark.slow
 def test_without_the_look_at_the_lines_one_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "b.dat"
     path.write_bytes(b"1 2\n" + b"7" * 40_000_000)

@@ -203,7 +203,7 @@ def joint_law_of(answers: list[Fraction], shares: Shares, outcome: Any) -> law.B
 
 
 @pytest.mark.statistical(false_alarm=1e-9)
-@pytest.mark.parametrize("monotonic", [True, False])
+@pytest.mark.parametrize("monotonic", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_winners_and_measurements_have_the_law_of_their_own_group(
     monotonic: bool, false_alarm: float
 ) -> None:

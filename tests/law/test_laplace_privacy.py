@@ -104,7 +104,9 @@ def test_no_output_betrays_a_neighbour_and_some_reach_the_bound(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answers", "k"), [((0, 0, 0), 1), ((0, 0, 0), 2), ((0, 1, 3), 2)])
+@pytest.mark.parametrize(("answers", "k"), [
+    ((0, 0, 0), 1), ((0, 0, 0), 2), pytest.param((0, 1, 3), 2, marks=pytest.mark.deep),
+])  # fmt: skip
 def test_the_noise_for_one_item_is_too_little_for_two(answers: Answers, k: int) -> None:
     """Scale 1/ε where a person is in two items: e^(2ε) is reached."""
     one_item = few_items(k, 1)
@@ -120,7 +122,9 @@ def test_the_scale_for_a_person_who_comes_is_too_small_for_one_who_is_replaced()
     assert not any(is_violated(few_items(1, 1, monotonic=False), a, b) for a, b in pairs)
 
 
-@pytest.mark.parametrize(("k", "items"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+@pytest.mark.parametrize(("k", "items"), [
+    (1, 1), (1, 2), (2, 1), pytest.param(2, 2, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_the_scale_cannot_be_smaller(k: int, items: int) -> None:
     """With a hundredth less noise than LΔ/ε there are neighbours that tell."""
     too_little = few_items(k, items, EPSILON * Fraction(101, 100))

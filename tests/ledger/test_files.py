@@ -160,6 +160,7 @@ def test_a_ledger_that_was_cut_off_is_found(path: Path) -> None:
 # --- Who may write
 
 
+@pytest.mark.slow
 def test_permissions_are_told_in_a_sentence(path: Path) -> None:
     """Reading goes on where it can; nothing is lost."""
     before, place = content(path), path.parent
@@ -200,6 +201,7 @@ told(lambda: topgap.top_k([3, 2, 1], 1, "1/100", ledger=read_only, dataset="visi
     assert content(path) == before
 
 
+@pytest.mark.slow
 def test_a_directory_that_cannot_be_written_is_told(path: Path) -> None:
     """For a journal is made beside the file."""
     before = path.read_bytes()
@@ -317,6 +319,7 @@ def test_what_a_killed_process_left_is_taken_back(name: str, path: Path) -> None
     assert [each.name for each in path.parent.iterdir()] == ["budget.db"]
 
 
+@pytest.mark.slow
 def test_whoever_cannot_take_it_back_is_told(path: Path) -> None:
     half_written(path)
     path.chmod(0o444)
@@ -404,6 +407,7 @@ def test_a_file_that_logs_ahead_is_used_as_any_other(path: Path) -> None:
     assert Ledger(path).budget("visits").left == Fraction(17, 30) - Fraction(3, 100)
 
 
+@pytest.mark.slow
 def test_without_sqlite_all_but_the_ledger_works() -> None:
     code = """
 import sys; sys.modules["sqlite3"] = None

@@ -167,6 +167,7 @@ def test_where_no_thread_can_be_started_the_work_is_done_here(
         ledger.check("visits", 2)
 
 
+@pytest.mark.slow
 def test_a_ledger_can_be_charged_while_the_interpreter_ends(path: Path) -> None:
     code = """
 import atexit, sys, topgap

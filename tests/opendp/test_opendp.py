@@ -811,6 +811,7 @@ def test_answers_meet_no_float_and_no_foreign_randomness() -> None:
         assert [o for o in offences(inspect.getsource(module)) if not o.startswith(known)] == []
 
 
+@pytest.mark.slow
 def test_the_package_loads_it_when_it_is_asked_for() -> None:
     assert topgap.opendp.make_top_k is constructors.make_top_k
     code = "import topgap, sys; assert 'opendp' not in sys.modules; topgap.opendp.then_top_k"

@@ -78,6 +78,7 @@ def test_the_noise_is_laplace_noise_however_counts_are_stored(
     assert unlikely_noise(simulation, name, few, false_alarm) == []
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_noise_too_large_for_the_kernel_goes_the_slow_way(
     false_alarm: float, monkeypatch: pytest.MonkeyPatch

@@ -160,7 +160,10 @@ def count_errors(release: topgap.Release) -> list[float]:
 
 # Two normal numbers: their difference is off by 2·√ln(6/p) of its standard errors with probability
 # below 2·(p/6)², and p is 10^−9 here, which leaves room for tails that are longer.
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[] if name in ("few", "Laplace") else [pytest.mark.slow])
+    for name in CASES
+])  # fmt: skip
 @pytest.mark.statistical(false_alarm=1e-9)
 def test_a_plan_is_like_releases(name: str, false_alarm: float) -> None:
     assert unlike_releases(threshold_simulation, name, false_alarm) == ""

@@ -143,7 +143,7 @@ def test_an_interval_covers_whatever_the_data_are() -> None:
     assert covers(counts, at_once=False)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_all_intervals_cover_at_once() -> None:
     assert covers(counts, at_once=True)
 
@@ -171,10 +171,10 @@ def test_all_intervals_of_many_cover_at_once(false_alarm: float) -> None:
     assert binom.cdf(count_covered(counts), RELEASES, float(AT_ONCE)) >= false_alarm
 
 
-def test_the_outputs_are_nearly_all() -> None:
+@pytest.mark.parametrize("answers", [(8,), pytest.param((12, 6), marks=pytest.mark.slow)])
+def test_the_outputs_are_nearly_all(answers: tuple[int, ...]) -> None:
     """With answers far above the threshold an item is named in nearly all outputs."""
-    for answers in ((8,), (12, 6)):
-        assert abs(sum(each.probability for each in list_outputs(answers)) - 1) < 1e-5
+    assert abs(sum(each.probability for each in list_outputs(answers)) - 1) < 1e-5
 
 
 def is_as_narrow_as_can_be(module: Any) -> bool:
@@ -203,14 +203,14 @@ def test_an_interval_is_as_narrow_as_can_be() -> None:
 APART = (24, 12)
 
 
-def find_moments(module: Any) -> tuple[Any, Any]:
-    """The mean error of the counts of both items, and the covariance."""
+def find_moments(module: Any, answers: tuple[int, ...] = APART) -> tuple[Any, Any]:
+    """The mean error of the counts of all items, which come in order, and the covariance."""
     parameters = of_rate(RATE)
     errors, chances = [], []
-    for items, gaps, probability in list_outputs(APART):
-        if items == (0, 1):
+    for items, gaps, probability in list_outputs(answers):
+        if items == (*range(len(answers)),):
             values = module.center_counts(parameters, gaps)
-            errors.append([float(v - a) for v, a in zip(values, APART, strict=True)])
+            errors.append([float(v - a) for v, a in zip(values, answers, strict=True)])
             chances.append(probability)
     seen, weights = np.array(errors), np.array(chances)
     mean = weights @ seen
@@ -230,14 +230,23 @@ def is_covariance(module: Any) -> bool:
     return bool(fits) and errors == pytest.approx(np.sqrt(np.diag(said)))
 
 
+def test_a_single_count_is_right_on_average_and_has_the_variance_that_is_said() -> None:
+    mean, covariance = find_moments(counts, (8,))
+    assert mean == pytest.approx([0], abs=1e-4)
+    assert covariance == pytest.approx(counts.compute_covariance(of_rate(RATE), 1), abs=1e-3)
+
+
 @pytest.mark.deep
 def test_counts_are_right_on_average() -> None:
     assert is_centred(counts)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_covariance_is_exact() -> None:
     assert is_covariance(counts)
+
+
+def test_the_covariance_has_its_limit_and_is_positive() -> None:
     # Twice and once the square of the scale, where a step is small beside it.
     fine = counts.compute_covariance(of_rate(Fraction(1, 1000)), 3)
     assert fine == pytest.approx(10**6 * (np.eye(3) + 1), rel=1e-5)

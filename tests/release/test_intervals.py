@@ -64,6 +64,7 @@ def test_quantiles_are_right_next_to_a_step(rate: Fraction) -> None:
         assert laplace_error.find_quantile(of_rate(rate), low - BARELY) == steps + 1
 
 
+@pytest.mark.slow
 @given(st.fractions(Fraction(1, 10**12), 10**4), st.fractions(Fraction(1, 10**12), Fraction(2, 5)))
 def test_quantiles_are_right_at_every_scale(rate: Fraction, tail: Fraction) -> None:
     """By P(X > h) = P(X < −h), of which `noise_below` knows the sum."""

@@ -314,6 +314,7 @@ def test_broken_draws_are_found(mutant: tuple[Any, Mutant], false_alarm: float) 
     assert misfitting(run, answers, parameters, false_alarm) != []
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(false_alarm=1e-10)
 def test_a_broken_floor_is_found(false_alarm: float) -> None:
     made = selector_on(FLOOR)

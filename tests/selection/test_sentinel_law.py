@@ -44,7 +44,9 @@ CASES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [
+    pytest.param(case, marks=[pytest.mark.deep] if case is CASES[-1] else []) for case in CASES
+], ids=str)  # fmt: skip
 def test_parts_have_the_law_of_the_whole(
     case: PlainCase, way: Callable[..., Any], walker: DrawWalker, record_property: Recorder
 ) -> None:

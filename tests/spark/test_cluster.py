@@ -655,6 +655,7 @@ def test_another_version_on_the_executors_is_refused(
         top_k(frame, 1, 1, item="what", count="n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missing", "said"), [
     ("topgap", "have no topgap: "),
     ("numpy", "have no numpy: "),

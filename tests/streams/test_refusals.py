@@ -239,6 +239,7 @@ def test_parameters_are_looked_at_before_the_source(
         call("there is no such file", **wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["top_k", "top_k_with_estimates"])
 def test_without_pyarrow_it_says_what_to_install(call: str) -> None:
     code = (

@@ -16,6 +16,7 @@ from tools.proofs.ties import PAGES, check, mark_seen
 Change = Callable[[str, str, str], list[str]]
 
 
+@pytest.mark.slow
 def test_every_proof_was_looked_at_since_its_code_changed_and_nothing_lacks_one() -> None:
     outcome = check(command.ROOT)
     assert outcome.complaints == []

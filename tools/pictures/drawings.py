@@ -104,13 +104,13 @@ def gap_laws() -> Figure:
             told = f"true lead {lead}: the order is wrong in {share:.2%}"
         else:
             ax.bar(gaps, right + wrong, 0.8, align="edge", color=REST)
-            told = "true lead 0: nobody is ahead, and yet there is a gap"
+            told = "true lead 0: the items are equal, but there is a gap"
         ax.axvline(lead, color=INK, linewidth=1.2)
         ax.axvline(float(least_certain_gap(FIVE)), color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
         ax.set_title(told)
         ax.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, 0))
     certain = float(least_certain_gap(FIVE))
-    said = f"from {certain:.2f} on the order is called certain: once in 20 times"
+    said = f"from {certain:.2f} on the order is called certain: probability 5%"
     panels[0].annotate(said, (certain, 0.13), (6, 0), **BESIDE)
     panels[1].legend(frameon=False, loc="upper right")
     panels[1].annotate("true lead", (5, 0.165), (6, 0), **BESIDE)

@@ -9,7 +9,8 @@ use crate::sampler::Sampler;
 
 /// A law that each answer's noise has, independently.
 ///
-/// Noise is made from a uniform number U. It reaches h > 0 ticks only if U < e^−(rate·h).
+/// Noise is made from a uniform number U. Noise of at least `ticks_at_leading_zeros(b)` ticks needs
+/// `b` leading zero bits of U.
 pub trait Noise: Copy + Sync {
     /// Whether it is never negative: then an item reaches every threshold up to its answer.
     const IS_NEVER_NEGATIVE: bool;
