@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\b[0-9a-f]{64}\b|[-−]?\d[\d,.]*")  # a hash, or a numbe
 _BAR = re.compile("[█░]+")
 _ELLIPSIS = "..."
 _MARK = "==== the end of a step"
-_SECONDS = 120
+_SECONDS = 300
 _DOCKER = 'docker() { [[ "$1" = run || "$1" = stop ]]; }\n'  # a test's own server is there
 
 
