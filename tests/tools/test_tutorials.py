@@ -87,6 +87,7 @@ def test_steps_share_a_shell_and_have_outputs_of_their_own(tmp_path: Path) -> No
     ("printed", "shown", "same"),
     [
         ("flu  12.5\n", "flu   9,000.1\n", True),
+        ("ε = 1/4\n", "ε = 0.25\n", True),
         ("flu\n", "cold\n", False),
         ("flu 1\ncold 2\n", "flu 1\n", False),
         ("flu 1\n", "flu 1\ncold 2\n", False),

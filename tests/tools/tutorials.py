@@ -22,7 +22,7 @@ from tests.tools.documents import PREAMBLE, ROOT, blocks, name
 WITH_SERVERS = ROOT / "docs" / "tutorials" / "spark-or-postgresql.md"
 """The only tutorial that needs servers: its parts have a test each."""
 
-_NUMBER = re.compile(r"\b[0-9a-f]{64}\b|[-−]?\d[\d,.]*")  # a hash, or a number
+_NUMBER = re.compile(r"\b[0-9a-f]{64}\b|[-−]?\d[\d,.]*(?:/\d+)?")  # a hash, or a number
 _BAR = re.compile("[█░]+")
 _ELLIPSIS = "..."
 _MARK = "==== the end of a step"
