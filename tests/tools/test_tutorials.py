@@ -1,7 +1,10 @@
 """The tutorials work as printed, and their commands print what the pages show.
 
-Their data are so far apart that noise changes a name, an order or a remark with a probability below
-10^-10 for each tutorial.
+Noise would have to bridge 38 times its mean to change a name, an order or a remark: that is the
+least distance, in regions.md, where noise has the mean 12, the third of a list has 500 patients
+more than the next, and a gap below 36 is uncertain. With fewer than 1,000 pairs of items that
+has a probability below 10^-13; 10^-10 is declared. In pages.md the distance is 740 means even
+for 10^38 items.
 """
 
 from pathlib import Path
