@@ -17,10 +17,12 @@ from tests.tools.documents import (
     pages,
     write_examples,
 )
+from tests.tools.tutorials import tutorials
 
 pytestmark = pytest.mark.posix(reason="runs the pages' lines of shell")
 
-# By tests/spark/test_cluster.py and tests/cli/test_database_page.py.
+# By tests/spark/test_cluster.py and tests/cli/test_database_page.py; the commands of tutorials by
+# tests/tools/test_tutorials.py.
 RUN_WITH_A_SERVER = {"docs/spark.md", "docs/databases.md"}
 PAGES = {name(page): page for page in pages()}
 
@@ -42,7 +44,7 @@ def test_pages_with_python_are_collected_as_doctests(request: pytest.FixtureRequ
 WITH_COMMANDS = {
     page: "\n".join(block.text for block in found)
     for page, path in PAGES.items()
-    if page != "docs/databases.md"
+    if page != "docs/databases.md" and path not in tutorials()
     if (found := [each for each in blocks(path.read_text("utf-8")) if each.language == "sh"])
 }
 
