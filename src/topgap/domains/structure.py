@@ -74,7 +74,7 @@ def _fold_kind(kind: Kind, fold: Callable[[Sequence[str]], Sequence[str]]) -> Ki
     if isinstance(kind, Subsets):
         return Subsets(_fold_kind(kind.inner, fold), kind.count)
     if isinstance(kind, Listed):
-        return kind.with_texts(fold(kind.texts))
+        return kind.fold(fold)
     if isinstance(kind, WholeNumbers):  # digits have no case
         return kind
     if isinstance(kind, Texts):
