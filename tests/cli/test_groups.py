@@ -239,10 +239,14 @@ def test_items_of_several_columns_from_the_data(places: Path, ledger: Ledger) ->
     assert lists["North"].items == (("flu", "2025"), ("cold", "2024"))
     assert lists.domain_from_data
     assert NOT_PROTECTED in json.loads(ended.out)["caveat"]
-    for form in ("table", "csv", "html"):
-        shown = release(places, *free, "--format", form, source="years.csv")
-        assert "cold" in shown.out
+    page = ("--report", "years.html")
+    for form, more in (("table", ()), ("csv", page)):
+        shown = release(places, *free, "--format", form, *more, source="years.csv")
+        assert "cold" in shown.out, shown.err
         assert "2024" in shown.out
+    text = (places / "years.html").read_text()
+    assert NOT_PROTECTED.partition(",")[0] in text
+    assert read_grouped(text)["North"].items == lists["North"].items
     [entry] = ledger.history("visits")
     assert entry.parameters["domain_from_data"] is True
 
