@@ -90,7 +90,7 @@ class Listed(Kind):
         """
         if len({*texts}) < len(texts):
             raise DomainError(_describe_alike(self.names, texts))
-        return _restore(self.names, texts, type(self))
+        return restore_list(self.names, texts, type(self))
 
     def fold(self, fold: Callable[[Sequence[str]], Sequence[str]]) -> "Listed":
         """The same items, compared by the folded texts.
@@ -112,7 +112,7 @@ class Listed(Kind):
         return iter(self.names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.names, self.texts, type(self))
+        return restore_list, (self.names, self.texts, type(self))
 
     @staticmethod
     def _read_texts(items: Sequence[Any]) -> Sequence[Any]:
@@ -129,7 +129,8 @@ class Listed(Kind):
         return self._places
 
 
-def _restore(names: Sequence[Any], texts: Sequence[Any], form: type[Listed] = Listed) -> Listed:
+def restore_list(names: Sequence[Any], texts: Sequence[Any], form: type[Listed] = Listed) -> Listed:
+    """The list of these names and texts, each of which is known to be there once."""
     kind = form.__new__(form)
     kind.names, kind.texts, kind._places, kind._places_of_texts = names, texts, None, None
     return kind
@@ -237,3 +238,7 @@ def _check_distinct(items: Sequence[Any]) -> None:
         if item in seen:
             raise DomainError(f"The domain has {quote(str(item))} more than once.")
         seen.add(item)
+
+
+_restore = restore_list
+"""As lists were pickled before."""
