@@ -499,7 +499,7 @@ def broken_list() -> Iterator[int]:
 @pytest.mark.usefixtures("no_job")
 @pytest.mark.parametrize(("domain", "said"), [
     ([], "at least 3 items"), ([1, 2], "at least 3"), (range(2), "at least 3"),
-    ("abc", "does not exist"), (b"abc", "text"),
+    ("abc", "abc cannot be read"), (b"abc", "text"),
     (None, "NoneType"), (pd.DataFrame({"a": [1]}), "DataFrame"),
     ([1, 2, 1], "'1' more than once"), ([1, 2, "3"], "is a str"), ([1, 2, None], "NoneType"),
     ([1, 2, 3.0], "is a float"), ([True, 2, 3], "is a bool"), ([1, 2, 2**31], "does not fit"),
