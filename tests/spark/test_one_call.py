@@ -129,7 +129,13 @@ def test_items_from_the_data_are_those_of_the_cluster(events: DataFrame, ledger:
 @pytest.mark.parametrize("item", ["what", ["what", "year"]])
 def test_items_from_the_data_of_all_groups(events: DataFrame, item: Any) -> None:
     """The same domain and counts as without Spark, also with both bounds."""
-    asked = {"person": "who", "item": item, "domain": FROM_DATA, **BY, "groups_per_person": 1}
+    asked: dict[str, Any] = {
+        "person": "who",
+        "item": item,
+        "domain": FROM_DATA,
+        **BY,
+        "groups_per_person": 1,
+    }
     for bound in (None, 1):
         plain = count_events(events.toArrow(), **asked, items_per_person=bound)
         made = top_k_events(events, 2, CERTAIN, noise="exponential", items_per_person=bound,
@@ -178,13 +184,14 @@ def test_a_check_draws_and_charges_nothing(
         raise AssertionError("noise was drawn")
 
     monkeypatch.setattr(drawing, "Streams", draw)
-    charged = {"ledger": ledger, "dataset": "visits"}
+    charged: dict[str, Any] = {"ledger": ledger, "dataset": "visits"}
     domains: list[tuple[Any, int, int]] = [
         (FROM_DATA, 5, 5), (["c0", "c1", "zz"], 3, 2), (range(5), 0, 0),
         (topgap.Domain.pattern("c[0-9]"), 10, 5),
         (events.select("what").filter("what like 'c%'"), 6, 5),
     ]  # fmt: skip
-    for call in (top_k_events, top_k_events_with_estimates):
+    calls: list[Any] = [top_k_events, top_k_events_with_estimates]
+    for call in calls:
         for domain, size, occurring in domains:
             if size == 0:
                 with pytest.raises(DomainError):
@@ -213,9 +220,10 @@ def test_a_check_tries_the_executors(events: DataFrame, monkeypatch: pytest.Monk
 @on_cluster
 def test_too_few_items_in_the_data_charge_nothing(events: DataFrame, ledger: Ledger) -> None:
     """Found before the charge with a ledger, and before the release without one."""
-    asked = {"person": "who", "domain": FROM_DATA}
+    asked: dict[str, Any] = {"person": "who", "domain": FROM_DATA}
     said = "The data have too few different items for k = 40"
-    for item, more in [("what", {}), (["what", "year"], {}), ("what", BY)]:
+    ways: list[tuple[Any, Any]] = [("what", {}), (["what", "year"], {}), ("what", BY)]
+    for item, more in ways:
         with pytest.raises(DomainError, match=said):
             top_k_events(events, 40, 1, item=item, ledger=ledger, dataset="visits", **asked, **more)
     with pytest.raises(DomainError, match=said):
