@@ -152,12 +152,16 @@ def test_the_items_of_all_groups_are_the_domain_of_each() -> None:
 
 def test_items_of_several_columns_can_be_taken_from_the_data_of_all_groups() -> None:
     """Those tuples that occur, and no other combinations of their parts."""
-    rows = [(n % 7, f"{'NS'[n % 2]}", ["a", " b", "b", None][n % 4], n % 3) for n in range(90)]
+    rows: list[tuple[Any, ...]] = [
+        (n % 7, f"{'NS'[n % 2]}", ["a", " b", "b", None][n % 4], n % 3) for n in range(90)
+    ]
     rows += [(1, "elsewhere", "z", 1), (None, "N", "y", 1)]
     events = pd.DataFrame(rows, columns=["who", "where", "what", "when"])
     had = {(g, who, (str(what).strip(), when)) for who, g, what, when in rows if what and g in "NS"}
     plain = Counter((g, item) for g, who, item in had if who is not None)
-    asked = {"person": "who", "by": "where", "item": ["what", "when"], "groups_per_person": 2}
+    asked: dict[str, Any] = {
+        "person": "who", "by": "where", "item": ["what", "when"], "groups_per_person": 2,
+    }  # fmt: skip
     whole = counting.count_events(events, **asked, groups=["N", "S"], domain=FROM_DATA)
     items = sorted({item for _, item in plain})
     assert [*whole.domain] == [*whole.names] == items
@@ -184,7 +188,7 @@ def test_a_list_of_tuples_is_counted_as_the_same_items_of_a_product(
 ) -> None:
     rows = [(n % 7, ["a", " B", "b", None, "c"][n % 5], n % 3) for n in range(90)]
     events = pd.DataFrame(rows, columns=["who", "what", "when"])
-    asked = {"person": "who", "item": ["what", "when"], "fold_case": folds}
+    asked: dict[str, Any] = {"person": "who", "item": ["what", "when"], "fold_case": folds}
     chosen = [("b", 2), ("a", 0), ("nobody", 1)]
     both = Domain.product(["b", "a", "nobody"], [0, 1, 2])
     plain = counting.count_events(events, **asked, domain=both)
