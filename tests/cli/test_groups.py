@@ -222,6 +222,35 @@ def test_a_large_domain_and_one_from_the_data(places: Path) -> None:
     assert pairs["North"].items == (("flu", "cold"),)
 
 
+@pytest.mark.statistical(false_alarm=NEVER)
+def test_items_of_several_columns_from_the_data(places: Path, ledger: Ledger) -> None:
+    """In every form, in the report, in the ledger, and with --check."""
+    lines = (places / "places.csv").read_text().splitlines()[1:]
+    years = [f"{line},{2024 + line.endswith('flu')}" for line in lines]
+    (places / "years.csv").write_text("\n".join(["who,where,what,year", *years]) + "\n")
+    free = (*EVENTS, "--item", "year", *BY, *ENDS, "--domain-from-data")
+    asked = (*free, *CHARGED)
+    said = release(places, *asked, "--check", source="years.csv")
+    assert said.code == 0
+    assert NOT_PROTECTED in said.err + said.out
+    assert ledger.budget("visits").spent == 0
+    ended = release(places, *asked, "--format", "json", source="years.csv")
+    lists = GroupedRelease.from_json(ended.out)
+    assert lists["North"].items == (("flu", "2025"), ("cold", "2024"))
+    assert lists.domain_from_data
+    assert NOT_PROTECTED in json.loads(ended.out)["caveat"]
+    page = ("--report", "years.html")
+    for form, more in (("table", ()), ("csv", page)):
+        shown = release(places, *free, "--format", form, *more, source="years.csv")
+        assert "cold" in shown.out, shown.err
+        assert "2024" in shown.out
+    text = (places / "years.html").read_text()
+    assert NOT_PROTECTED.partition(",")[0] in text
+    assert read_grouped(text)["North"].items == lists["North"].items
+    [entry] = ledger.history("visits")
+    assert entry.parameters["domain_from_data"] is True
+
+
 # --- The ledger
 
 

@@ -11,7 +11,9 @@ import pytest
 
 from tests.cli.command import is_one_sentence, release, topgap, write_visits
 from topgap.cli.csv_text import format_csv
+from topgap.counting import database_addresses
 from topgap.display.text import format_path
+from topgap.sources import paths
 
 pytestmark = pytest.mark.slow
 
@@ -62,6 +64,24 @@ def test_of_an_address_the_scheme_alone_is_said(folder: Path) -> None:
     address = ADDRESS.replace("postgresql", "mysql")
     ended = topgap("release", address, *PUBLIC, folder=folder)
     assert ended.err == "topgap: Only files are read, and this is a network address (mysql).\n"
+
+
+@pytest.mark.parametrize(("scheme", "meant"), [
+    ("postgressql", "postgresql"), ("Postgre", "postgresql"), ("snowflak", "snowflake"),
+    ("postgresl+psycopg2", "postgresql"),
+])  # fmt: skip
+def test_of_a_scheme_with_a_mistake_the_nearest_is_said(
+    folder: Path, scheme: str, meant: str
+) -> None:
+    address = ADDRESS.replace("postgresql", scheme)
+    ended = topgap("release", address, *PUBLIC, folder=folder)
+    assert ended.code == 1
+    assert ended.err.endswith(f"({scheme}); did you mean {meant}://?\n")
+    assert "hunter2" not in ended.err
+
+
+def test_the_schemes_that_are_said_are_those_that_are_read() -> None:
+    assert {*paths.DATABASE_SCHEMES} == {*database_addresses._DRIVERS} - {"postgres"}
 
 
 @pytest.mark.posix

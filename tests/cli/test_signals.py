@@ -10,6 +10,7 @@ import pytest
 from tests.checking.soak_sizes import SIGNALLED
 from tests.cli.command import ASKED, is_one_sentence
 from tests.cli.signal_scenarios import signalled
+from topgap.ledger import Ledger
 from topgap.signals import defer_signals
 
 LINES = 3
@@ -29,12 +30,12 @@ def test_a_signal_at_a_random_moment(folder: Path) -> None:
         assert ended.left == ()
 
 
-def run_command(folder: Path, before: str) -> "subprocess.CompletedProcess[str]":
+def run_command(folder: Path, before: str, *more: str) -> "subprocess.CompletedProcess[str]":
     """Run `topgap release` in a Python that did this before, with `run` being its module."""
     code = (
         "import signal, sys, topgap.cli.main as cli, topgap.cli.release.run as run\n"
         f"{before}\n"
-        f"sys.argv = ['topgap', 'release', 'visits.csv', '-q', *{[*map(str, ASKED)]}]\n"
+        f"sys.argv = ['topgap', 'release', 'visits.csv', '-q', *{[*map(str, ASKED), *more]}]\n"
         "cli.main()"
     )
     return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
@@ -82,6 +83,47 @@ def test_a_signal_that_a_library_turns_into_an_error_is_told(
         "except BaseException: raise ImportError('a broken installation')",
     ))  # fmt: skip
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"topgap: {said}.\n")
+
+
+INTERRUPTED = {
+    "as the table is read": (
+        "import topgap.events.event_table as place\n"
+        "place.EventTable.prepare = lambda *_: signal.raise_signal(signal.{name})",
+        0, "Nothing was charged.",
+    ),
+    "as the ledger is written": (
+        "import topgap.ledger as place\n"
+        "charge = place.Ledger.charge\n"
+        "def instead(*given, **more):\n"
+        "    charge(*given, **more)\n"
+        "    signal.raise_signal(signal.{name})\n"
+        "place.Ledger.charge = instead",
+        1, "It may have been charged: topgap budget history shows it.",
+    ),
+    "as noise is drawn": (
+        "import topgap.events.mechanism as place\n"
+        "place.select_prepared = lambda *_, **more: signal.raise_signal(signal.{name})",
+        1, "was charged to visits before, as entry 2 of the ledger, and stays spent.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", INTERRUPTED)
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_says_whether_anything_was_charged(
+    folder: Path, when: str, name: str, code: int
+) -> None:
+    before, charges, said = INTERRUPTED[when]
+    ledger = Ledger(folder / "budget.db")
+    ledger.add_dataset("visits", 10)
+    charged = ("--ledger", "budget.db", "--dataset", "visits")
+    ended = run_command(folder, before.format(name=name), *charged)
+    assert (ended.returncode, ended.stdout) == (code, "")
+    first, second = ended.stderr.splitlines()
+    assert first == f"topgap: {'Interrupted' if name == 'SIGINT' else 'Terminated'}."
+    assert second.endswith(said)
+    assert ledger.budget("visits").charges == charges
 
 
 @pytest.mark.slow

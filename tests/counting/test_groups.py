@@ -148,8 +148,58 @@ def test_the_items_of_all_groups_are_the_domain_of_each() -> None:
     assert [*count(numbers, domain=FROM_DATA).domain] == [9, 10]
     with pytest.raises(DomainError, match="The data have no items"):
         count(table([("a", "nowhere", "flu")]), domain=FROM_DATA)
-    with pytest.raises(DomainError, match=r"public items: give a Domain\.product"):
-        count(numbers, domain=FROM_DATA, by="where", item=["what", "who"], person="when")
+
+
+def test_items_of_several_columns_can_be_taken_from_the_data_of_all_groups() -> None:
+    """Those tuples that occur, and no other combinations of their parts."""
+    rows: list[tuple[Any, ...]] = [
+        (n * n % 23 % (n % 5 + 2), "NS"[n % 2], ["a", " b", "b", None][n % 4], n % 3)
+        for n in range(90)
+    ]
+    rows += [(1, "elsewhere", "z", 1), (None, "N", "y", 1)]
+    events = pd.DataFrame(rows, columns=["who", "where", "what", "when"])
+    had = {(g, who, (str(what).strip(), when)) for who, g, what, when in rows if what and g in "NS"}
+    plain = Counter((g, item) for g, who, item in had if who is not None)
+    asked: dict[str, Any] = {
+        "person": "who", "by": "where", "item": ["what", "when"], "groups_per_person": 2,
+    }  # fmt: skip
+    whole = counting.count_events(events, **asked, groups=["N", "S"], domain=FROM_DATA)
+    items = sorted({item for _, item in plain})
+    assert [*whole.domain] == [*whole.names] == items
+    assert whole.domain_from_data
+    assert whole.domain.size < 2 * 3 + 1
+    assert {(g, item): whole[g][item] for g in "NS" for item in items} == {
+        (g, item): plain[g, item] for g in "NS" for item in items
+    }
+    # The list can be given again, and tuples can be groups.
+    again = counting.count_events(events, **asked, groups=["N", "S"], domain=whole.domain)
+    assert not again.domain_from_data
+    assert all(again[g].get(item, 0) == plain[g, item] for g in "NS" for item in items)
+    turned = counting.count_events(
+        events, person="who", by=["what", "when"], groups=items, item="where", domain=["N", "S"],
+        groups_per_person=len(items),
+    )  # fmt: skip
+    assert all(turned[item].get(g, 0) == plain[g, item] for g in "NS" for item in items)
+
+
+@pytest.mark.parametrize("folds", [False, True])
+@pytest.mark.parametrize("bound", [None, 2])
+def test_a_list_of_tuples_is_counted_as_the_same_items_of_a_product(
+    bound: int | None, folds: bool
+) -> None:
+    rows = [(n % 7, ["a", " B", "b", None, "c"][n % 5], n % 3) for n in range(90)]
+    events = pd.DataFrame(rows, columns=["who", "what", "when"])
+    asked: dict[str, Any] = {"person": "who", "item": ["what", "when"], "fold_case": folds}
+    chosen = [("b", 2), ("a", 0), ("nobody", 1)]
+    both = Domain.product(["b", "a", "nobody"], [0, 1, 2])
+    plain = counting.count_events(events, **asked, domain=both)
+    counts = counting.count_events(events, **asked, domain=chosen)
+    assert [*counts.items()] == [(item, plain.get(item, 0)) for item in chosen]
+    if bound is not None:  # the same are kept where all that occurs is listed
+        occurring = [*plain]
+        kept = counting.count_events(events, **asked, domain=both, items_per_person=bound)
+        listed = counting.count_events(events, **asked, domain=occurring, items_per_person=bound)
+        assert listed == {item: kept.get(item, 0) for item in occurring}
 
 
 def test_the_counts_of_each_group_know_both_bounds() -> None:

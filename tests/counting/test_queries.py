@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from topgap import counting
+from topgap.counting import postgresql_catalogue, sqlite_dialect
 from topgap.counting.events import check_query
 from topgap.errors import SourceError
 
@@ -249,6 +250,19 @@ def test_one_person_less_moves_each_count_down_by_at_most_one(kind: str, tmp_pat
         before, after = counted(whole, query=query), counted(less, query=query)
         assert all(0 <= before[item] - after[item] <= 1 for item in DOMAIN), query
         assert before != after, query
+
+
+@pytest.mark.parametrize("query", [
+    "SELECT patient, code FROM visits WHERE code = 'a", "SELECT patient, \"code FROM visits",
+    "SELECT patient, 'it's' AS code FROM visits", "SELECT patient, code FROM visits WHERE '' '",
+])  # fmt: skip
+def test_a_quote_that_is_not_closed_is_told(query: str) -> None:
+    with pytest.raises(SourceError, match="The query has a quote that is not closed"):
+        sqlite_dialect.to_portable_sql(query)
+    assert postgresql_catalogue.has_open_quote(query)
+    assert not postgresql_catalogue.has_open_quote(f"{query} -- a comment's quote")
+    with pytest.raises(SourceError, match="a comment, or a sign"):
+        sqlite_dialect.to_portable_sql("SELECT patient -- isn't\n FROM visits")
 
 
 @pytest.mark.slow

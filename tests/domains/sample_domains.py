@@ -9,6 +9,8 @@ from topgap import Domain
 
 SAMPLES: dict[str, Callable[[], Domain]] = {
     "list": lambda: Domain(["flu", 7, 2.5]),
+    "list of tuples": lambda: Domain([("x", 7, 2.5), ("y", 7, 2.5), ("x", 8, "7")]),
+    "pairs of tuples": lambda: Domain.subsets([("x", 1), ("y", 1), ("x", 2)], size=2),
     "range of Python": lambda: Domain(range(5, -5, -2)),
     "range": lambda: Domain.range(-3, 4),
     "pattern": lambda: Domain.pattern("[ab]{1,2}|é"),

@@ -195,6 +195,12 @@ REFUSED: dict[str, tuple[Any, type[TopgapError], str]] = {
     "no parts": (lambda: Domain.product(), DomainError, "two parts"),
     "one part": (lambda: Domain.product(ZOO), DomainError, "two parts"),
     "many parts": (lambda: Domain.product(*[["a"]] * 65), DomainError, "64"),
+    "a part of tuples": (lambda: Domain.product(ZOO, [("a", 1)]), DomainError, "list of tuples"),
+    "tuples of one": (lambda: Domain([("a",), ("b",)]), DomainError, "2 to 64"),
+    "tuples and tuples": (lambda: Domain([("a", 1), ("b",)]), DomainError, "2 to 64"),
+    "tuples and texts": (lambda: Domain([("a", 1), "bb"]), DomainError, "others are not"),
+    "tuples alike": (lambda: Domain([("a", 1), (" a", "1")]), DomainError, "more than once"),
+    "tuples that miss a part": (lambda: Domain([("a", None)]), DomainError, "blank or missing"),
     "the data": (lambda: Domain.product(ZOO, FROM_DATA), DomainError, "FROM_DATA"),
     "a bad list": (lambda: Domain.product(ZOO, ["a", "a"]), DomainError, "more than once"),
     "a part that is text": (lambda: Domain.product(ZOO, "ab"), DomainError, "no list"),
@@ -228,6 +234,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(name: str) -> None:
 
 @pytest.mark.parametrize(("domain", "words"), [
     (Domain(["a", "b"]), "a list (2 items)"),
+    (Domain([("a", "b"), ("b", "c")]), "a list (2 items)"),
     (Domain.range(0, 10**12), "the whole numbers from 0 to 999999999999 (1,000,000,000,000 items)"),
     (Domain.pattern("[A-Z][0-9]{2}"), "the texts that match [A-Z][0-9]{2} (2,600 items)"),
     (Domain.pattern("a+", max_length=3),
@@ -247,7 +254,8 @@ def test_a_domain_says_in_words_what_it_is(domain: Domain, words: str) -> None:
     description = domain.description
     assert str(description) == words
     assert DomainDescription.from_dict(description.to_dict()) == description
-    assert domain.columns == (3 if "combinations" in words else 1)
+    columns = 2 if domain == Domain([("a", "b"), ("b", "c")]) else 1
+    assert domain.columns == (3 if "combinations" in words else columns)
 
 
 def test_long_words_are_cut_where_a_release_could_not_be_read_again() -> None:

@@ -30,6 +30,16 @@ def test_a_check_names_noise_bound_and_threshold(
     ]
 
 
+@pytest.mark.parametrize(("groups", "said"), [
+    (["N"], "The only group would get such a list, which costs ε = 1."),
+    (["N", "S"], "Each of 2 groups would get such a list; with each person in at most 1 of them, "
+     "all together cost ε = 1."),
+])  # fmt: skip
+def test_one_group_is_not_called_each(groups: list[str], said: str) -> None:
+    answers = {group: {"flu": 3, "cold": 1} for group in groups}
+    assert said in topgap.top_k_by_group(answers, 1, 1, check=True).lines()
+
+
 def test_one_winner_and_exponential_noise() -> None:
     one = TopK(1, "1/2", items_per_person=2, noise="laplace")
     assert Check(one, False, 3, 2).lines()[1:3] == [

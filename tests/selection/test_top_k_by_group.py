@@ -246,7 +246,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[TopgapError], str]] = [
     (REGIONS, {**PUBLIC, "groups": ["north", "north"]}, DomainError,
      "The groups cannot be used: .* more than once"),
     (np.zeros((2, 3)), {"groups": ["a", "a"]}, DomainError, "^The groups cannot be used"),
-    (REGIONS, {**PUBLIC, "groups": [("north", 1)]}, DomainError, "^The groups cannot be used"),
+    (REGIONS, {**PUBLIC, "groups": [("north",)]}, DomainError, "^The groups cannot be used"),
     (REGIONS, {**PUBLIC, "groups": {"north"}}, DomainError, "order"),
     (REGIONS, {**PUBLIC, "groups": []}, DomainError, "^The groups cannot be used: .* empty"),
     (REGIONS, {**PUBLIC, "groups": Domain.range(0, 10**7)}, DomainError, "too many"),
@@ -293,8 +293,8 @@ REFUSED: list[tuple[Any, dict[str, Any], type[TopgapError], str]] = [
      "domain is of 1 column, and the items are told by 2 columns"),
     (FRAME, {**COLUMNS, **PUBLIC, "domain": Domain.product(DISEASES, [1, 2])}, DomainError,
      "domain is of 2 columns, and the items are told by 1 column"),
-    (FRAME, {**COLUMNS, **PUBLIC, "item": ["i", "m"], "domain": FROM_DATA}, DomainError,
-     "need public items"),
+    (FRAME, {**COLUMNS, **PUBLIC, "item": ["i", "m"], "domain": FROM_DATA}, AnswersError,
+     "does not have all"),
     (FRAME, {**COLUMNS, **PUBLIC, "by": ["g", "g"]}, ParameterError, "each column once"),
     (FRAME, {**COLUMNS, **PUBLIC, "item": "g"}, ParameterError, "each column once"),
     (FRAME, {**COLUMNS, **PUBLIC, "count": "i"}, ParameterError, "each column once"),
@@ -327,6 +327,29 @@ REFUSED: list[tuple[Any, dict[str, Any], type[TopgapError], str]] = [
     (LISTS, {"gaps": 1}, ParameterTypeError, "gaps"),
     (LISTS, {"groups_per_person": 0}, ParameterError, "groups_per_person"),
 ]  # fmt: skip
+
+
+@pytest.mark.statistical(false_alarm=1e-20)
+def test_items_and_groups_of_several_columns_of_a_data_frame() -> None:
+    """Tuples from the data, or of a list; groups, too."""
+    rows = [("N", "a", 1, 5000), ("N", "b", 2, 10), ("S", "a", 2, 9000), ("S", "b", 2, 4000)]
+    frame = pd.DataFrame(rows, columns=["g", "i", "m", "n"])
+    asked: dict[str, Any] = {"k": 1, "epsilon": 1, "count": "n"}
+    tuples = {"by": "g", "item": ["i", "m"], "groups": ["S", "N"]}
+    found = top_k_by_group(frame, **asked, **tuples, domain=FROM_DATA)
+    assert found.domain_from_data
+    assert {group: own.items for group, own in found.items()} == {
+        "S": (("a", 2),), "N": (("a", 1),),
+    }  # fmt: skip
+    listed = top_k_by_group(frame, **asked, **tuples, domain=[("b", 2), ("a", 1)])
+    assert {group: own.items for group, own in listed.items()} == {
+        "S": (("b", 2),), "N": (("a", 1),),
+    }  # fmt: skip
+    groups = [("N", "a"), ("S", "b")]
+    turned = top_k_by_group(frame, **asked, by=["g", "i"], item="m", groups=groups, domain=[1, 2])
+    assert {group: own.items for group, own in turned.items()} == {
+        ("N", "a"): (1,), ("S", "b"): (2,),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("answers", "given", "error", "word"), REFUSED)

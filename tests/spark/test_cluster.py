@@ -64,11 +64,12 @@ from topgap.selection import arrow_partition
 from topgap.spark import (
     counted,
     drawing,
+    event_request,
     executors,
-    mechanism,
     partitions,
     pools,
     query,
+    release_parameters,
     top_k,
     top_k_events,
 )
@@ -180,7 +181,7 @@ def plan_of_events(module: Any, spark: SparkSession) -> str:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(drawing, "_collect_pools", look)
-        patch.setattr(mechanism, "plan_events", module.plan_events)
+        patch.setattr(event_request, "plan_events", module.plan_events)
         top_k_events(events, 2, 1, person="id", item="what", domain=range(9))
     [rows] = planned
     rows.collect()
@@ -262,7 +263,7 @@ def release_in_trouble(
         patch.setattr(
             module, "build_partition_task", lambda *given, **more: attempts.of(work(*given, **more))
         )
-        patch.setattr(mechanism, "charge_and_release", module.charge_and_release)
+        patch.setattr(release_parameters, "charge_and_release", module.charge_and_release)
         release = top_k(frame, 5, 1, item="id", count="n", check_items=check_items)
     spark.catalog.clearCache()
     return release
@@ -497,8 +498,9 @@ def broken_list() -> Iterator[int]:
 
 @pytest.mark.usefixtures("no_job")
 @pytest.mark.parametrize(("domain", "said"), [
-    ([], "at least 3 items"), ([1, 2], "at least 3"), (range(2), "at least 3"), ("abc", "text"),
-    (None, "NoneType"), (counting.FROM_DATA, "FromData"), (pd.DataFrame({"a": [1]}), "DataFrame"),
+    ([], "at least 3 items"), ([1, 2], "at least 3"), (range(2), "at least 3"),
+    ("abc", "abc cannot be read"), (b"abc", "text"),
+    (None, "NoneType"), (pd.DataFrame({"a": [1]}), "DataFrame"),
     ([1, 2, 1], "'1' more than once"), ([1, 2, "3"], "is a str"), ([1, 2, None], "NoneType"),
     ([1, 2, 3.0], "is a float"), ([True, 2, 3], "is a bool"), ([1, 2, 2**31], "does not fit"),
     (range(2**31 - 3, 2**31 + 1), "does not fit"), (range(-(2**40), 0, 2**38), "does not fit"),

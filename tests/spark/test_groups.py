@@ -34,7 +34,7 @@ from topgap.ledger import Ledger
 from topgap.release.construction import list_units
 from topgap.selection import arrow_groups
 from topgap.selection.arrow_groups import Winners, read_lists, write_list
-from topgap.spark import counted, drawing, groups, mechanism, pools, top_k, top_k_events
+from topgap.spark import counted, drawing, groups, pools, release_parameters, top_k, top_k_events
 
 on_cluster = pytest.mark.linux(reason="starts a cluster")
 
@@ -346,7 +346,7 @@ def release_in_trouble(spark: SparkSession, attempts: Attempts, module: Any) -> 
         patch.setattr(
             module, "build_partition_task", lambda *given, **more: attempts.of(work(*given, **more))
         )
-        patch.setattr(mechanism, "charge_and_release", module.charge_and_release)
+        patch.setattr(release_parameters, "charge_and_release", module.charge_and_release)
         return top_k(
             frame, 9, 1, item="i", count="n", domain=Domain.pattern("c[0-9]{1,2}"), by="g",
             groups=range(31),

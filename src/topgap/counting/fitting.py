@@ -54,10 +54,11 @@ def check_fit(domain: Domain | FromData, tally: Tally, columns: Sequence[str] | 
     parts = list_parts(items)
     if any(find_sets(part) is not None for part in parts):
         raise DomainError(_NESTED)
-    if len(parts) != tally.width:
+    if items.columns != tally.width:
         raise DomainError(
-            f"The domain is of {_count_columns(len(parts))}, and the items are told by "
-            f"{_count_columns(tally.width)}; give a Domain.product with a part for each column."
+            f"The domain is of {_count_columns(items.columns)}, and the items are told by "
+            f"{_count_columns(tally.width)}; give a Domain.product with a part for each column, or "
+            f"a list of tuples."
         )
     for name, part, kind in zip(columns or [], parts, tally.kinds, strict=False):
         if is_range(part) and not can_hold_numbers(kind):

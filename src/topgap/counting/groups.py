@@ -39,10 +39,6 @@ class Grouping(NamedTuple):
             check_fit(self.groups, tally.of_columns(slice(width)), self.columns)
         except DomainError as error:
             raise as_of_groups(error) from None
-        if isinstance(domain, FromData) and tally.width - width > 1:
-            raise DomainError(
-                "In groups, items of several columns need public items: give a Domain.product."
-            )
         check_fit(domain, tally.of_columns(slice(width, None)), items)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from topgap.counting.cells import build_person_sql, is_integer
 from topgap.counting.contribution_bound import create_bounded_table
-from topgap.counting.counted import are_present, create_counted_table
+from topgap.counting.counted import are_present, create_counted_table, list_texts
 from topgap.counting.engine import Engine
 from topgap.counting.occurring import register_texts
 from topgap.counting.tally import Tally
@@ -20,8 +20,9 @@ def count_list(engine: Engine, public: Domain, tally: Tally, bound: int | None =
         DomainError: Two items of the list are the same to DuckDB.
     """
     label = tally.opened.label
-    matched = "FROM ({}) JOIN domain USING (text0)"
     create_domain_table(engine, public)
+    texts = list_texts(tally)
+    matched = f"FROM ({{}}) JOIN domain USING ({texts})"
     if bound is None:
         create_counted_table(
             engine,
@@ -29,7 +30,7 @@ def count_list(engine: Engine, public: Domain, tally: Tally, bound: int | None =
             lambda texts: _query_flag(engine, f"SELECT count(*) > 0 {matched}", texts),
         )
     else:
-        members = "SELECT text0 FROM ({}) SEMI JOIN domain USING (text0)"
+        members = f"SELECT {texts} FROM ({{}}) SEMI JOIN domain USING ({texts})"
         create_bounded_table(engine, tally, members.format, bound)
     found_counts = engine.run(
         f"SELECT place, n {matched.format('FROM counted')}", label=label, fetch="fetchnumpy"
@@ -64,15 +65,19 @@ def count_all(engine: Engine, tally: Tally, bound: int | None = None) -> Counts:
 
 def create_domain_table(engine: Engine, public: Domain) -> None:
     """Create the table `domain`: the items' texts and their positions in the public list."""
-    register_texts(engine, "public", [public.texts])
+    columns = [public.texts] if public.columns == 1 else [*zip(*public.texts, strict=True)]
+    register_texts(engine, "public", columns)
+    names = [f"text{n}" for n in range(public.columns)]
     # Normalized once more, by DuckDB's own tables of Unicode.
-    text = build_person_sql("text0", "VARCHAR")
+    texts = ", ".join(f"{build_person_sql(name, 'VARCHAR')} AS {name}" for name in names)
     engine.run(
-        f"CREATE TEMP TABLE domain AS SELECT {text} AS text0, place FROM public",
+        f"CREATE TEMP TABLE domain AS SELECT {texts}, place FROM public",
         label="The domain",
     )
     engine.connection.unregister("public")
-    if _query_flag(engine, "SELECT count(*) > count(DISTINCT text0) FROM {}", "domain"):
+    distinct = f"SELECT DISTINCT {', '.join(names)} FROM domain"
+    repeated = f"SELECT count(*) > (SELECT count(*) FROM ({distinct})) FROM {{}}"
+    if _query_flag(engine, repeated, "domain"):
         raise DomainError("The domain has two items that are the same.")
 
 

@@ -67,7 +67,7 @@ def create_place_tables(
     elif domain.is_listed:
         create_domain_table(engine, domain)
         members = domain.names
-        _create(engine, "placed AS SELECT * FROM questioned JOIN domain USING (text0)", label)
+        _create(engine, f"placed AS SELECT * FROM questioned JOIN domain USING ({listed})", label)
         engine.run("DROP TABLE domain", label=label)
     else:
         members = _create_found(engine, domain, listed, label)
@@ -82,13 +82,17 @@ def create_place_tables(
 
 def _create_all(engine: Engine, columns: PlacedColumns, listed: str, present: str) -> Sequence[Any]:
     """Create the table `placed` of all texts that occur, in the order of what they mean."""
-    (cell,), (kind,) = columns.names, columns.kinds
-    name = f"any_value({cell})" if is_integer(kind) else listed
-    named = f"SELECT {listed}, {name} AS name FROM cells WHERE {present} GROUP BY {listed}"
-    place = "row_number() OVER (ORDER BY name) - 1 AS place"
-    _create(engine, f"placed AS SELECT *, {place} FROM ({named})", columns.label)
-    rows = engine.run("SELECT name FROM placed ORDER BY place", label=columns.label)
-    return [value for (value,) in rows]
+    parts = enumerate(zip(columns.names, columns.kinds, strict=True))
+    named = ", ".join(
+        f"{f'any_value({cell})' if is_integer(kind) else f'text{n}'} AS name{n}"
+        for n, (cell, kind) in parts
+    )
+    names = ", ".join(f"name{n}" for n in range(len(columns.names)))
+    grouped = f"SELECT {listed}, {named} FROM cells WHERE {present} GROUP BY {listed}"
+    place = f"row_number() OVER (ORDER BY {names}) - 1 AS place"
+    _create(engine, f"placed AS SELECT *, {place} FROM ({grouped})", columns.label)
+    rows = engine.run(f"SELECT {names} FROM placed ORDER BY place", label=columns.label)
+    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def _create_found(engine: Engine, domain: Domain, listed: str, label: str) -> Sequence[Any]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from topgap.counting.database_session import Session
 from topgap.counting.engine import quote_identifier
 from topgap.counting.query_check import Catalogue
+from topgap.counting.query_tree import OPEN_QUOTE
 from topgap.errors import SourceError
 
 _TOKEN = re.compile(
@@ -154,6 +155,8 @@ def check_portable(session: Session, query: str, definitions: Iterable[str]) -> 
         SourceError: They may not, or a collation or a type makes different texts equal.
     """
     if not is_portable(query):
+        if has_open_quote(query):
+            raise SourceError(OPEN_QUOTE)
         raise SourceError(
             "The query has a comment, a sign outside quotes, or names that differ by case alone, "
             "which PostgreSQL may read in another way than the check does; leave it out, or vouch "
@@ -196,9 +199,8 @@ def is_portable(sql: str) -> bool:
     >>> is_portable("SELECT who::text, 'a -- b' FROM visits"), is_portable("SELECT 1 -- all")
     (True, False)
     """
-    tokens = [*_TOKEN.finditer(sql)]
+    tokens, outside = _split(sql)
     is_whole = sum(len(each[0]) for each in tokens) == len(sql)  # else a quote is left open
-    outside = "".join(each["plain"] or (_NAME if each["name"] else _TEXT) for each in tokens)
     has_stand_ins = _TEXT in sql or _NAME in sql
     if not is_whole or has_stand_ins or _UNLIKE.search(outside) is not None:
         return False
@@ -207,6 +209,23 @@ def is_portable(sql: str) -> bool:
     names = quoted | {word.lower() for word in re.findall(r"\w+", outside)}
     are_apart = len({each.lower() for each in names}) == len(names)
     return are_apart and _MATCHES not in _blank_texts(sql).lower()
+
+
+def has_open_quote(sql: str) -> bool:
+    """Whether a quote is left open, and nothing else is read in two ways.
+
+    >>> has_open_quote("SELECT who FROM visits WHERE what = 'it's'"), has_open_quote("SELECT '-'")
+    (True, False)
+    """
+    tokens, outside = _split(sql)
+    return sum(len(each[0]) for each in tokens) < len(sql) and not _UNLIKE.search(outside)
+
+
+def _split(sql: str) -> tuple[list[re.Match[str]], str]:
+    """The tokens, and what is outside quotes."""
+    tokens = [*_TOKEN.finditer(sql)]
+    outside = "".join(each["plain"] or (_NAME if each["name"] else _TEXT) for each in tokens)
+    return tokens, outside
 
 
 def rewrite_lists(sql: str) -> str:

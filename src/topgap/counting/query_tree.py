@@ -13,6 +13,12 @@ Node = dict[str, Any]
 _OPAQUE = {"SUBQUERY", "WINDOW"}
 
 
+OPEN_QUOTE = (
+    "The query has a quote that is not closed; close it, and write a quote within a text twice, as "
+    "in 'it''s'."
+)
+
+
 class UnparsedError(SourceError):
     """A query cannot be parsed."""
 

@@ -8,6 +8,7 @@ takes `"x"` for a text if there is no such column.
 import re
 from collections.abc import Collection
 
+from topgap.counting.query_tree import OPEN_QUOTE
 from topgap.errors import SourceError
 
 _TOKEN = re.compile(
@@ -31,8 +32,12 @@ def to_portable_sql(query: str) -> str:
     >>> to_portable_sql('SELECT "who", what FROM visits;')
     'SELECT [who], what FROM visits'
     """
-    tokens = _tokens(query.strip().rstrip(";"))
+    query = query.strip().rstrip(";")
+    tokens = _tokens(query)
     if tokens is None:
+        tokens, outside = _split(query)
+        if _is_open(tokens, query) and not _UNLIKE.search(outside):
+            raise SourceError(OPEN_QUOTE)
         raise SourceError(
             "The query has a comment, or a sign outside quotes, that SQLite may read in another "
             "way than the check does; leave it out, or say that each row comes from one person's "
@@ -59,7 +64,18 @@ def _name(token: re.Match[str]) -> str:
 
 def _tokens(text: str) -> list[re.Match[str]] | None:
     """The tokens of the text; None if some of it can be read in two ways."""
+    tokens, outside = _split(text)
+    is_clear = not _is_open(tokens, text) and not _UNLIKE.search(outside)
+    return tokens if is_clear and "\0" not in text else None
+
+
+def _split(text: str) -> tuple[list[re.Match[str]], str]:
+    """The tokens, and what is outside quotes."""
     tokens = [*_TOKEN.finditer(text)]
-    is_whole = sum(len(each[0]) for each in tokens) == len(text)  # else a quote is left open
     outside = "".join(each["plain"] or (_TEXT if each["name"] is None else " ") for each in tokens)
-    return tokens if is_whole and not _UNLIKE.search(outside) and "\0" not in text else None
+    return tokens, outside
+
+
+def _is_open(tokens: list[re.Match[str]], text: str) -> bool:
+    """Whether a quote is left open, which is in no token then."""
+    return sum(len(each[0]) for each in tokens) < len(text)

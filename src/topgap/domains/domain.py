@@ -9,6 +9,7 @@ from topgap.domains.from_data import FromData
 from topgap.domains.kind import ABSENT, Kind
 from topgap.domains.limits import MOST_ITEMS
 from topgap.domains.listed import Listed
+from topgap.domains.listed_tuples import read_list
 from topgap.domains.patterns import Texts, make_strings
 from topgap.domains.products import Product
 from topgap.domains.ranges import WholeNumbers
@@ -27,7 +28,8 @@ class Domain:
     Args:
         items: A list, tuple, range, Series, array or other iterable of strings, numbers, dates or
             UUIDs, at most 10,000,000. They are compared with the data as text, by the rule of
-            `topgap.counting.cells`.
+            `topgap.counting.cells`. For items that are named by several columns, a list of tuples
+            with a part for each column: these combinations alone take part.
 
     Raises:
         DomainError: There is none, or one twice, or one that is blank or of another type.
@@ -50,7 +52,7 @@ class Domain:
 
     @seal_library_errors(DomainError, "The domain")
     def __init__(self, items: Iterable[Any]) -> None:
-        self._kind = items._kind if isinstance(items, Domain) else Listed(items)
+        self._kind = items._kind if isinstance(items, Domain) else read_list(items)
 
     @classmethod
     def range(cls, start: int, stop: int) -> "Domain":
@@ -160,7 +162,7 @@ class Domain:
 
     @property
     def columns(self) -> int:
-        """How many columns of a table an item takes: 1, or the number of a product's parts."""
+        """How many columns of a table an item takes: 1, or the number of a tuple's parts."""
         return self._kind.columns
 
     @property
@@ -173,8 +175,10 @@ class Domain:
         return self._read_list().names
 
     @property
-    def texts(self) -> Sequence[str]:
+    def texts(self) -> Sequence[Any]:
         """The text of each item of a list, by which it is compared with cells.
+
+        Of tuples, a tuple of texts.
 
         Raises:
             DomainError: It is no list.

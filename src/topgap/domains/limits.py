@@ -5,6 +5,9 @@ from topgap.errors import DomainError
 MOST_ITEMS = 10_000_000
 """So many items may be written out in a list."""
 
+MOST_PARTS = 64
+"""So many parts may a tuple have."""
+
 LARGEST_SIZE = 10**4000
 """So many items may be told by a rule; Python writes no number that is much longer."""
 

@@ -1,6 +1,6 @@
 """Domains that are written out: lists, ranges of Python, columns."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ class Listed(Kind):
 
     Attributes:
         names: The items; texts without what a cell does not count at its ends.
-        texts: The text by which each is compared with cells.
+        texts: The text by which each is compared with cells; of tuples, a tuple of texts.
     """
 
     __slots__ = ("_places", "_places_of_texts", "names", "texts")
@@ -26,33 +26,24 @@ class Listed(Kind):
     is_listed = True
 
     names: Sequence[Any]
-    texts: Sequence[str]
+    texts: Sequence[Any]
 
-    def __init__(self, items: Iterable[Any]) -> None:
+    def __init__(self, items: Sequence[Any]) -> None:
         self._places: dict[Any, int] | None = None
-        self._places_of_texts: dict[str, int] | None = None
-        if isinstance(items, str | bytes) or hasattr(items, "columns"):
-            raise DomainError(
-                f"{name_type(items)} is no list of items; give a list, a range, or one "
-                f"column of a data frame."
-            )
-        if isinstance(items, set | frozenset):
-            raise DomainError("The domain must have an order; make a sorted list of it.")
+        self._places_of_texts: dict[Any, int] | None = None
         if isinstance(items, range):
             _check_length(_range_length(items))
             self.names, self.texts = items, [*map(str, items)]
             return
+        _check_length(len(items))
         try:
-            listed = _to_list(items)
-            _check_length(len(listed))
-            self.texts = [*map(_item_text, listed)]
+            self.texts = self._read_texts(items)
         except DomainError:
             raise
         except Exception:  # whose text is not ours
             raise DomainError("The domain has an item that cannot be written as text.") from None
         _check_distinct(self.texts)
-        named = zip(listed, self.texts, strict=True)
-        self.names = [text if isinstance(item, str) else item for item, text in named]
+        self.names = [*map(self._name, items, self.texts)]
         _check_distinct(self.names)  # True and 1 differ as texts, and are the same to Python
 
     @property
@@ -91,7 +82,7 @@ class Listed(Kind):
         found = (_get_safely(places, text) for text in texts)
         return [ABSENT if place is None else own[place] for place in found]
 
-    def with_texts(self, texts: Sequence[str]) -> "Listed":
+    def with_texts(self, texts: Sequence[Any]) -> "Listed":
         """The same items, compared by other texts.
 
         Raises:
@@ -99,7 +90,15 @@ class Listed(Kind):
         """
         if len({*texts}) < len(texts):
             raise DomainError(_describe_alike(self.names, texts))
-        return _restore(self.names, texts)
+        return restore_list(self.names, texts, type(self))
+
+    def fold(self, fold: Callable[[Sequence[str]], Sequence[str]]) -> "Listed":
+        """The same items, compared by the folded texts.
+
+        Raises:
+            DomainError: Two items have the same text.
+        """
+        return self.with_texts(fold(self.texts))
 
     def rank(self, member: Any) -> int:
         """The place of an item in the list."""
@@ -113,7 +112,16 @@ class Listed(Kind):
         return iter(self.names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.names, self.texts)
+        return restore_list, (self.names, self.texts, type(self))
+
+    @staticmethod
+    def _read_texts(items: Sequence[Any]) -> Sequence[Any]:
+        return [*map(item_text, items)]
+
+    @staticmethod
+    def _name(item: Any, text: Any) -> Any:
+        """The name of an item that has this text."""
+        return text if isinstance(item, str) else item
 
     def _read_places(self) -> dict[Any, int]:
         if self._places is None:
@@ -121,15 +129,16 @@ class Listed(Kind):
         return self._places
 
 
-def _restore(names: Sequence[Any], texts: Sequence[str]) -> Listed:
-    kind = Listed.__new__(Listed)
+def restore_list(names: Sequence[Any], texts: Sequence[Any], form: type[Listed] = Listed) -> Listed:
+    """The list of these names and texts, each of which is known to be there once."""
+    kind = form.__new__(form)
     kind.names, kind.texts, kind._places, kind._places_of_texts = names, texts, None, None
     return kind
 
 
-def _describe_alike(names: Sequence[Any], texts: Sequence[str]) -> str:
+def _describe_alike(names: Sequence[Any], texts: Sequence[Any]) -> str:
     """Write the sentence about the first two items that have the same text."""
-    seen: dict[str, Any] = {}
+    seen: dict[Any, Any] = {}
     for name, text in zip(names, texts, strict=True):
         if text in seen:
             break
@@ -152,6 +161,29 @@ def _range_length(items: range) -> int:
     return (items[-1] - items[0]) // items.step + 1 if items else 0
 
 
+def to_items(items: Iterable[Any]) -> Sequence[Any]:
+    """The items of whatever a user gives as a list; a range stays one.
+
+    Raises:
+        DomainError: It is no list, or cannot be read as one.
+    """
+    if isinstance(items, str | bytes) or hasattr(items, "columns"):
+        raise DomainError(
+            f"{name_type(items)} is no list of items; give a list, a range, or one "
+            f"column of a data frame."
+        )
+    if isinstance(items, set | frozenset):
+        raise DomainError("The domain must have an order; make a sorted list of it.")
+    if isinstance(items, range):
+        return items
+    try:
+        return _to_list(items)
+    except DomainError:
+        raise
+    except Exception:  # whose text is not ours
+        raise DomainError("The domain has an item that cannot be written as text.") from None
+
+
 def _to_list(items: Iterable[Any]) -> list[Any]:
     if isinstance(items, np.ndarray) and items.dtype.kind == "f":
         return [float(str(each)) for each in items]  # not the doubles beside single floats
@@ -167,7 +199,12 @@ def _to_list(items: Iterable[Any]) -> list[Any]:
         ) from None
 
 
-def _item_text(item: Any) -> str:
+def item_text(item: Any) -> str:
+    """The text by which an item is compared with cells.
+
+    Raises:
+        DomainError: It is missing or blank, or of a type that names no item.
+    """
     is_missing = item is None or item != item
     text = "" if is_missing else to_text(item)
     if text is None:
@@ -201,3 +238,7 @@ def _check_distinct(items: Sequence[Any]) -> None:
         if item in seen:
             raise DomainError(f"The domain has {quote(str(item))} more than once.")
         seen.add(item)
+
+
+_restore = restore_list
+"""As lists were pickled before."""

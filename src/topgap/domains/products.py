@@ -6,11 +6,9 @@ from math import prod
 from typing import Any
 
 from topgap.domains.kind import ABSENT, Kind
-from topgap.domains.limits import check_size
+from topgap.domains.limits import MOST_PARTS, check_size
+from topgap.domains.listed_tuples import ListedTuples
 from topgap.errors import DomainError
-
-MOST_PARTS = 64
-"""So many parts may a product have."""
 
 
 class Product(Kind):
@@ -29,6 +27,11 @@ class Product(Kind):
             for part in parts
             for inner in (part.parts if isinstance(part, Product) else [part])
         )
+        if any(isinstance(part, ListedTuples) for part in self.parts):
+            raise DomainError(
+                "A list of tuples is no part of a product; give a list for each column, or write "
+                "the whole tuples out."
+            )
         if len(self.parts) < 2:
             raise DomainError("A product has at least two parts; give a domain for each column.")
         if len(self.parts) > MOST_PARTS:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from topgap.domains.domain import Domain, _restore
 from topgap.domains.kind import Kind
-from topgap.domains.listed import Listed
+from topgap.domains.listed import Listed, restore_list
 from topgap.domains.patterns import Texts
 from topgap.domains.products import Product
 from topgap.domains.ranges import WholeNumbers
@@ -74,12 +74,21 @@ def _fold_kind(kind: Kind, fold: Callable[[Sequence[str]], Sequence[str]]) -> Ki
     if isinstance(kind, Subsets):
         return Subsets(_fold_kind(kind.inner, fold), kind.count)
     if isinstance(kind, Listed):
-        return kind.with_texts(fold(kind.texts))
+        return kind.fold(fold)
     if isinstance(kind, WholeNumbers):  # digits have no case
         return kind
     if isinstance(kind, Texts):
         return kind.with_folded_case()
     raise DomainError("Upper and lower case cannot be folded in such a domain; give a list.")
+
+
+def list_as_given(names: Sequence[Any]) -> Domain:
+    """The domain of these different names as they are, where cells are not compared by text.
+
+    >>> [*list_as_given(["flu", " flu"])]
+    ['flu', ' flu']
+    """
+    return _restore(restore_list(names, names))
 
 
 def is_range(domain: Domain) -> bool:

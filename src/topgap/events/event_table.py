@@ -9,11 +9,11 @@ from topgap import counting
 from topgap.counting import Domain
 from topgap.counting.events import check_query
 from topgap.domains import Counts, FromData, GroupedCounts
-from topgap.errors import DomainError
 from topgap.estimates import Estimates, GroupedEstimates
 from topgap.events.grouped_mechanism import GroupedMechanism
 from topgap.events.mechanism import Mechanism
 from topgap.release import GroupedRelease, Release
+from topgap.selection.unlisted import check_found
 
 Result = Release | Estimates | GroupedRelease | GroupedEstimates
 """What is published."""
@@ -83,7 +83,7 @@ class EventTable:
         if isinstance(mechanism, GroupedMechanism):
             grouped = self._count_groups()
             size = grouped.domain.size
-            _check_enough(size, mechanism.selection.fewest_winners)
+            check_found(size, mechanism.selection.fewest_winners)
             yield PreparedCounts(
                 mechanism.prepare(grouped), size * len(grouped), lambda: len(grouped.counts)
             )
@@ -96,7 +96,7 @@ class EventTable:
                 )
         else:
             counts = self._count()
-            _check_enough(len(counts), mechanism.parameters.fewest_winners)
+            check_found(len(counts), mechanism.parameters.fewest_winners)
             yield PreparedCounts(
                 mechanism.prepare(counts), len(counts), lambda: sum(map(bool, counts.values()))
             )
@@ -142,10 +142,3 @@ class EventTable:
             named["items_per_person"] = self.items_per_person
         given = {name: value for name, value in named.items() if value is not None}
         return {"domain": self.domain, **given, **self.reading}
-
-
-def _check_enough(items: int, fewest: int) -> None:
-    """Refuse a domain from the data with too few items: of any other, the size is public."""
-    if items <= fewest:
-        few = f"too few different items for k = {fewest}" if fewest else "no items"
-        raise DomainError(f"The data have {few}.")

@@ -77,6 +77,7 @@ class LedgerCharge:
         may_settle: Whether less may count once the result is recorded, for a threshold may end the
             list early.
         charge: The charge, once it has been made; after that with its result and settlement.
+        may_be_charged: Whether the ledger was asked to make the charge, and may have made it.
         is_recorded: Whether the result is in the ledger.
         before_charge: A function that is called right before the charge, and may raise.
 
@@ -105,6 +106,7 @@ class LedgerCharge:
         self._neighbours = neighbours
         self.may_settle = may_settle
         self.charge: Charge | None = None
+        self.may_be_charged = False
         self.is_recorded = False
         self.before_charge: Callable[[LedgerCharge], None] | None = None
 
@@ -125,6 +127,7 @@ class LedgerCharge:
         """
         if self.before_charge is not None:
             self.before_charge(self)
+        self.may_be_charged = True
         self.charge = self._ledger.charge(
             self.dataset,
             self.epsilon,

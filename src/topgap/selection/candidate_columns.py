@@ -109,7 +109,11 @@ def has_repeated(items: Any) -> bool:
 
     >>> has_repeated(pa.array(["ash", "elm", "ash"])), has_repeated(pa.array([3, 1, 2]))
     (True, False)
+    >>> has_repeated(pa.array([1, 2, 1], pa.date32()).slice(1))
+    False
     """
+    if pa.types.is_date32(items.type):
+        items = items.view(pa.int32())
     kind = items.type
     if pa.types.is_integer(kind) and items.null_count == 0:
         ordered = np.sort(items.to_numpy(zero_copy_only=False))

@@ -76,11 +76,7 @@ class Check:
             f"{monotonic}.",
         ]
         if self.by is not None:
-            said.append(
-                f"Each of {self.groups:,} groups would get such a list; with each person in at "
-                f"most {self.by.groups_per_person:,} of them, all together cost "
-                f"ε = {format_exact(self.epsilon)}."
-            )
+            said.append(self._describe_groups(self.by))
         if parameters.noise == "laplace":
             said.append(
                 f"Every answer would get Laplace noise of scale {format_exact(parameters.scale)}, "
@@ -105,6 +101,16 @@ class Check:
                 "and file belong together."
             )
         return [*said, NOT_PROTECTED] if self.domain_from_data else said
+
+    def _describe_groups(self, by: TopKByGroup) -> str:
+        """How many lists there would be, and what they cost together."""
+        whole = format_exact(self.epsilon)
+        if self.groups == 1:
+            return f"The only group would get such a list, which costs ε = {whole}."
+        return (
+            f"Each of {self.groups:,} groups would get such a list; with each person in at most "
+            f"{by.groups_per_person:,} of them, all together cost ε = {whole}."
+        )
 
     def _describe_early_end(self) -> str:
         """What follows if the threshold ends the list early."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from topgap.domains import ABSENT, Domain, FromData
 from topgap.domains.groups import to_groups
-from topgap.domains.structure import find_sets, list_parts
+from topgap.domains.structure import find_sets
 from topgap.errors import AnswersError, DomainError, ParameterError
 from topgap.sealing import seal_library_errors
 from topgap.selection.answers import read_chosen
@@ -86,10 +86,6 @@ def split_frame(
     _check_width("groups are", public, "they", by_columns)
     if isinstance(domain, Domain):
         _check_width("domain is", domain, "the items", item_columns)
-    elif len(item_columns) > 1:
-        raise DomainError(
-            "In groups, items of several columns need public items: give a Domain.product."
-        )
     places: dict[Any, list[int]] = {group: [] for group in public}
     own, items = public.find(_read_names(frame, by_columns)), _read_names(frame, item_columns)
     if isinstance(domain, Domain):
@@ -115,12 +111,13 @@ def _to_columns(named: object) -> Sequence[Any]:
 def _check_width(subject: str, domain: Domain, told: str, columns: Sequence[Any]) -> None:
     """Refuse a domain that is not of so many columns, of which nothing would be found."""
     sets = find_sets(domain)
-    width = len(list_parts(domain)) if sets is None else sets.together
+    width = domain.columns if sets is None else sets.together
     # A set is in a column of tuples, too.
     if len(columns) != width and not (sets is not None and len(columns) == 1):
         raise DomainError(
             f"The {subject} of {_count_columns(width)}, and {told} are told by "
-            f"{_count_columns(len(columns))}; give a Domain.product with a part for each column."
+            f"{_count_columns(len(columns))}; give a Domain.product with a part for each column, "
+            f"or a list of tuples."
         )
 
 

@@ -93,6 +93,17 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
         )
 
 
+def check_found(items: int, fewest: int) -> None:
+    """Refuse data with too few items, where they are the domain: of any other the size is public.
+
+    Raises:
+        DomainError: They have no more than so many.
+    """
+    if items <= fewest:
+        few = f"too few different items for k = {fewest}" if fewest else "no items"
+        raise DomainError(f"The data have {few}.")
+
+
 def leaves_ties(parameters: TopK) -> bool:
     """Whether the noise is so small that too many members of a domain lie on the same tick.
 

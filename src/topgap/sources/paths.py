@@ -10,6 +10,9 @@ from typing import IO, Any
 from topgap.display.text import format_path
 from topgap.errors import SourceError
 
+DATABASE_SCHEMES = ("postgresql", "snowflake", "bigquery", "grpc")
+"""How the addresses of databases begin that can be read."""
+
 
 def is_path(source: object) -> bool:
     """Whether the source names a file."""
@@ -56,7 +59,20 @@ def refuse_address(path: str) -> None:
     """
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]+):/", path)
     if scheme and ("://" in path or not os.path.lexists(path)):
-        raise SourceError(f"Only files are read, and this is a network address ({scheme[1][:20]}).")
+        near = _find_near_scheme(scheme[1])
+        hint = f"; did you mean {near}://?" if near and "://" in path else "."
+        raise SourceError(
+            f"Only files are read, and this is a network address ({scheme[1][:20]}){hint}"
+        )
+
+
+def _find_near_scheme(scheme: str) -> str | None:
+    """The scheme of a database that was probably meant; None if there is none."""
+    from difflib import get_close_matches  # here, for it is seldom needed
+
+    name = scheme.lower().partition("+")[0][:20]
+    near = get_close_matches(name, DATABASE_SCHEMES, n=1, cutoff=0.75)
+    return near[0] if near else None
 
 
 def check_readable(path: str) -> os.stat_result:

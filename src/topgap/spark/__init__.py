@@ -27,7 +27,8 @@ if int(pyspark.__version__.partition(".")[0]) < 4:
         f"pip install 'pyspark[sql]>=4,<5'."
     )
 
-from topgap.spark.estimates import top_k_events_with_estimates, top_k_with_estimates
-from topgap.spark.mechanism import top_k, top_k_events
+from topgap.spark.estimates import top_k_with_estimates
+from topgap.spark.events import top_k_events, top_k_events_with_estimates
+from topgap.spark.mechanism import top_k
 
 __all__ = ["top_k", "top_k_events", "top_k_events_with_estimates", "top_k_with_estimates"]

@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
+from pyspark.sql.types import DataType
 
-from topgap.domains import Domain, DomainDescription
+from topgap.domains import Domain, DomainDescription, FromData
 from topgap.errors import DomainError
 from topgap.grouped_parameters import TopKByGroup
 from topgap.parameters import TopK
 from topgap.selection.answers import check_enough
 from topgap.selection.column_names import ITEM, TIMES, VALUE
+from topgap.selection.unlisted import check_found
 from topgap.spark.columns import (
     PERSON,
     check_count,
@@ -24,7 +26,8 @@ from topgap.spark.columns import (
 from topgap.spark.contribution_bound import check_person, keep_items
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.groups import GroupColumns, Groups, count_events, read_counts
-from topgap.spark.members import Occurring
+from topgap.spark.listing import PLACE, UNLISTED, Listing, find_items
+from topgap.spark.members import Occurring, count_distinct_persons
 from topgap.spark.rule import check_fit, read_rule, read_rule_of_counts
 
 
@@ -33,13 +36,13 @@ class Counted(NamedTuple):
 
     Attributes:
         rows: Columns item and value; and times, if the rows of each item were counted.
-        listed: The domain in words, if the rows are all items of a list.
+        listed: What is known of the list, if the rows are all of its items.
         occurring: What occurs of a domain that is not written out, all other items of which have 0.
         groups: The groups; then the rows have a column group, too.
     """
 
     rows: DataFrame
-    listed: DomainDescription | None = None
+    listed: Listing = UNLISTED
     occurring: Occurring | None = None
     groups: Groups | None = None
 
@@ -49,6 +52,23 @@ class Counted(NamedTuple):
         if self.groups is not None:
             return self.groups.sent
         return None if self.occurring is None else self.occurring.rule.domain
+
+    @property
+    def is_from_data(self) -> bool:
+        """Whether the items were taken from the data."""
+        return self.listed.from_data if self.groups is None else self.groups.from_data
+
+    def check_found(self, rows: int, parameters: TopK) -> None:
+        """Check that there are enough rows, if they are all items that there are.
+
+        Raises:
+            DomainError: The data are the domain, and have too few items.
+            AnswersError: A data frame that is the domain has too few.
+        """
+        if self.listed.from_data:
+            check_found(rows, parameters.fewest_winners)
+        elif self.domain is None and self.listed.description is None:
+            check_enough(rows, parameters.fewest_winners)
 
 
 def plan_counts(
@@ -112,7 +132,8 @@ def plan_events(
         item: The column that says what, or several.
         domain: The public items.
         together: How many items go together; None for single ones.
-        count_domain: Whether a data frame that is the domain is counted, to see that it is enough.
+        count_domain: Whether the items are counted, to see that they are enough, where the domain
+            is a data frame or taken from the data.
 
     Raises:
         TopgapError: As of `topgap.spark.top_k_events`.
@@ -125,7 +146,7 @@ def plan_events(
     each = _each(parameters)
     bound = each.items_per_person
     parts = name_items(item)
-    rule = read_rule(domain, together)
+    rule = read_rule(domain, together, len(parts))
     selected, fields = select_columns(source, **parts, person=person)
     kinds = [check_item(fields[part]) for part in parts]
     person_kind = None if bound is None else check_person(fields[PERSON])
@@ -135,9 +156,16 @@ def plan_events(
         events = join_items(readable, parts)
         occurring = Occurring(events, rule, kinds, bound, person_kind)
         return Counted(occurring.count_persons(), occurring=occurring)
+    if isinstance(domain, FromData):
+        readable = drop_unreadable(selected.dropna(), dict(zip(parts, kinds, strict=True)))
+        events = join_items(readable, parts)
+        if bound is not None and person_kind is not None:
+            events = keep_items(events, kinds, person_kind, bound)
+        return _take_from_data(count_distinct_persons(events), kinds, each, count=count_domain)
     if len(parts) > 1:
         raise DomainError(
-            "Items that are told by several columns need a Domain.product with a part for each."
+            "Items that are told by several columns need a Domain.product with a part for each, or "
+            "a list of tuples."
         )
     items = build_domain_frame(domain, kinds[0], source.sparkSession, each.fewest_winners)
     if count_domain and items.size is None:
@@ -150,7 +178,29 @@ def plan_events(
     # Merged, because the other way Spark may take is to collect all counts on the driver.
     rows = items.frame.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
     listed = None if items.size is None else DomainDescription.of_list(items.size)
-    return Counted(rows, listed)
+    return Counted(rows, Listing(listed))
+
+
+def _take_from_data(
+    counts: DataFrame, kinds: Sequence[DataType], parameters: TopK, *, count: bool
+) -> Counted:
+    """The counts of all items that occur, which are then the domain.
+
+    Those of several columns go by their places in a list of them, because what partitions hand over
+    has one column of names.
+
+    Raises:
+        DomainError: There are too few, if they are counted.
+    """
+    listed = Listing(from_data=True)
+    if len(kinds) > 1:
+        found = find_items(counts, kinds)
+        counts = found.rows.select(sql.col(PLACE).alias(ITEM), VALUE)
+        listed = listed._replace(names=found.names)
+        check_found(len(found.names), parameters.fewest_winners)
+    elif count:
+        check_found(counts.count(), parameters.fewest_winners)
+    return Counted(counts, listed)
 
 
 def _each(parameters: TopK | TopKByGroup) -> TopK:

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as sql
 from pyspark.sql.types import StringType, StructField, StructType
 
 from topgap._core import Streams
@@ -20,6 +21,7 @@ from topgap.selection.answers import check_enough
 from topgap.selection.column_names import ANSWER, GROUP, ITEM, VALUE
 from topgap.selection.measurement import GroupedShares, Shares
 from topgap.selection.top_k_with_estimates import estimate_from
+from topgap.selection.unlisted import check_found
 from topgap.spark.counted import Counted
 from topgap.spark.executors import run_check
 from topgap.spark.groups import Groups
@@ -53,13 +55,40 @@ def try_first(
     """
     if pending is NO_CHARGE:
         return
-    spark = counted.rows.sparkSession
-    if defect := run_query(lambda: run_check(spark, WORK)):
-        raise SparkError(defect)
+    try_executors(counted)
     if look_at_rows:
         counts = raise_reported_error(_collect(counted, parameters, None))[VALUE].to_pylist()
         if counted.domain is None and parameters.threshold is None:
             check_enough(sum(map(int, counts)), parameters.k)
+
+
+def try_executors(counted: Counted) -> None:
+    """Find whether the executors can do the work.
+
+    Raises:
+        SparkError: They cannot.
+    """
+    spark = counted.rows.sparkSession
+    if defect := run_query(lambda: run_check(spark, WORK)):
+        raise SparkError(defect)
+
+
+def count_items(counted: Counted, parameters: TopK) -> tuple[int, int]:
+    """Count the items that take part, and those with a count other than 0, which is secret.
+
+    Raises:
+        TopgapError: Spark cannot run it, or there are too few.
+    """
+    groups, occurring = counted.groups, counted.occurring
+    rows = counted.rows if occurring is None else occurring.keep_members(counted.rows)
+    both = rows.agg(sql.count(sql.lit(1)), sql.count_if(sql.col(VALUE) > 0))
+    [(size, found)] = run_query(lambda: both.collect(), rows.sparkSession)
+    if groups is not None:
+        return groups.domain.size * groups.public.size, found
+    if occurring is not None:
+        return occurring.rule.domain.size, found
+    counted.check_found(size, parameters)
+    return size, found
 
 
 def charge_and_release(
@@ -73,9 +102,11 @@ def charge_and_release(
         collected = _collect(counted, parameters, Streams())
         if groups is not None:
             return release_lists(
-                collected, groups.parameters, groups.public, groups.domain, gaps=gaps
-            )
+                collected, groups.parameters, groups.public, groups.domain, gaps=gaps,
+                from_data=groups.from_data,
+            )  # fmt: skip
         if occurring is None or domain is None:
+            _check_found(counted, collected, parameters)
             return release_pools(collected, parameters, gaps=gaps, listed=counted.listed)
         return release_members(collected, parameters, domain, occurring.find, gaps=gaps)
 
@@ -91,6 +122,7 @@ def charge_and_estimate(counted: Counted, shares: Shares, pending: PendingCharge
     def select_and_measure() -> tuple[Release, tuple[Fraction, ...]]:
         collected = _collect(counted, shares.selection, Streams(), keep_answers=True)
         if occurring is None or domain is None:
+            _check_found(counted, collected, shares.selection)
             return measure_pools(collected, shares, counted.listed)
         return measure_members(collected, shares, domain, occurring.find)
 
@@ -106,10 +138,21 @@ def charge_and_estimate_groups(
 
     def draw() -> GroupedEstimates:
         collected = _collect(counted, shares.selection.each, Streams(), keep_answers=True)
-        return measure_lists(collected, shares, groups.public, groups.domain, noise)
+        return measure_lists(collected, shares, groups.public, groups.domain, noise,
+                             from_data=groups.from_data)  # fmt: skip
 
     pending.note_groups(groups.public.size)
     return pending.charge_then_run(draw)
+
+
+def _check_found(counted: Counted, collected: pa.Table, parameters: TopK) -> None:
+    """Say that the data have too few items, if they are the domain and were not counted before.
+
+    All of them have been collected then. Of what a threshold leaves nothing can be said.
+    """
+    if counted.listed.from_data and parameters.threshold is None:
+        raise_reported_error(collected)
+        check_found(collected.num_rows, parameters.k)
 
 
 def _collect(

@@ -1,29 +1,20 @@
-"""Winners that are measured, too: `top_k_with_estimates` and `top_k_events_with_estimates`."""
+"""Winners that are measured, too, from precomputed counts: `top_k_with_estimates`."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Unpack, overload
+from collections.abc import Sequence
+from typing import Unpack, cast, overload
 
 from pyspark.sql import DataFrame
 
 from topgap.estimates.grouped import GroupedEstimates
 from topgap.estimates.result import Estimates
 from topgap.grouped_parameters import TopKByGroup
-from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, resolve_neighbours
+from topgap.ledger.charging import LedgerLike
 from topgap.numbers.parse import Number, read_flag
-from topgap.parameters import Neighbours, TopK
-from topgap.selection.measurement import GroupedShares, Shares
-from topgap.selection.top_k_by_group_with_estimates import prepare_charge_for_groups
-from topgap.selection.top_k_with_estimates import prepare_charge_for_estimates
-from topgap.spark.counted import Counted, plan_counts, plan_events
-from topgap.spark.drawing import charge_and_estimate, charge_and_estimate_groups, try_first
-from topgap.spark.groups import GroupColumns, check_columns
-from topgap.spark.options import (
-    CountEstimatesOptions,
-    EventEstimatesOptions,
-    GroupedCountEstimatesOptions,
-    GroupedEventEstimatesOptions,
-)
-from topgap.spark.query import run_query
+from topgap.parameters import TopK
+from topgap.spark.counted import Counted, plan_counts
+from topgap.spark.groups import check_columns
+from topgap.spark.options import CountEstimatesOptions, GroupedCountEstimatesOptions
+from topgap.spark.release_parameters import ReleaseParameters
 
 
 @overload
@@ -100,134 +91,19 @@ def top_k_with_estimates(
         TopgapError: As of `topgap.spark.top_k`.
     """
     check_items = read_flag(check_items, "check_items")
-    wanted = check_columns(by, groups, groups_per_person)
+    columns = check_columns(by, groups, groups_per_person)
+    parameters = ReleaseParameters.of(
+        k, epsilon, columns, groups_per_person, selection_share, resolution=resolution,
+        sensitivity=sensitivity, monotonic=monotonic,
+    )  # fmt: skip
+    name = "topgap.spark.top_k_with_estimates"
+    pending = parameters.prepare_charge(ledger, dataset, name)
 
-    def plan(parameters: TopK | TopKByGroup, _: PendingCharge) -> Counted:
+    def plan(selection: TopK | TopKByGroup) -> Counted:
         return plan_counts(
-            source, wanted, parameters, item=item, count=count, domain=domain,
+            source, columns, selection, item=item, count=count, domain=domain,
             check_items=check_items,
         )  # fmt: skip
 
-    return _estimate(
-        "topgap.spark.top_k_with_estimates", plan, k, epsilon, wanted, groups_per_person,
-        selection_share, None, ledger, dataset, look_at_rows=True, resolution=resolution,
-        sensitivity=sensitivity, monotonic=monotonic,
-    )  # fmt: skip
-
-
-@overload
-def top_k_events_with_estimates(
-    source: DataFrame,
-    k: int,
-    epsilon: "Number",
-    *,
-    by: None = None,
-    **options: Unpack[EventEstimatesOptions],
-) -> Estimates: ...
-
-
-@overload
-def top_k_events_with_estimates(
-    source: DataFrame,
-    k: int,
-    epsilon: "Number",
-    *,
-    by: str | Sequence[str],
-    **options: Unpack[GroupedEventEstimatesOptions],
-) -> GroupedEstimates: ...
-
-
-def top_k_events_with_estimates(
-    source: DataFrame,
-    k: int,
-    epsilon: "Number",
-    *,
-    person: str,
-    item: str | Sequence[str],
-    domain: object,
-    neighbours: Neighbours | None = None,
-    selection_share: "Number" = "1/2",
-    by: str | Sequence[str] | None = None,
-    groups: object = None,
-    groups_per_person: int = 1,
-    together: int | None = None,
-    resolution: "Number" = "1/10",
-    ledger: "LedgerLike | None" = None,
-    dataset: str | None = None,
-) -> Estimates | GroupedEstimates:
-    """Name the k items that most persons have, the gaps between them, and how many have each.
-
-    A part of ε selects the winners, as `topgap.spark.top_k_events` does. The rest measures them, as
-    of `topgap.top_k_with_estimates`.
-
-    Args:
-        source: A data frame of Spark with a row for each event.
-        k: How many winners are named and measured; with `by` in each group.
-        epsilon: The privacy loss ε of all of it.
-        person: The column that says who; see `topgap.spark.top_k_events` for this and the next.
-        item: The column that says what, or several in a list.
-        domain: The public items, all of which take part, with 0 if nobody has them.
-        neighbours: "add-remove" or "replace"; that of the ledger's data set unless given, and
-            without one "add-remove".
-        selection_share: The part of ε that selects; between 0 and 1.
-        by: The column with the group of an event, or several in a list.
-        groups: The public groups.
-        groups_per_person: c, of how many groups the events of one person are kept and counted.
-        together: Count pairs (2) or triples (3) of different items of the domain.
-        resolution: Gaps and measurements are multiples of this; one divided by an integer.
-        ledger: The budget ledger to charge with all of ε; see `topgap.spark.top_k_events`.
-        dataset: The data set in it.
-
-    Returns:
-        The release, the measurements, the estimates, their standard errors and intervals. With
-        `by`, a mapping from each group to its `Estimates`.
-
-    Raises:
-        TopgapError: As of `topgap.spark.top_k_events`.
-    """
-    wanted = check_columns(by, groups, groups_per_person)
-    relation = resolve_neighbours(neighbours, ledger, dataset)
-
-    def plan(parameters: TopK | TopKByGroup, pending: PendingCharge) -> Counted:
-        return plan_events(
-            source, wanted, parameters, person=person, item=item, domain=domain, together=together,
-            count_domain=pending is not NO_CHARGE,
-        )  # fmt: skip
-
-    return _estimate(
-        "topgap.spark.top_k_events_with_estimates", plan, k, epsilon, wanted, groups_per_person,
-        selection_share, relation, ledger, dataset, look_at_rows=False, resolution=resolution,
-        monotonic=relation == "add-remove",
-    )  # fmt: skip
-
-
-def _estimate(
-    mechanism: str,
-    plan: Callable[[TopK | TopKByGroup, PendingCharge], Counted],
-    k: int,
-    epsilon: "Number",
-    wanted: GroupColumns | None,
-    groups_per_person: int,
-    selection_share: "Number",
-    stated: Neighbours | None,
-    ledger: "LedgerLike | None",
-    dataset: str | None,
-    *,
-    look_at_rows: bool,
-    **more: Any,
-) -> Estimates | GroupedEstimates:
-    """Share out ε, plan, try, charge, and draw."""
-    if wanted is None:
-        whole = TopK(k, epsilon, **more)
-        shares = Shares.of(whole, selection_share)
-        pending = prepare_charge_for_estimates(ledger, dataset, mechanism, whole, shares, stated)
-        counted = run_query(lambda: plan(shares.selection, pending))
-        try_first(counted, shares.selection, pending, look_at_rows=look_at_rows)
-        return charge_and_estimate(counted, shares, pending)
-    of_groups = TopKByGroup(k, epsilon, groups_per_person=groups_per_person, **more)
-    by_group = GroupedShares.of(of_groups, selection_share)
-    pending = prepare_charge_for_groups(ledger, dataset, mechanism, of_groups, by_group, stated)
-    counted = run_query(lambda: plan(by_group.selection, pending))
-    try_first(counted, by_group.selection.each, pending, look_at_rows=look_at_rows)
-    assert counted.groups is not None  # noqa: S101 - they were asked for
-    return charge_and_estimate_groups(counted, counted.groups, by_group, pending)
+    made = parameters.release(plan, pending, look_at_rows=True)
+    return cast("Estimates | GroupedEstimates", made)

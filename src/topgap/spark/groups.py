@@ -15,13 +15,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import DataType, StructField
 
-from topgap.domains import Domain
+from topgap.domains import Domain, FromData
 from topgap.domains.groups import to_groups
-from topgap.domains.structure import list_parts
 from topgap.errors import DomainError, ParameterError
 from topgap.grouped_parameters import TopKByGroup
 from topgap.selection.column_names import GROUP, ITEM, VALUE
 from topgap.selection.preparation import has_room
+from topgap.selection.unlisted import check_domain, check_found
 from topgap.spark.columns import (
     PERSON,
     check_count,
@@ -34,10 +34,10 @@ from topgap.spark.columns import (
 )
 from topgap.spark.contribution_bound import check_person, keep_groups, keep_items, mark_groups
 from topgap.spark.domain_frame import GROUPS, build_numbered_frame
-from topgap.spark.members import Occurring
+from topgap.spark.listing import PLACE, find_items
+from topgap.spark.members import Occurring, count_distinct_persons
 from topgap.spark.rule import Rule, check_fit, format_columns, read_rule, read_rule_of_counts
 
-_PLACE = "place"
 _MOST_SENT = 1_000_000
 """A longer list of items is not sent to each executor, but shuffled."""
 
@@ -50,12 +50,14 @@ class Groups(NamedTuple):
         domain: The domain of the items.
         sent: The domain by which the rows tell the items; its members have the same ranks.
         parameters: Of the release.
+        from_data: Whether the items were taken from the data.
     """
 
     public: Domain
     domain: Domain
     sent: Domain
     parameters: TopKByGroup
+    from_data: bool = False
 
 
 class GroupColumns(NamedTuple):
@@ -88,6 +90,8 @@ def count_events(
     Raises:
         TopgapError: As of `topgap.spark.top_k_events`.
     """
+    if isinstance(domain, FromData) and together is None:
+        return _count_all(df, columns, parameters, person=person, item=item)
     rule = _read_rule(domain, together)
     bound = parameters.each.items_per_person
     selection = _Selection(df, columns, parameters, rule, item, {PERSON: person})
@@ -97,18 +101,42 @@ def count_events(
     if selection.is_listed:
         kept = keep_groups(selection.match_items(events), kind, parameters.groups_per_person)
         if bound is None:
-            counts = kept.groupBy(GROUP, _PLACE).agg(sql.count_distinct(PERSON).alias(VALUE))
+            counts = kept.groupBy(GROUP, PLACE).agg(sql.count_distinct(PERSON).alias(VALUE))
         else:
             kept = keep_items(kept, kinds, kind, bound, within=[GROUP])
             counts = kept.groupBy(GROUP, ITEM).agg(sql.count(sql.lit(1)).alias(VALUE))
             counts = selection.match_items(counts)
-        rows = counts.select(GROUP, sql.col(_PLACE).alias(ITEM), VALUE)
+        rows = counts.select(GROUP, sql.col(PLACE).alias(ITEM), VALUE)
     else:
         occurring = Occurring(selection.join_items(events), rule, kinds, bound, kind, [GROUP])
         members = occurring.select_members()
         kept = keep_groups(members, kind, parameters.groups_per_person)
         rows = occurring.count_persons_of(kept)
     return _gather(rows), selection.groups
+
+
+def _count_all(
+    df: DataFrame, columns: GroupColumns, parameters: TopKByGroup, *, person: str, item: object
+) -> tuple[DataFrame, Groups]:
+    """Count the persons of each item in each group, where the items of all groups are the domain.
+
+    Raises:
+        TopgapError: As of `topgap.spark.top_k_events`.
+    """
+    bound = parameters.each.items_per_person
+    selection = _Selection(df, columns, parameters, None, item, {PERSON: person})
+    kind = check_person(selection.fields[PERSON])
+    events = selection.join_items(selection.match_groups(selection.rows.dropna()))
+    kept = keep_groups(events, kind, parameters.groups_per_person)
+    if bound is not None:
+        kept = keep_items(kept, selection.kinds, kind, bound, within=[GROUP])
+    found = find_items(count_distinct_persons(kept, [GROUP]), selection.kinds)
+    domain = found.domain
+    check_found(domain.size, parameters.each.fewest_winners)
+    check_domain(domain, parameters.each)
+    sent = Domain.range(0, domain.size)
+    rows = found.rows.select(GROUP, sql.col(PLACE).alias(ITEM), VALUE)
+    return _gather(rows), Groups(selection.public, domain, sent, parameters, from_data=True)
 
 
 def read_counts(
@@ -138,7 +166,7 @@ def read_counts(
     check_count(selection.fields[VALUE])
     rows = selection.match_groups(selection.rows)
     if selection.is_listed:
-        rows = selection.match_items(rows).select(GROUP, sql.col(_PLACE).alias(ITEM), VALUE)
+        rows = selection.match_items(rows).select(GROUP, sql.col(PLACE).alias(ITEM), VALUE)
     else:
         rows = selection.join_items(rows).select(GROUP, ITEM, VALUE)
     return _gather(rows), selection.groups
@@ -180,7 +208,7 @@ class _Selection:
         df: The data frame.
         columns: Those of the groups, and the groups.
         parameters: Of the release.
-        rule: The domain of the items.
+        rule: The domain of the items; None if it is taken from the data.
         item: The columns of the items.
         others: Further columns, by names of our own.
 
@@ -193,26 +221,30 @@ class _Selection:
         df: DataFrame,
         columns: GroupColumns,
         parameters: TopKByGroup,
-        rule: Rule,
+        rule: Rule | None,
         item: object,
         others: dict[str, str],
     ) -> None:
         public, by = to_groups(columns.groups), name_groups(columns.by)
+        self.public = public
         self.parts = name_items(item)
         self.rows, self.fields = select_columns(df, **by, **self.parts, **others)
         self.kinds = [check_item(self.fields[part]) for part in self.parts]
-        check_fit(rule, self.kinds, parameters.each)
+        if rule is not None:
+            check_fit(rule, self.kinds, parameters.each)
         _check_threshold(parameters)
-        self.is_listed = rule.domain.is_listed
-        sent = Domain.range(0, rule.domain.size) if self.is_listed else rule.domain
-        self.groups = Groups(public, rule.domain, sent, parameters)
         self._group_frame = _build_group_frame(
             public, {part: self.fields[part] for part in by}, df.sparkSession
         )
         self._by = [*by]
+        if rule is None:
+            return
+        self.is_listed = rule.domain.is_listed and rule.domain.columns == 1
+        sent = Domain.range(0, rule.domain.size) if self.is_listed else rule.domain
+        self.groups = Groups(public, rule.domain, sent, parameters)
         if self.is_listed:
             [kind] = self.kinds
-            frame = build_numbered_frame({ITEM: (rule.domain.names, kind)}, _PLACE, df.sparkSession)
+            frame = build_numbered_frame({ITEM: (rule.domain.names, kind)}, PLACE, df.sparkSession)
             # Public, so that the driver may send it; left to itself Spark might send the data.
             self._items = frame.hint("broadcast" if rule.domain.size <= _MOST_SENT else "merge")
 
@@ -235,11 +267,11 @@ def _build_group_frame(
 ) -> DataFrame:
     """Build a data frame of the groups, each with its number, and as it is hashed."""
     kinds = [check_item(field, "Groups") for field in fields.values()]
-    parts = len(list_parts(public))
+    parts = public.columns
     if parts != len(kinds):
         raise DomainError(
             f"The groups are of {format_columns(parts)}, and told by {format_columns(len(kinds))}; "
-            f"give a Domain.product with a part for each column."
+            f"give a Domain.product with a part for each column, or a list of tuples."
         )
     names: Sequence[Any] = [*public]
     values = [names] if len(kinds) == 1 else [*map(list, zip(*names, strict=True))]

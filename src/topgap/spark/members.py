@@ -51,10 +51,15 @@ class Occurring(NamedTuple):
 
     def count_persons_of(self, events: DataFrame) -> DataFrame:
         """The same of some of the rows."""
-        keys = [*self.within, ITEM]
         if self.rule.together == 1 and self.bound is None:
-            return events.groupBy(*keys).agg(sql.count_distinct(PERSON).alias(VALUE))
+            return count_distinct_persons(events, self.within)
+        keys = [*self.within, ITEM]
         return self._choose(events).groupBy(*keys).agg(sql.count(sql.lit(1)).alias(VALUE))
+
+    def keep_members(self, rows: DataFrame) -> DataFrame:
+        """Those of the counted rows whose items are members."""
+        takes_all = self.rule.together == 1 and self.bound is None and not self.within
+        return rows.filter(_is_member(self.rule.domain)(ITEM)) if takes_all else rows
 
     def select_members(self) -> DataFrame:
         """The rows whose items are members."""
@@ -125,6 +130,11 @@ class Occurring(NamedTuple):
         ]
         table = pa.table(arrays, names=[PERSON, *parts])
         return join_items(create_frame(table, StructType(fields), spark), parts)
+
+
+def count_distinct_persons(events: DataFrame, within: Sequence[str] = ()) -> DataFrame:
+    """How many different persons have each item, for each value of further columns."""
+    return events.groupBy(*within, ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
 
 
 def _combine(events: DataFrame, count: int, within: Sequence[str] = ()) -> DataFrame:

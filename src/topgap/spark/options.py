@@ -42,6 +42,12 @@ class _Estimates(TypedDict, total=False):
     resolution: "Number"
 
 
+class _EventEstimates(TypedDict, total=False):
+    selection_share: "Number"
+    items_per_person: int | None
+    resolution: "Number | None"
+
+
 class _Groups(TypedDict, total=False):
     groups: Required[object]
     groups_per_person: int
@@ -67,7 +73,7 @@ class CountEstimatesOptions(_Counts, _Estimates, total=False):
     """Those of `top_k_with_estimates`."""
 
 
-class EventEstimatesOptions(_Events, _Estimates, total=False):
+class EventEstimatesOptions(_Events, _EventEstimates, total=False):
     """Those of `top_k_events_with_estimates`."""
 
 

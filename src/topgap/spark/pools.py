@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from topgap import errors
-from topgap.domains import Domain, DomainDescription, GroupedCounts
+from topgap.domains import Domain, GroupedCounts
 from topgap.estimates.grouped import GroupedEstimates
 from topgap.estimates.noise import Noise
 from topgap.grouped_parameters import TopKByGroup
@@ -25,24 +25,25 @@ from topgap.selection.column_names import ITEM, VALUE
 from topgap.selection.grouped_answers import prepare_counts
 from topgap.selection.measurement import GroupedShares, Shares
 from topgap.selection.top_k_by_group import draw_groups, list_winners
+from topgap.spark.listing import UNLISTED, Listing
 
 Find = Callable[[list[Any]], Collection[Any]]
 """Says which of a few members of the domain occur."""
 
 
 def release_pools(
-    collected: pa.Table, parameters: TopK, *, gaps: bool, listed: DomainDescription | None = None
+    collected: pa.Table, parameters: TopK, *, gaps: bool, listed: Listing = UNLISTED
 ) -> Release:
     """Release the winners of all partitions."""
-    return _rank_pools(_merge_pools(collected, parameters), listed).release(gaps=gaps)
+    return listed.name(_merge_pools(collected, parameters).rank()).release(gaps=gaps)
 
 
 def measure_pools(
-    collected: pa.Table, shares: Shares, listed: DomainDescription | None = None
+    collected: pa.Table, shares: Shares, listed: Listing = UNLISTED
 ) -> tuple[Release, tuple[Fraction, ...]]:
     """Release the winners of all partitions, and measure the answers that came with them."""
     pool = _merge_pools(collected, shares.selection, keep_answers=True)
-    return _measure(_rank_pools(pool, listed), pool, shares)
+    return _measure(pool.rank(), pool, shares, listed)
 
 
 def release_members(
@@ -72,11 +73,6 @@ def _merge_pools(
     return pool
 
 
-def _rank_pools(pool: CandidatePool, listed: DomainDescription | None) -> Ranking:
-    # Named also where a threshold has left nothing.
-    return pool.rank()._replace(named=True, domain=listed)
-
-
 def _merge_members(
     collected: pa.Table,
     parameters: TopK,
@@ -104,13 +100,20 @@ def _merge_members(
 
 
 def _measure(
-    ranking: Ranking, pool: CandidatePool, shares: Shares
+    ranking: Ranking, pool: CandidatePool, shares: Shares, listed: Listing | None = None
 ) -> tuple[Release, tuple[Fraction, ...]]:
-    return ranking.release(), shares.measure(pool.take_answers(ranking.items))
+    named = ranking if listed is None else listed.name(ranking)
+    return named.release(), shares.measure(pool.take_answers(ranking.items))
 
 
 def release_lists(
-    collected: pa.Table, parameters: TopKByGroup, public: Domain, domain: Domain, *, gaps: bool
+    collected: pa.Table,
+    parameters: TopKByGroup,
+    public: Domain,
+    domain: Domain,
+    *,
+    gaps: bool,
+    from_data: bool = False,
 ) -> GroupedRelease:
     """Release the lists of all groups: those that the tasks drew, and those without a row.
 
@@ -123,17 +126,24 @@ def release_lists(
         public: The public groups.
         domain: The domain of the items.
         gaps: Whether the gaps are released.
+        from_data: Whether the items were taken from the data.
 
     Raises:
         TopgapError: A partition reported it.
         SparkError: A group was in two partitions.
     """
     read = _read_lists(collected, parameters, public, domain)
-    return _release_lists(read, parameters, public, domain, gaps=gaps)
+    return _release_lists(read, parameters, public, domain, gaps=gaps, from_data=from_data)
 
 
 def measure_lists(
-    collected: pa.Table, shares: GroupedShares, public: Domain, domain: Domain, noise: Noise
+    collected: pa.Table,
+    shares: GroupedShares,
+    public: Domain,
+    domain: Domain,
+    noise: Noise,
+    *,
+    from_data: bool = False,
 ) -> GroupedEstimates:
     """Release the same, and measure the answers that came with the winners.
 
@@ -143,13 +153,14 @@ def measure_lists(
         public: The public groups.
         domain: The domain of the items.
         noise: That of a single measurement.
+        from_data: Whether the items were taken from the data.
 
     Raises:
         TopgapError, SparkError: As of `release_lists`.
     """
     read = _read_lists(collected, shares.selection, public, domain)
     measured = pack_units(shares.each.add_noise(read.answer_units.tolist()))
-    release = _release_lists(read, shares.selection, public, domain, gaps=True)
+    release = _release_lists(read, shares.selection, public, domain, gaps=True, from_data=from_data)
     return GroupedEstimates.from_mechanism(release, measured, noise)
 
 
@@ -171,7 +182,13 @@ def _read_lists(
 
 
 def _release_lists(
-    read: Columns, parameters: TopKByGroup, public: Domain, domain: Domain, *, gaps: bool
+    read: Columns,
+    parameters: TopKByGroup,
+    public: Domain,
+    domain: Domain,
+    *,
+    gaps: bool,
+    from_data: bool,
 ) -> GroupedRelease:
     is_laplace = parameters.each.noise == "laplace"
     lists = Lists(
@@ -181,7 +198,10 @@ def _release_lists(
         _pack(read.gap_units) if gaps else None,
         _pack(read.value_units) if gaps and is_laplace else None,
     )
-    return GroupedRelease.from_mechanism(parameters, [*public], lists, domain=domain.description)
+    described = None if from_data else domain.description
+    return GroupedRelease.from_mechanism(
+        parameters, [*public], lists, domain=described, domain_from_data=from_data
+    )
 
 
 def _pack(units: Any) -> PackedUnits:

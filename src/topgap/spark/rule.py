@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
-from topgap.domains import Domain
+from topgap.domains import Domain, FromData
 from topgap.domains.structure import find_sets, list_parts
 from topgap.errors import DomainError, ParameterError
 from topgap.parameters import TopK
@@ -33,8 +33,10 @@ class Rule(NamedTuple):
     together: int = 1
 
 
-def read_rule(domain: object, together: object) -> Rule | None:
+def read_rule(domain: object, together: object, columns: int = 1) -> Rule | None:
     """Read the domain of events; None for a list or a data frame, which is joined with the counts.
+
+    A list of tuples is not joined. It is used as a rule is, as its items are of several columns.
 
     Raises:
         DomainError: The domain cannot be used.
@@ -51,11 +53,17 @@ together=2)
             raise DomainError(
                 "What goes together needs a list or a topgap.Domain; a data frame is none of them."
             )
+        if isinstance(domain, FromData):
+            raise DomainError(
+                "What goes together needs a public domain; it is not taken from data."
+            )
         inner = Domain(domain)  # type: ignore[arg-type]  # which it checks
         if find_sets(inner) is not None:
             raise DomainError("The items of the domain are sets already; leave together out.")
         return Rule(Domain.subsets(inner, size=together), inner, together)
-    if not isinstance(domain, Domain) or domain.is_listed:
+    if columns > 1 and not isinstance(domain, Domain | DataFrame | FromData):
+        domain = Domain(domain)  # type: ignore[arg-type]  # which it checks
+    if not isinstance(domain, Domain) or (domain.is_listed and domain.columns == 1):
         return None
     sets = find_sets(domain)
     if sets is not None and sets.together not in _SIZES:
@@ -94,14 +102,19 @@ def check_fit(rule: Rule, kinds: Sequence[DataType], parameters: TopK) -> None:
     parts = list_parts(rule.inner)
     if any(find_sets(part) is not None for part in parts):
         raise DomainError("Sets of items are counted as a whole domain, not as a part of another.")
-    if len(parts) != len(kinds):
+    columns = rule.inner.columns
+    if columns != len(kinds):
         raise DomainError(
-            f"The domain is of {format_columns(len(parts))}, and the items are told by "
-            f"{format_columns(len(kinds))}; give a Domain.product with a part for each column."
+            f"The domain is of {format_columns(columns)}, and the items are told by "
+            f"{format_columns(len(kinds))}; give a Domain.product with a part for each column, or "
+            f"a list of tuples."
         )
-    for part, kind in zip(parts, kinds, strict=True):
-        # All items of a rule are of one type.
-        check_types(part.names if part.is_listed else [part.unrank(0)], kind)
+    # All items of a rule are of one type.
+    own = [part.names if part.is_listed else [part.unrank(0)] for part in parts]
+    if len(own) < columns:  # a list of tuples
+        own = [*zip(*rule.inner.names, strict=True)]
+    for values, kind in zip(own, kinds, strict=True):
+        check_types(values, kind)
 
 
 def format_columns(number: int) -> str:

@@ -159,13 +159,17 @@ def _note_cost(pending: PendingCharge) -> Iterator[None]:
         yield
     except LedgerError:  # which says it, if that is known
         raise
-    except (TopgapError, KeyboardInterrupt) as error:
+    except (TopgapError, KeyboardInterrupt, SystemExit) as error:
         if isinstance(pending, LedgerCharge):
             if pending.charge is not None and pending.is_recorded:
                 error.add_note(describe_charge(pending.charge))
                 error.add_note(
                     "The release is in the ledger: topgap budget history with --format json has it."
                 )
-            elif pending.charge is None and isinstance(error, TopgapError):
+            elif not pending.may_be_charged or (
+                pending.charge is None and isinstance(error, TopgapError)
+            ):
                 error.add_note("Nothing was charged.")
+            elif pending.charge is None:  # a signal came as the ledger was written
+                error.add_note("It may have been charged: topgap budget history shows it.")
         raise
