@@ -128,7 +128,7 @@ def prepare_charge_for_estimates(
     stated: Neighbours | None = None,
     **more: Any,
 ) -> PendingCharge:
-    """How estimates with these shares of the whole are paid for.
+    """How estimates with these shares of the whole are charged.
 
     Raises:
         ParameterError, ParameterTypeError, BudgetExceeded, LedgerError: As of `topgap.top_k`.
@@ -141,7 +141,7 @@ def prepare_charge_for_estimates(
 
 
 def estimate_prepared(shares: Shares, data: Prepared, pending: PendingCharge) -> Estimates:
-    """The estimates of what was given, with these shares of ε, paid for in this way."""
+    """The estimates of what was given, with these shares of ε, charged in this way."""
     return estimate_from(shares, lambda: shares.select_and_measure(data), pending)
 
 
