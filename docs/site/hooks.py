@@ -35,6 +35,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Let links to the root of the tree lead to its pages, and call pages by their titles."""
+    if page.file.src_uri == "index.md":  # a front page has the whole width
+        page.meta["hide"] = ["navigation", "toc"]
     for source, there in AT_THE_ROOT.items():
         markdown = markdown.replace(f"](../{source}", f"]({there}")
         markdown = markdown.replace(f"](../../{source}", f"](../{there}")
