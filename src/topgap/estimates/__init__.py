@@ -2,7 +2,7 @@
 
     estimate(release, measurements, variance=…, …)     estimates from what was measured elsewhere
     GroupedEstimates                                   those of many groups, for one ε
-    counts_in_order(release)                           counts ≥ 0, as `Estimates.in_order` makes them
+    counts_in_order(release)                           those of a release, made at least 0
 
 Nothing here sees an answer; `topgap.top_k_with_estimates` selects, measures and estimates.
 """

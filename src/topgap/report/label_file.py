@@ -12,7 +12,7 @@ _DELIMITERS = (",", "\t", ";")
 
 
 def read_labels(path: "str | Path") -> dict[str, str]:
-    """Return the labels of a CSV file with two columns: an item as text, and its label.
+    r"""Return the labels of a CSV file with two columns: an item as text, and its label.
 
     Commas, tabs or semicolons separate them: whichever parts the first line in two. A header does
     no harm, for it labels no item; so every line is read. Labels are public: never take them from
@@ -27,7 +27,7 @@ def read_labels(path: "str | Path") -> dict[str, str]:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "codes.csv"
-    ...     _ = path.write_text("code,label\\nJ10,Influenza\\n")
+    ...     _ = path.write_text("code,label\nJ10,Influenza\n")
     ...     read_labels(path)["J10"]
     'Influenza'
     """
