@@ -68,13 +68,7 @@ def _explain_marks(found: Findings, text: Mapping[str, str]) -> list[tuple[str, 
         biased = " Its number is biased upward on average." * found.has_figures
         points.append((PLACE, f"The item is so near the end that another may belong here.{biased}"))
     if found.takes_last_place:
-        points.append(
-            (
-                "Last place",
-                "With one more item there would be no counts, so all of them may be biased "
-                "downward.",
-            )
-        )
+        points.append(("Last place", text["last_place"]))
     return points
 
 

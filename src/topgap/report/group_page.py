@@ -43,8 +43,10 @@ def render_groups(
     read = [kind for kind in kinds if kind != "gaps" or "counts" not in kinds]
     lists, found = _render_lists(result, text, details, level, kinds)
     how_to_read = [render_caveats(found, text, in_order=details.in_order)]
-    for sentence in result.cautions(level):
-        how_to_read.append(f"<li>{escape(sentence)}</li>")
+    notes = explain_grouped_threshold(
+        release.parameters, result.groups, result.sizes, has_gaps=result.has_gaps
+    )
+    how_to_read += [f"<li>{escape(note)}</li>" for note in notes]
     # Of a group that was not on the screen yet: about what its rows take, so that nothing jumps.
     rows = max(result.sizes)
     style = fill_template(
@@ -102,7 +104,6 @@ def _render_lists(
     each = result.parameters.each
     shown = [kind for kind in kinds if kind != "gaps" or "estimates" not in kinds]
     legend = " ".join(describe_bars(kind, text) for kind in shown)
-    notes = explain_grouped_threshold(each, result.groups, result.sizes, has_gaps=result.has_gaps)
     names = [f"<bdi>{escape(format_group(group))}</bdi>" for group in result.groups]
     index = [f'<li><a href="#g{place}">{name}</a></li>' for place, name in enumerate(names, 1)]
     found = Findings.of_nothing(has_gaps=result.has_gaps)
@@ -119,7 +120,6 @@ def _render_lists(
     lists = fill_template(
         "groups.html",
         text | {"legend": f"{legend} Bars of a group have one scale."},
-        notes="".join(f"<p>{escape(note)}</p>\n" for note in notes),
         open=" open" * (len(result) <= _FEW),
         index="\n".join(index),
         lists="".join(sections),

@@ -65,6 +65,8 @@ def describe_groups(
         "spent": exact(result.spent) if isinstance(result, GroupedRelease) else "",
         "last_gap": _describe_last_gap(each),
         "none": "",
+        "last_place": "In a list with one item less than the most, all counts may be biased "
+        "downward, for with one more there would be none.",
         "assumed": _describe_bounds(text["assumed"]),
         "lists_taken": "the list of items and that of groups were",
         "k_meaning": text["k_meaning"].replace("named", "named in each group"),

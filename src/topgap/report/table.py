@@ -69,7 +69,7 @@ def render_table(
     release = result.release if isinstance(result, Estimates) else result
     figures = find_figures(result, level, in_order=details.in_order)
     marks = find_marks(release)
-    heads = {"rank": "Rank", "entry": text["item"]}
+    heads = {"rank": "Rank", "item": text["item"]}
     if figures is not None:
         heads |= {"figure": text["figure_head"], "interval": f"{text['percent']} interval"}
     if release.gaps is not None:

@@ -53,6 +53,8 @@ def describe_release(release: Release, details: Details) -> dict[str, str]:
         "version": __version__,
         "skip_to": "ranking",
         "if_clear": "",
+        "last_place": "With one more item there would be no counts, so all of them may be biased "
+        "downward.",
         "domain_caveat": "",
         "lists_taken": "the list of items was",
         "summary": summarize_release(release, details),
