@@ -1,5 +1,6 @@
 """A real browser that shows pages, and what it sees of colours."""
 
+import base64
 import json
 import os
 import shutil
@@ -32,7 +33,7 @@ class Browser:
         *,
         width: int = DESK,
         scheme: str = "light",
-        **others: str,
+        **others: Any,
     ) -> None:
         self.command(
             "Emulation.setDeviceMetricsOverride",
@@ -42,6 +43,15 @@ class Browser:
         self.command("Emulation.setEmulatedMedia", features=[feature])
         self.file.write_text(to_html(release, **others), encoding="utf-8")
         self.driver.get(self.file.as_uri())
+
+    def unfold(self) -> None:
+        """Open all that is folded away."""
+        self.run("for (const each of document.querySelectorAll('details')) each.open = true")
+
+    def print_to_pdf(self) -> bytes:
+        """The page on paper."""
+        printed = self.command("Page.printToPDF", preferCSSPageSize=True)
+        return base64.b64decode(printed["data"])
 
     def command(self, name: str, **arguments: Any) -> Any:
         return self.driver.execute_cdp_cmd(name, arguments)
