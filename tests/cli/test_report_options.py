@@ -36,15 +36,18 @@ def test_the_page_says_what_was_typed_and_no_column_of_the_data(folder: Path) ->
     (folder / "codes.csv").write_text("item,label\nflu,Influenza\n")
     text = words(page_of(folder, *SAID, "--labels", "codes.csv"))
     assert "A clinic · 2025 · published 20 November 2026" in text
-    assert "The 2 diagnoses with the most patients. The patients who have each are" in text
+    assert "The 2 diagnoses with the most patients. For each item, the patients who have" in text
     assert "flu Influenza" in text
     assert "Source: Registrations." in text
     default = words(page_of(folder))
-    assert "The 2 items with the most people. The people who have each are counted once." in default
+    assert "The 2 items with the most people. For each item, the people who have it" in default
     assert f"published {date.today().day} " in default
     assert " published 20" not in words(page_of(folder, "--date", "none"))
-    for column in ("--person", "--item"):
-        assert str(ASKED[ASKED.index(column) + 1]) not in default.split("How to read")[0]
+    (folder / "named.csv").write_text((folder / "visits.csv").read_text().replace("who", "Pat-ID"))
+    asked = ["named.csv", "--person", "Pat-ID", *ASKED[2:], "--report", "named.html", "-q"]
+    with chdir(folder):
+        assert CliRunner().invoke(app, ["release", *map(str, asked)]).exit_code == 0
+    assert "Pat-ID" not in (folder / "named.html").read_text()
 
 
 def test_numbers_are_put_in_order_on_the_page_alone(folder: Path) -> None:

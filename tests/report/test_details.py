@@ -60,21 +60,18 @@ def test_head_table_and_source_say_who_when_and_of_whom() -> None:
     assert "Source: Registrations." in text
     assert page.rows[0][1:3] == ["Diagnoses", "Patients: estimate ± standard error"]
     plain = words(Page(to_html(CERTAIN)))
-    assert (
-        "published" not in plain.replace("What is published", "").replace("Whatever is", "")[:300]
-    )
+    assert "published 2" not in plain
     assert "Source:" not in plain
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_are_text(name: str) -> None:
-    html = to_html(
-        CERTAIN, **{name: f"{ATTACK}<b>$x ${{rows}}\u202e"[: 60 if "word" in name else 200]}
-    )
+    most = 60 if "word" in name else 200
+    html = to_html(CERTAIN, **{name: f"\u202e{ATTACK}<b>$x ${{rows}}"[:most]})
     page = Page(html)
     assert page.all("img") == page.all("b") == []
     assert len(page.all("script")) == 2
-    assert "\u202e" not in html or name in ("counted", "person_word", "item_word")
+    assert "\u202e" not in html
     assert read_estimates(html) == CERTAIN
 
 

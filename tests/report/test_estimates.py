@@ -27,7 +27,7 @@ PUBLISHED: dict[str, Any] = {
     "date": "2026-11-20",
     "person_word": "patients",
     "item_word": "diagnoses",
-    "counted": "The patients who have each are counted once.",
+    "counted": "For each item, the patients who have it are counted, each once.",
     "source_note": "Registrations at the three wards, without emergency admissions.",
     "labels": {"Asthma": "a long label of a disease of the lungs " * 3, "Anxiety": "x" * 300},
 }

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from topgap.display.items import format_item
-from topgap.display.text import to_text
+from topgap.display.text import to_line, to_text
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.report.numerals import find_numerals
 
@@ -78,6 +78,7 @@ class Details:
             value = getattr(self, each.name)
             if each.name in _MOST and not (value is None and each.default is None):
                 _check_text(value, each.name, _MOST[each.name])
+                object.__setattr__(self, each.name, to_line(value))
         if not isinstance(self.in_order, bool):
             raise ParameterTypeError(f"in_order must be True or False, not {self.in_order!r:.50}.")
         object.__setattr__(self, "date", _read_date(self.date))

@@ -225,9 +225,9 @@ def _render_head(details: Details) -> dict[str, str]:
     day = details.write_date()
     byline = [details.publisher, details.period, None if day is None else f"published {day}"]
     return {
-        "title": to_line(details.title),
-        "byline": " · ".join(to_line(each) for each in byline if each is not None),
-        "source_note": to_line(details.source_note or ""),
+        "title": details.title,
+        "byline": " · ".join(each for each in byline if each is not None),
+        "source_note": details.source_note or "",
     }
 
 

@@ -78,7 +78,7 @@ def _describe_counting(request: ReleaseRequest, people: str) -> str:
     if request.count is not None:
         return "The numbers were counted beforehand."
     if request.together is not None:
-        sets = {2: "pairs", 3: "triples"}[request.together]
+        sets, have = {2: ("pair", "both"), 3: ("triple", "all three")}[request.together]
         items = request.item_word or "items"
-        return f"Counted for {sets} of {items}: the {people} who have all of it, each once."
-    return f"The {people} who have each are counted once."
+        return f"For each {sets} of {items}, the {people} who have {have} are counted, each once."
+    return f"For each item, the {people} who have it are counted, each once."
