@@ -121,7 +121,9 @@ def fuzz_showing(given: dict[str, Any], call: Judge) -> None:
     if given["plotted"] and release.epsilon < 10**300:
         call(name + "plot", (ReleaseError,), release.plot, Figure().subplots())
     texts = {"counted": given["texts"][0], "caveat": given["texts"][1], "title": given["title"]}
-    page = call("topgap.report.to_html", (ReleaseError,), report.to_html, release, **texts)
+    page = call(
+        "topgap.report.to_html", (ReleaseError, *PARAMETERS), report.to_html, release, **texts
+    )
     if page is not None:
         read = call("topgap.report.read_release", READING, report.read_release, page)
         assert read == release
