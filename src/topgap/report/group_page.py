@@ -46,7 +46,9 @@ def render_groups(
     notes = explain_grouped_threshold(
         release.parameters, result.groups, result.sizes, has_gaps=result.has_gaps
     )
-    how_to_read += [f"<li>{escape(note)}</li>" for note in notes]
+    if notes:
+        said = escape(" ".join(notes))
+        how_to_read.append(f"<li><strong>Threshold:</strong> {said}</li>")
     # Of a group that was not on the screen yet: about what its rows take, so that nothing jumps.
     rows = max(result.sizes)
     style = fill_template(

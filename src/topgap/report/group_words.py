@@ -15,9 +15,10 @@ from topgap.numbers.parse import Number, read_level
 from topgap.parameters import TopK
 from topgap.release import GroupedRelease, Release, format_threshold
 from topgap.report.details import Details
+from topgap.report.number_words import describe_counts, describe_estimates
 from topgap.report.numerals import find_numerals
 from topgap.report.summary import name_number, summarize_groups
-from topgap.report.words import describe_counts, describe_estimates, describe_release
+from topgap.report.words import describe_release
 
 
 def describe_groups(

@@ -21,15 +21,11 @@ from topgap.report.card import to_card
 from topgap.report.caveats import render_caveats
 from topgap.report.details import Details
 from topgap.report.group_page import render_groups
+from topgap.report.number_words import describe_counts, describe_estimates
 from topgap.report.parts import describe_bars, render_parameters
 from topgap.report.table import render_table
 from topgap.report.templates import Content, fill_template, read_file
-from topgap.report.words import (
-    describe_counts,
-    describe_domain,
-    describe_estimates,
-    describe_release,
-)
+from topgap.report.words import describe_domain, describe_release
 
 _RELEASE_ID, _ESTIMATES_ID = "topgap-release", "topgap-estimates"  # of the element with the JSON
 _GROUPS_ID, _GROUPED_ESTIMATES_ID = "topgap-groups", "topgap-grouped-estimates"
