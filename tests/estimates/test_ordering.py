@@ -72,8 +72,9 @@ def test_what_is_in_order_stays_and_the_rest_is_pooled() -> None:
 
 
 def test_a_measurement_of_less_noise_counts_for_more() -> None:
-    release = Release(TopK(2, 1), None, [2, 900], [*"ab"])
-    made = estimate(release, [40, 70], variance=[1, 10**6])
+    release = Release(TopK(2, "1/1000"), None, [2, 900], [*"ab"])  # gaps that tell next to nothing
+    made = estimate(release, [40, 70], variance=[1, 10**4])
+    assert made.estimates[0] < made.estimates[1]
     pooled = made.in_order()[0].value
     assert abs(pooled - 40) < abs(pooled - 70)
 

@@ -67,7 +67,8 @@ def test_head_table_and_source_say_who_when_and_of_whom() -> None:
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_are_text(name: str) -> None:
     most = 60 if "word" in name else 200
-    html = to_html(CERTAIN, **{name: f"\u202e{ATTACK}<b>$x ${{rows}}"[:most]})
+    texts: dict[str, Any] = {name: f"\u202e{ATTACK}<b>$x ${{rows}}"[:most]}
+    html = to_html(CERTAIN, **texts)
     page = Page(html)
     assert page.all("img") == page.all("b") == []
     assert len(page.all("script")) == 2
@@ -97,8 +98,8 @@ def test_other_details_are_checked(wrong: dict[str, Any], error: type[Exception]
 
 
 def test_labels_stand_beside_the_items_that_have_one() -> None:
-    page = Page(to_html(CERTAIN, labels={"flu": "Influenza <1>", "none": "never shown"}))
-    assert [row[1] for row in page.rows[1:]] == ["flu Influenza <1>", "cold", "gout", "mumps"]
+    page = Page(to_html(CERTAIN, labels={"flu": "Influenza <b>", "none": "never shown"}))
+    assert [row[1] for row in page.rows[1:]] == ["flu Influenza <b>", "cold", "gout", "mumps"]
     assert "never shown" not in to_html(CERTAIN, labels={"none": "never shown"})
     tuples = to_html(VISITS, labels={"Germany": "DE", 'Côte d’Ivoire, "/"""': "whole"})
     assert [row[1] for row in Page(tuples).rows[1:]] == [

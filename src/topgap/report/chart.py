@@ -42,7 +42,7 @@ def render_rows(
     gaps, bars = release.gaps, _render_bars(release, figures)
     rows = []
     for place, item in enumerate(release.items):
-        cells = {}
+        cells: dict[str, str] = {}
         if figures is not None:
             cells |= _render_figure(figures, figures.rows[place], details)
         if gaps is not None:

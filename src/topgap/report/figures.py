@@ -47,7 +47,7 @@ class Figures:
         >>> [figures.format(each) for each in (Fraction(1, 3), -0.01, -1234.56, 1e30)]
         ['0.3', '0.0', '−1234.6', '1.000 × 10³⁰']
         """
-        size = abs(number)
+        size: Fraction | float = -number if number < 0 else number
         if size == inf:
             return format_estimate(float(number), 1.0)
         if size >= _LARGEST_IN_DIGITS:

@@ -121,7 +121,7 @@ def _render_lists(
         sections.append(fill_template("group.html", {}, place=f"g{place}", group=name, list=table))
     lists = fill_template(
         "groups.html",
-        text | {"legend": f"{legend} Bars of a group have one scale."},
+        {**text, "legend": f"{legend} Bars of a group have one scale."},
         open=" open" * (len(result) <= _FEW),
         index="\n".join(index),
         lists="".join(sections),
