@@ -131,7 +131,9 @@ def fuzz_showing(given: dict[str, Any], call: Judge) -> None:
         "topgap.report.to_html", (ReleaseError, *PARAMETERS), report.to_html, release, **texts
     )
     details = call("topgap.report.Details", PARAMETERS, lambda: report.Details(**texts))
-    if details is not None and call("topgap.report.to_card", (), report.to_card, release, details):
+    if details is not None:
+        card = call("topgap.report.to_card", (), report.to_card, release, details)
+        assert card is None or card["@type"] == "Dataset"
         for item in release.items:
             call("topgap.report.Details.label", (), details.label, item)
     ordered = call(
