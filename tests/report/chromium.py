@@ -1,5 +1,6 @@
 """A real browser that shows pages, and what it sees of colours."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,19 @@ class Browser:
         *,
         width: int = DESK,
         scheme: str = "light",
-        **others: str,
+        **others: Any,
     ) -> None:
         self.file.write_text(to_html(release, **others), encoding="utf-8")
         show(self.driver, self.file.as_uri(), width=width, height=800, scheme=scheme)
+
+    def unfold(self) -> None:
+        """Open all that is folded away."""
+        self.run("for (const each of document.querySelectorAll('details')) each.open = true")
+
+    def print_to_pdf(self) -> bytes:
+        """The page on paper."""
+        printed = self.command("Page.printToPDF", preferCSSPageSize=True)
+        return base64.b64decode(printed["data"])
 
     def command(self, name: str, **arguments: Any) -> Any:
         return self.driver.execute_cdp_cmd(name, arguments)

@@ -17,6 +17,7 @@ from topgap.errors import EstimatesError
 from topgap.estimates.combination import correct_measurements
 from topgap.estimates.intervals import Ends, Errors, find_errors
 from topgap.estimates.noise import Noise
+from topgap.estimates.ordering import Ordered, put_in_order, weigh
 from topgap.estimates.parsing import FORMAT, parse_estimates
 from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
 from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
@@ -161,6 +162,30 @@ alone, which files and the page have too, do not lean.
             (min(one[0], both[0]), max(one[1], both[1])) if doubt else both
             for one, both, doubt in zip(alone, combined, in_doubt, strict=True)
         )
+
+    def in_order(self, level: "Number" = LEVEL) -> tuple[Ordered, ...]:
+        """The estimates made at least 0 and put in the order of the ranks, with their intervals.
+
+        This is isotonic regression, weighted with 1/variance: post-processing, which costs no ε.
+        It is for answers that are counts, which are not below 0. The intervals are those of
+        `intervals`, cut at 0 and widened to hold the new number (`topgap.estimates.ordering`).
+
+        Args:
+            level: That of the intervals.
+
+        Raises:
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
+
+        >>> from topgap import TopK, estimate
+        >>> release = Release(TopK(k=2, epsilon=1), [4, 0], [5, 3], ["flu", "cold"])
+        >>> crossed = estimate(release, [40, 44], variance=8)
+        >>> [round(each, 2) for each in crossed.estimates]
+        [40.76, 43.24]
+        >>> [float(each.value) for each in crossed.in_order()]
+        [42.0, 42.0]
+        """
+        variances = self._errors.combination.variances
+        return put_in_order(self.items, self._exact, weigh(variances), self.intervals(level))
 
     def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
         """For each winner, whether noise may have decided on its place: estimates may lean there.

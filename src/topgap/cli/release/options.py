@@ -10,7 +10,7 @@ from topgap import counting
 from topgap.cli import options
 from topgap.cli.files import OutputFormat
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
-from topgap.cli.release import domain_options, group_options
+from topgap.cli.release import domain_options, group_options, report_options
 from topgap.counting import MEMORY
 from topgap.parameters import Neighbours, NoiseKind
 
@@ -275,18 +275,17 @@ class ReleaseOptions:
         ),
     ] = None
     output: options.Output = None
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.html",
-            help="A page for readers too: chart, parameters in plain words, how to cite.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None
-    title: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="The heading of the report.", rich_help_panel=OUTPUT),
-    ] = None
+    report: report_options.Report = None
+    title: report_options.Title = None
+    publisher: report_options.Publisher = None
+    period: report_options.Period = None
+    date: report_options.Date = None
+    source_note: report_options.SourceNote = None
+    labels: report_options.Labels = None
+    person_word: report_options.PersonWord = None
+    item_word: report_options.ItemWord = None
+    locale: report_options.Locale = None
+    in_order: report_options.InOrder = False
     overwrite: options.Overwrite = False
     quiet: options.Quiet = False
     check: Annotated[
