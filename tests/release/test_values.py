@@ -193,7 +193,7 @@ def test_a_release_without_values_is_shown_as_before() -> None:
         "rank  item  ahead of the next by\n"
         "   1  flu                   12.5\n"
         "   2  <b>                    0.3\n"
-        "ε = 1/2, resolution 1/10, sensitivity 1, monotonic"
+        "ε = 0.5, resolution 1/10, sensitivity 1, monotonic"
     )
     right, left = 'style="text-align: right"', 'style="text-align: left"'
     assert release._repr_html_() == (
@@ -201,9 +201,9 @@ def test_a_release_without_values_is_shown_as_before() -> None:
         f"<th {right}>ahead of the next by</th></tr></thead><tbody>"
         f"<tr><td {right}>1</td><td {left}>flu</td><td {right}>12.5</td></tr>"
         f"<tr><td {right}>2</td><td {left}>&lt;b&gt;</td><td {right}>0.3</td></tr></tbody></table>"
-        f"<p>ε = 1/2, resolution 1/10, sensitivity 1, monotonic</p>"
+        f"<p>ε = 0.5, resolution 1/10, sensitivity 1, monotonic</p>"
     )
-    assert repr(release) == "<Release of the top 2 at ε = 1/2: 'flu', '<b>'>"
+    assert repr(release) == "<Release of the top 2 at ε = 0.5: 'flu', '<b>'>"
     assert release.to_json() == (
         '{"format": "topgap.release/1", "parameters": {"k": 2, "epsilon": "1/2", "resolution": '
         '"1/10", "sensitivity": "1", "monotonic": true}, "winners": [{"item": "flu", "gap": '

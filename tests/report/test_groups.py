@@ -114,7 +114,7 @@ def test_epsilon_is_that_of_all_groups_and_explained_once() -> None:
     assert text.count("What ε promises") == text.count("What the gaps say") == 1
     assert "e ε ≈ 2.718 times" in text
     assert "groups per person 2 The most groups in which one person counts." in text
-    assert "ε of one list 1/2 = 0.5" in text
+    assert "ε of one list 0.5" in text
     assert "noise scale 4 " in text
     assert "the list of items and that of groups were not taken from them" in text
     assert "removed or replaced" not in text
@@ -125,9 +125,9 @@ def test_epsilon_is_that_of_all_groups_and_explained_once() -> None:
 
 def test_estimates_say_how_epsilon_is_shared() -> None:
     text = words(Page(to_html(ESTIMATES)))
-    assert "together cost ε = 1: 1/2 = 0.5 to select, and 1/4 = 0.25 for each" in text
+    assert "together cost ε = 1: 0.5 to select, and 0.25 for each" in text
     assert "can move at most 2 measurements" in text
-    assert "ε to measure 1/4 = 0.25" in text
+    assert "ε to measure 0.25" in text
     assert "in 1 of 2 groups (South, 2024)" in text
     assert text.count("may lean") == 2
     rows = [row for row in Page(to_html(ESTIMATES)).rows if row[0] == "1"]

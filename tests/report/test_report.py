@@ -135,8 +135,8 @@ def test_items_without_names_go_by_position() -> None:
 def test_the_parameters_are_exact_and_explained() -> None:
     page = Page(to_html(SHOWN["a single one"]))
     text = re.sub(r"\s+", " ", page.text())
-    assert page.text("strong").split("  ")[0].startswith("ε = 1/3 ≈ 0.3333")
-    values = {"k": "1", "sensitivity": "1", "monotonic": "no", "resolution": "1/10 = 0.1"}
+    assert page.text("strong").split("  ")[0].startswith("ε = 1/3")
+    values = {"k": "1", "sensitivity": "1", "monotonic": "no", "resolution": "0.1"}
     values |= {"noise scale": "6", "standard deviation of a gap": "≈ 8.485"}
     for name, value in values.items():
         assert re.search(rf"{re.escape(name)} {re.escape(value)} ", text), name

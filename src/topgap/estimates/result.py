@@ -19,7 +19,13 @@ from topgap.estimates.intervals import Ends, Errors, find_errors
 from topgap.estimates.noise import Noise
 from topgap.estimates.parsing import FORMAT, parse_estimates
 from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
-from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
+from topgap.numbers.format import (
+    format_exact,
+    format_rounded,
+    format_short,
+    round_outwards,
+    to_float,
+)
 from topgap.numbers.parse import LEVEL, Number, read_flag, read_level
 from topgap.release import Release
 
@@ -81,12 +87,12 @@ alone, which files and the page have too, do not lean.
     @property
     def cost(self) -> str:
         """What the whole has cost, and what for, in words."""
+        selecting = format_short(self.release.epsilon)
         if self.noise.epsilon is None:
-            return f"ε = {self.release.epsilon} to select, measured elsewhere"
-        return (
-            f"ε = {self.epsilon}: {self.release.epsilon} to select and {self.noise.epsilon} for "
-            f"each measurement"
-        )
+            return f"ε = {selecting} to select, measured elsewhere"
+        whole = format_short(self.release.epsilon + len(self) * self.noise.epsilon)
+        measuring = format_short(self.noise.epsilon)
+        return f"ε = {whole}: {selecting} to select and {measuring} for each measurement"
 
     @property
     def estimates(self) -> tuple[float, ...]:
@@ -327,9 +333,11 @@ topgap.estimates/1.
             f"{format_estimate(number, error)} ± {format_estimate(error, error)}"
             for number, error in zip(self.estimates, errors, strict=True)
         ]
-        cost = f"measured at ε = {self.epsilon}"
         if self.epsilon is None:
-            cost = f"selected at ε = {self.release.epsilon} and measured elsewhere"
+            selecting = format_short(self.release.epsilon)
+            cost = f"selected at ε = {selecting} and measured elsewhere"
+        else:
+            cost = f"measured at ε = {format_short(self.epsilon)}"
         return plot_estimates(
             self.items,
             self.chart_scale(level),

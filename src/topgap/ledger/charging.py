@@ -20,7 +20,7 @@ from topgap.display.text import to_line
 from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.entry import DEFAULT_RELATION, NUMBER_OF_GROUPS, relation_of
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import Neighbours, TopK
 from topgap.user_stacklevel import find_user_stacklevel
 
@@ -232,7 +232,7 @@ def resolve_neighbours(
 
 def note_charge(error: BaseException, charge: "Charge") -> None:
     """Say in a note on an error that what was charged before it stays spent."""
-    epsilon, dataset = format_exact(charge.epsilon), to_line(charge.dataset)
+    epsilon, dataset = format_short(charge.epsilon), to_line(charge.dataset)
     error.add_note(
         f"ε = {epsilon} was charged to {dataset} before, as entry {charge.number} of the ledger, "
         f"and stays spent."
@@ -246,9 +246,9 @@ def describe_cost(cost: Fraction, epsilon: Fraction) -> str:
     'ε = 2 (twice 1, because the data set is for persons who are replaced)'
     """
     if cost == epsilon:
-        return f"ε = {format_exact(cost)}"
+        return f"ε = {format_short(cost)}"
     return (
-        f"ε = {format_exact(cost)} (twice {format_exact(epsilon)}, because the data set is for "
+        f"ε = {format_short(cost)} (twice {format_short(epsilon)}, because the data set is for "
         f"persons who are replaced)"
     )
 

@@ -16,6 +16,7 @@ from topgap.display.text import format_html_table, format_text_table, name_type
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
 from topgap.grouped_parameters import TopKByGroup
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import LEVEL, Number
 from topgap.release.grouped_notes import format_grouped_note
 from topgap.release.grouped_text import MOST_ROWS, describe_groups, list_rows
@@ -241,7 +242,7 @@ class ByGroup(Mapping[Any, R]):
 
     def __repr__(self) -> str:
         caveat = ", of a list from the data" * self.domain_from_data
-        return describe_groups(type(self).__name__, self.groups, str(self.epsilon), caveat)
+        return describe_groups(type(self).__name__, self.groups, format_short(self.epsilon), caveat)
 
     def plot(
         self,

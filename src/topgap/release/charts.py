@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from topgap.display.numbers import ChartScale, format_level, place_intervals
 from topgap.display.plot import plot_gaps, plot_numbers
 from topgap.margins import near_the_end
-from topgap.numbers.format import to_float
+from topgap.numbers.format import format_short, to_float
 from topgap.numbers.parse import Number
 from topgap.parameters import TopK
 from topgap.release.counts import Count
@@ -39,7 +39,7 @@ def plot_release(
         level: That of the intervals of the counts.
         domain_from_data: Whether the title says that the list of items is not protected.
     """
-    title = f"{name_winners(parameters, len(items))} at ε = {parameters.epsilon}"
+    title = f"{name_winners(parameters, len(items))} at ε = {format_short(parameters.epsilon)}"
     marks: dict[str, Any] = {"title": title, "domain_from_data": domain_from_data}
     if counts is None:
         return plot_gaps(items, gaps, parameters, ax, **marks)

@@ -4,10 +4,10 @@ from topgap.display.numbers import (
     format_level,
     format_likelihood_factor,
     format_share,
-    format_short,
     format_surest_belief,
 )
 from topgap.estimates import Estimates, GroupedEstimates
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import Number, read_level
 from topgap.parameters import TopK
 from topgap.release import GroupedRelease, Release, format_threshold
@@ -29,7 +29,7 @@ def describe_groups(
     >>> north = Release(parameters.each, None, [125], ["flu"])
     >>> text = describe_groups(GroupedRelease(parameters, {"North": north}), north, 0.95)
     >>> text["epsilon"], text["epsilon_of_one"]
-    ('1', '1/2 = 0.5')
+    ('1', '0.5')
     """
     parameters, each = result.parameters, result.parameters.each
     if isinstance(example, Estimates):

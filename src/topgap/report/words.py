@@ -12,11 +12,11 @@ from topgap.display.numbers import (
     format_likelihood_factor,
     format_roughly,
     format_share,
-    format_short,
     format_surest_belief,
 )
 from topgap.estimates import Estimates
 from topgap.margins import NEAR_TIES, ONE_IN, count_to_stand_out, least_certain_gap
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import Number, read_level
 from topgap.parameters import TopK
 from topgap.release import (
@@ -36,7 +36,7 @@ def describe_release(release: Release) -> dict[str, str]:
 
     >>> from topgap import TopK
     >>> describe_release(Release(TopK(k=1, epsilon="1/2"), [4], [125]))["epsilon"]
-    '1/2 = 0.5'
+    '0.5'
     """
     parameters = release.parameters
     has_threshold = parameters.threshold is not None

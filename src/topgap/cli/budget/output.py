@@ -3,7 +3,6 @@
 import glob
 import json
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +14,7 @@ from topgap.cli.charges import describe_sharing
 from topgap.cli.csv_text import format_csv
 from topgap.display.text import format_text_table, to_line
 from topgap.ledger import Budget, Charge
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import MOST_WINNERS
 
 _BAR = 20
@@ -168,11 +167,7 @@ def _describe_mechanism(charge: Charge) -> str:
 
 
 def _shorten(number: Fraction) -> str:
-    """A decimal: exact, or if that is too long for a table, about."""
-    exact = format_exact(number)
-    if len(exact) <= _LONGEST and "/" not in exact:
-        return exact
-    return f"≈{Decimal(number.numerator) / Decimal(number.denominator):.5g}"
+    return format_short(number, _LONGEST)
 
 
 def format_json(value: object) -> str:

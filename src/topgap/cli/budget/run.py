@@ -33,7 +33,7 @@ from topgap.estimates import Estimates, GroupedEstimates
 from topgap.estimates.grouped_parsing import FORMAT as GROUPED_ESTIMATES
 from topgap.estimates.parsing import FORMAT as ESTIMATES
 from topgap.ledger import Ledger, serialization
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.release import FORMAT as RELEASE
 from topgap.release import GroupedRelease, Release
 from topgap.release.grouped_parsing import FORMAT as GROUPED_RELEASE
@@ -52,7 +52,7 @@ def init(request: InitRequest) -> None:
     ledger = _open(request.file, request.who, request.note, ignore_clock=request.ignore_clock)
     budget = ledger.add_dataset(request.dataset, request.epsilon, neighbours=request.neighbours)
     print(
-        f"The releases of {to_line(budget.dataset)} may cost ε = {format_exact(budget.total)} in "
+        f"The releases of {to_line(budget.dataset)} may cost ε = {format_short(budget.total)} in "
         f"all (neighbours: {budget.neighbours}), in the ledger {format_path(request.file)}."
     )
 

@@ -12,7 +12,7 @@ from topgap.cli.release.remarks import count_items
 from topgap.cli.release.request import ReleaseRequest
 from topgap.display.text import format_path
 from topgap.ledger.charging import LedgerCharge, PendingCharge
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import TopK
 from topgap.selection.check import Check
 
@@ -139,7 +139,7 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
             which = f"at most {counts} (--items-per-person)" + ", each" * (bound > 1)
         sentences.append(
             f"That one person moves {which} by at most "
-            f"{format_exact(parameters.sensitivity)} (--sensitivity){same_way} is your word."
+            f"{format_short(parameters.sensitivity)} (--sensitivity){same_way} is your word."
         )
     elif bound is not None:
         within = " in each group" if request.has_groups else ""
