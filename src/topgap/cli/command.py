@@ -18,6 +18,7 @@ from topgap.cli.errors import report_errors
 from topgap.cli.help import Entry, Page, Section, format_page, list_parameters
 
 Request = TypeVar("Request")
+_NO_HINTS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +62,8 @@ class Command(Generic[Request]):
         class Documented(typer.core.TyperCommand):
             """Converts the values itself, and formats its help."""
 
-            def __init__(self, **settings: Any) -> None:
-                super().__init__(**settings)
-                for param in self.params:
-                    _convert_values(param, hints[str(param.name)])
+            def get_params(self, ctx: Any) -> list[Any]:
+                return _convert_values(super().get_params(ctx), hints)
 
             def format_help(self, ctx: Any, formatter: Any) -> None:
                 formatter.write(format_page(self.help_page(ctx)))
@@ -112,6 +111,9 @@ class CommandGroup:
 
         class Documented(typer.core.TyperGroup):
             """Formats its help."""
+
+            def get_params(self, ctx: Any) -> list[Any]:
+                return _convert_values(super().get_params(ctx))
 
             def format_help(self, ctx: Any, formatter: Any) -> None:
                 formatter.write(format_page(self.help_page(ctx)))
@@ -183,6 +185,9 @@ def make_app(summaries: Mapping[str, str]) -> typer.Typer:
             super().__init__(**settings)
             self.commands = _Commands(names)  # type: ignore[assignment]  # nobody adds any
 
+        def get_params(self, ctx: Any) -> list[Any]:
+            return _convert_values(super().get_params(ctx))
+
         def format_help(self, ctx: Any, formatter: Any) -> None:
             formatter.write(format_page(self.help_page(ctx)))
 
@@ -215,8 +220,15 @@ def _usage(command: Any, ctx: Any) -> str:
     return " ".join([ctx.command_path, *pieces])
 
 
-def _convert_values(param: Any, hint: Any) -> None:
-    """Let `topgap.cli.conversion` convert what is typed for an option, in place of Typer."""
+def _convert_values(params: list[Any], hints: Mapping[str, Any] = _NO_HINTS) -> list[Any]:
+    """Let `topgap.cli.conversion` convert what is typed for the options, in place of Typer."""
+    for each in params:
+        if "process_value" not in vars(each):
+            each.process_value = _make_conversion(each, hints.get(each.name))
+    return params
+
+
+def _make_conversion(param: Any, hint: Any) -> Callable[[Any, Any], Any]:
     typers_own = param.process_value
 
     def process_value(ctx: Any, value: Any) -> Any:
@@ -229,7 +241,7 @@ def _convert_values(param: Any, hint: Any) -> None:
             raise
         return value if param.callback is None else param.callback(ctx, param, value)
 
-    param.process_value = process_value
+    return process_value
 
 
 def _make_typer(**settings: Any) -> typer.Typer:
