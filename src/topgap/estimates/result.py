@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from math import inf, isfinite, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
+from topgap.display.bars import Bar, explain_uncertain, list_number_bars
+from topgap.display.html_table import format_html_note, format_html_table
 from topgap.display.numbers import ChartScale, format_estimate, format_level, place_intervals
 from topgap.display.plot import plot_estimates
-from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
+from topgap.display.text import format_text_table, to_line, to_repr
 from topgap.errors import EstimatesError
 from topgap.estimates.combination import correct_measurements
 from topgap.estimates.intervals import Ends, Errors, find_errors
@@ -357,6 +358,14 @@ topgap.estimates/1.
         """
         return place_intervals(self.measurements, self.estimates, self.intervals(level))
 
+    def bars(self, level: "Number" = LEVEL) -> list[Bar]:
+        """A bar for each winner: its estimate, with the interval.
+
+        Args:
+            level: That of the intervals.
+        """
+        return list_number_bars(self.chart_scale(level), self.near_ties)
+
     @property
     def near_ties(self) -> tuple[bool, ...]:
         """Which estimates may lean: those beside an uncertain order, or all if the last place is.
@@ -420,8 +429,11 @@ topgap.estimates/1.
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
-        below = escape("\n".join([note, *self._notes])).replace("\n", "<br>")
-        return f"{format_html_table(head, rows)}<p>{below}</p>"
+        bars = self.bars()[: len(rows)]
+        uncertain = any(bar.is_uncertain for bar in bars)
+        legend = [f"? {explain_uncertain(self.release.parameters)}."] * uncertain
+        table = format_html_table(head, rows, bars=bars)
+        return table + format_html_note([note, *legend, *self._notes])
 
     def rows(self, level: "Number", most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""

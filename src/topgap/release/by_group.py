@@ -4,22 +4,22 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 
 from topgap.display import dataframes
+from topgap.display.html_table import format_html_note, format_html_table
 from topgap.display.items import split_items
 from topgap.display.small_multiples import plot_groups
-from topgap.display.text import format_html_table, format_text_table, name_type
+from topgap.display.text import format_text_table, name_type
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
 from topgap.grouped_parameters import TopKByGroup
 from topgap.numbers.format import format_short
 from topgap.numbers.parse import LEVEL, Number
 from topgap.release.grouped_notes import format_grouped_note
-from topgap.release.grouped_text import MOST_ROWS, describe_groups, list_rows
+from topgap.release.grouped_text import MOST_ROWS, describe_groups, list_group_bars, list_rows
 from topgap.release.notes import NOT_PROTECTED
 from topgap.release.parsing import has_json
 from topgap.release.threshold_notes import format_threshold, name_winners
@@ -237,8 +237,9 @@ class ByGroup(Mapping[Any, R]):
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, MOST_ROWS)
-        below = escape("\n".join([note, *self.cautions(), *self.caveats])).replace("\n", "<br>")
-        return f"{format_html_table(head, rows, LEFT)}<p>{below}</p>"
+        bars = list_group_bars(self.items(), LEVEL, MOST_ROWS)
+        table = format_html_table(head, rows, LEFT, bars if any(bars) else None)
+        return table + format_html_note([note, *self.cautions(), *self.caveats])
 
     def __repr__(self) -> str:
         caveat = ", of a list from the data" * self.domain_from_data

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from topgap.display.bars import Bar, list_gap_bars, list_number_bars
 from topgap.display.numbers import ChartScale, format_level, place_intervals
 from topgap.display.plot import plot_gaps, plot_numbers
 from topgap.margins import near_the_end
@@ -55,6 +56,20 @@ def plot_release(
         threshold=parameters.threshold,
         **marks,
     )
+
+
+def list_bars(
+    counts: Sequence[Count] | None, gaps: Sequence[Fraction] | None, parameters: TopK
+) -> list[Bar]:
+    """Return a bar for each winner of a table: of its count, or else of its gap."""
+    if counts is None:
+        return list_gap_bars(gaps or (), parameters)
+    uncertain = (
+        near_the_end(gaps or (), parameters)
+        if parameters.noise == "laplace"
+        else [each.is_biased for each in counts]
+    )
+    return list_number_bars(place_counts(counts), uncertain)
 
 
 def place_counts(counts: Sequence[Count]) -> ChartScale:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ from topgap.auditing.probability.directed_rounding import format_lower_bound
 from topgap.auditing.results.findings import MechanismAudit
 from topgap.auditing.results.plot import plot
 from topgap.auditing.results.verdicts import conclude, count_private_releases, describe_verdict
-from topgap.display.text import format_html_table, format_text_table
+from topgap.display.html_table import format_html_note, format_html_table
+from topgap.display.text import format_text_table
 from topgap.numbers.format import format_short
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ class Audit:
         return "\n".join([table, "", *wrap_notes(self._notes(), width)])
 
     def _repr_html_(self) -> str:
-        notes = "<br>".join(map(escape, self._notes()))
-        return f"{format_html_table(_HEAD, self._rows())}<p>{notes}</p>"
+        return format_html_table(_HEAD, self._rows()) + format_html_note([*self._notes()])
 
     def _rows(self) -> list[list[str]]:
         return [_row(each) for each in self.mechanisms]
