@@ -24,6 +24,7 @@ from tests.display.sample_counts import (
 from tests.display.sample_values import DIAGNOSES
 from topgap import EstimatesError, ParameterError, ParameterTypeError, Release, ReleaseError, TopK
 from topgap import margins as margins_module
+from topgap.display.html_table import format_html_note
 from topgap.domains import DomainDescription
 from topgap.release import Count, explain_bias, parsing
 from topgap.release.counts import compute_intervals
@@ -188,7 +189,7 @@ def test_a_table_has_counts_and_says_what_was_spent() -> None:
     assert str(ONE).splitlines()[2].startswith("1 item was above 500, noise included. The last")
     html = REACHED._repr_html_()
     assert "&lt;b&gt;&amp;" in html
-    assert html.count("</th>") == 7
+    assert html.count("</th>") == 8  # the last is that of the bars
     assert "of which 0.8 was spent" in html
 
 
@@ -214,7 +215,7 @@ def test_no_item_is_said_in_every_form() -> None:
         NOISE,
     ]
     assert str(NONE).splitlines() == NONE.to_text().splitlines() == said
-    assert NONE._repr_html_() == f"<p>{'<br>'.join(said)}</p>"
+    assert NONE._repr_html_() == format_html_note(said)
     assert repr(NONE) == "<Release of no item above 500 at ε = 1, of which 0.2 was spent>"
     head = ["item", "gap", "gap_units", "count", "standard_error", "low", "high", "is_biased"]
     assert [*NONE.to_pandas().columns] == NONE.to_polars().columns == head

@@ -1,4 +1,4 @@
-"""What the user types for an option → a value of the type that its field has.
+"""What the user types for an option, converted to the type of its field.
 
 Typer can do this with pydantic, which takes a quarter of a second to load and speaks of inputs and
 integers. Here are the few types that the commands have, and a sentence for each.
@@ -13,7 +13,7 @@ import typer
 
 
 def plain_type(hint: Any) -> Any:
-    """The type of a field without what Typer reads and without None.
+    """Return the type of a field without its metadata and without None.
 
     >>> plain_type(Annotated[int | None, "help"]), plain_type(list[str] | None)
     (<class 'int'>, list[str])
@@ -27,7 +27,7 @@ def plain_type(hint: Any) -> Any:
 
 
 def list_choices(kind: Any) -> tuple[str, ...]:
-    """The words that a type allows, also those of literals within; nothing if it allows all.
+    """Return the words that a type allows; nothing if it allows any.
 
     >>> list_choices(Literal["csv", "json"]), list_choices(Path)
     (('csv', 'json'), ())
@@ -47,9 +47,11 @@ def convert(value: Any, hint: Any) -> Any:
 
     >>> convert("7", Annotated[int | None, None]), convert(("a", "b"), list[str])
     (7, ['a', 'b'])
-    >>> convert("x", int)
-    Traceback (most recent call last):
-    click.exceptions.BadParameter: x is not a whole number.
+    >>> try:
+    ...     convert("x", int)
+    ... except typer.BadParameter as error:
+    ...     print(error)
+    x is not a whole number.
     """
     kind = plain_type(hint)
     if get_origin(kind) is list:
@@ -81,7 +83,7 @@ def _convert_whole(value: Any, hint: Any) -> int:
 
 
 def _enumerate(words: Sequence[str]) -> str:
-    """The words with commas.
+    """Return the words with commas.
 
     >>> _enumerate(["csv", "json", "table"])
     'csv, json and table'

@@ -5,6 +5,7 @@ A page is data, of which the terminal and the site each make their own text.
 
 import os
 import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill, indent
@@ -151,5 +152,6 @@ def _wrap_paragraphs(text: str, room: int, margin: int) -> list[str]:
 
 
 def _bold(text: str) -> str:
-    """The text in bold; Typer leaves that out where it does not go to a terminal."""
-    return text if "NO_COLOR" in os.environ else typer.style(text, bold=True)
+    """Return the text in bold, on a terminal."""
+    to_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return typer.style(text, bold=True) if to_terminal and "NO_COLOR" not in os.environ else text

@@ -10,7 +10,10 @@ from topgap.display.text import Row
 # The text has the notebook's own colour, so lines and bars are what shows on white and on black.
 _LINE = "rgba(128,128,128,.45)"
 _BAR, _UNCERTAIN = "#3f83c9", "#c98a2b"
-_TABLE = "border-collapse:collapse;border:none;margin:.3em 0;font-variant-numeric:tabular-nums"
+_TABLE = (
+    "color:inherit;font-size:inherit;border-collapse:collapse;border:none;margin:.3em 0;"
+    "font-variant-numeric:tabular-nums"
+)
 _CELL = "padding:.2em .7em;border:none;vertical-align:top;background:none"
 _WIDTH = 11  # of the longest bar, in em
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, Typ
 import numpy as np
 
 from topgap.display import dataframes
+from topgap.display.bars import explain_uncertain
 from topgap.display.html_table import format_html_note, format_html_table
 from topgap.display.items import split_items
 from topgap.display.small_multiples import plot_groups
@@ -239,7 +240,9 @@ class ByGroup(Mapping[Any, R]):
         head, rows, note = self.rows(LEVEL, MOST_ROWS)
         bars = list_group_bars(self.items(), LEVEL, MOST_ROWS)
         table = format_html_table(head, rows, LEFT, bars if any(bars) else None)
-        return table + format_html_note([note, *self.cautions(), *self.caveats])
+        uncertain = any(bar is not None and bar.is_uncertain for bar in bars)
+        legend = [f"? {explain_uncertain(self.parameters.each)}."] * uncertain
+        return table + format_html_note([note, *legend, *self.cautions(), *self.caveats])
 
     def __repr__(self) -> str:
         caveat = ", of a list from the data" * self.domain_from_data

@@ -15,6 +15,7 @@ from topgap.cli.budget.output import (
     format_charges,
     format_json,
     format_rows,
+    terminal_columns,
     write_text,
 )
 from topgap.cli.budget.request import (
@@ -92,7 +93,8 @@ def show(request: ListRequest) -> None:
     elif output_format == "csv":
         write_text(request, format_rows(rows))
     else:
-        write_text(request, format_budgets(budgets, ledger.history(dataset)))
+        columns = terminal_columns(request)
+        write_text(request, format_budgets(budgets, ledger.history(dataset), columns))
 
 
 def history(request: ListRequest) -> None:
@@ -105,7 +107,7 @@ def history(request: ListRequest) -> None:
     elif output_format == "csv":
         write_text(request, format_rows(rows))
     else:
-        write_text(request, format_charges(charges))
+        write_text(request, format_charges(charges, terminal_columns(request)))
 
 
 def export(request: ExportRequest) -> None:
