@@ -33,6 +33,9 @@ _MOVES_ONE_WAY = (
     "That each person moves all counts the same way is your word; otherwise give twice the "
     "--groups-per-person."
 )
+_NO_LEDGER = (
+    "No ledger was charged, so nothing adds up the ε of all releases of these data; --ledger does."
+)
 _NOTHING_REACHED = (
     "No noisy count reached the threshold: if that surprises you, see whether it is too high, and "
     "whether the columns and the list of items are those of the data."
@@ -113,6 +116,8 @@ def _list_remarks(
     remarks = _list_assumptions(request, parameters)
     if isinstance(pending, LedgerCharge) and pending.charge is not None:
         remarks.append(describe_charge(pending.charge))
+    else:
+        remarks.append(_NO_LEDGER)
     remarks += [*map(files.describe_written, targets)]
     if request.resolved_format != "table" or request.output is not None:  # else they stand below it
         remarks += publication.cautions

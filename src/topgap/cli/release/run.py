@@ -55,7 +55,8 @@ def run_release(request: ReleaseRequest) -> None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None or request.check:
         files.check_standard_output()
-    pending = prepare_charge(request, mechanism, ledger)
+    with format_warnings():
+        pending = prepare_charge(request, mechanism, ledger)
     with _note_cost(pending), format_warnings():
         size, bar = None, Bar(shown=not request.quiet)
         made: Result | Check
