@@ -143,7 +143,13 @@ class _Completion(NamedTuple):
     help: str | None = None
 
 
-_START = "Start with topgap demo; then see topgap release --help."
+_START = """
+Start with topgap demo; then see topgap release --help.
+
+To complete commands and options with the Tab key, run topgap --install-completion once and open a
+new terminal. --show-completion prints the script instead. Name the shell if it is not detected:
+topgap --install-completion bash (or zsh, fish, powershell).
+"""
 
 
 class _Commands(Mapping[str, Any]):

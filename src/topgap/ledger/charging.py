@@ -207,10 +207,10 @@ def warn_of_large_epsilon(epsilon: Fraction) -> None:
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warn_of_large_epsilon(Fraction(20))
     >>> print(caught[0].message)  # doctest: +NORMALIZE_WHITESPACE
-    ε = 20 is more than 10 and hardly private: with one person more, an output can become 4.852 ×
-    10⁸ times as likely.
+    ε = 20 is more than 10 and hardly private: with one person more, an output can become 485165195
+    times as likely.
     """
-    if epsilon > _LARGE:
+    if epsilon.numerator > _LARGE * epsilon.denominator:
         factor = format_likelihood_factor(epsilon)
         warnings.warn(
             f"ε = {format_short(epsilon)} is more than {_LARGE} and hardly private: with one "

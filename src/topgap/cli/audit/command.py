@@ -13,7 +13,7 @@ that are broken on purpose.
 
 # Commands fit a terminal of 80 columns as they are; help wraps the sentences between them.
 EXAMPLES = r"""
-topgap itself, and mechanisms that are broken on purpose, in half a minute:
+The mechanisms of topgap, and some that are broken on purpose, in half a minute:
 
 topgap audit --quick
 
