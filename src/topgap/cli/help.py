@@ -97,8 +97,7 @@ def format_page(page: Page, columns: int | None = None) -> str:
     Greet.
     <BLANKLINE>
     Options:
-      --times N
-          How often you are greeted.
+      --times N  How often you are greeted.
     <BLANKLINE>
     Examples:
         topgap greet

@@ -205,6 +205,7 @@ def warn_of_large_epsilon(epsilon: Fraction) -> None:
         epsilon: That of the whole release.
 
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn_of_large_epsilon(Fraction(20))
     >>> print(caught[0].message)  # doctest: +NORMALIZE_WHITESPACE
     ε = 20 is more than 10 and hardly private: with one person more, an output can become 485165195
