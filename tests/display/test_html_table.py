@@ -30,7 +30,7 @@ def test_an_estimate_is_drawn_with_its_interval() -> None:
     both = estimate(FAR, [300, 100], variance=8, noise="laplace")
     (bar, ends, line, *_) = shares(both._repr_html_())
     (low, high), (number, _) = both.intervals()[0], both.estimates
-    assert bar == (0, round(100 * number / high, 2))
+    assert bar == (0.0, round(100 * number / high, 2))
     assert ends == line == (round(100 * low / high, 2), round(100 * (high - low) / high, 2))
 
 
