@@ -71,11 +71,11 @@ def _describe(error: BaseException) -> str:
 
 
 @contextmanager
-def format_warnings() -> Iterator[None]:
-    """Print each warning of topgap as one sentence."""
+def format_warnings(*, is_quiet: bool) -> Iterator[None]:
+    """Print each warning of topgap as one sentence; if quiet, those of the ledger alone."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", LedgerWarning)
-        warnings.simplefilter("always", LargeEpsilonWarning)
+        warnings.simplefilter("ignore" if is_quiet else "always", LargeEpsilonWarning)
         show_other = warnings.showwarning
 
         def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
