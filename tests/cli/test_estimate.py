@@ -90,8 +90,8 @@ def test_the_parts_of_epsilon_are_epsilon_exactly(
     assert selecting + k * Fraction(held["noise"]["epsilon_each"]) == Fraction(epsilon)
     table = within(folder, "visits.csv", *asked, "--estimate", *given).out
     each = Fraction(held["noise"]["epsilon_each"])
-    whole, selecting, each = map(format_short, (Fraction(epsilon), selecting, each))
-    assert f"ε = {whole}: {selecting} to select and {each} for each measurement, " in table
+    told = [format_short(number) for number in (Fraction(epsilon), selecting, each)]
+    assert "ε = {}: {} to select and {} for each measurement, ".format(*told) in table
 
 
 def test_the_noise_that_is_told_of_is_the_noise_that_is_drawn(
