@@ -53,11 +53,10 @@ from math import cos, exp, inf, log, pi, sin, sqrt
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topgap.errors import ParameterError
 
-Floats: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 _UNBINNED = 64
 """Number of the largest distinct scales of one sign that are never binned."""

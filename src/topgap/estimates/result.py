@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from math import inf, isfinite, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
+from topgap.display.bars import Bar, explain_uncertain, list_number_bars
+from topgap.display.html_table import format_html_note, format_html_table
 from topgap.display.numbers import ChartScale, format_estimate, format_level, place_intervals
 from topgap.display.plot import plot_estimates
-from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
+from topgap.display.text import format_text_table, to_line, to_repr
 from topgap.errors import EstimatesError
 from topgap.estimates.combination import correct_measurements
 from topgap.estimates.intervals import Ends, Errors, find_errors
@@ -20,7 +21,13 @@ from topgap.estimates.noise import Noise
 from topgap.estimates.ordering import Ordered, put_in_order, weigh
 from topgap.estimates.parsing import FORMAT, parse_estimates
 from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
-from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
+from topgap.numbers.format import (
+    format_exact,
+    format_rounded,
+    format_short,
+    round_outwards,
+    to_float,
+)
 from topgap.numbers.parse import LEVEL, Number, read_flag, read_level
 from topgap.release import Release
 
@@ -82,12 +89,12 @@ alone, which files and the page have too, do not lean.
     @property
     def cost(self) -> str:
         """What the whole has cost, and what for, in words."""
+        selecting = format_short(self.release.epsilon)
         if self.noise.epsilon is None:
-            return f"ε = {self.release.epsilon} to select, measured elsewhere"
-        return (
-            f"ε = {self.epsilon}: {self.release.epsilon} to select and {self.noise.epsilon} for "
-            f"each measurement"
-        )
+            return f"ε = {selecting} to select, measured elsewhere"
+        whole = format_short(self.release.epsilon + len(self) * self.noise.epsilon)
+        measuring = format_short(self.noise.epsilon)
+        return f"ε = {whole}: {selecting} to select and {measuring} for each measurement"
 
     @property
     def estimates(self) -> tuple[float, ...]:
@@ -352,9 +359,11 @@ topgap.estimates/1.
             f"{format_estimate(number, error)} ± {format_estimate(error, error)}"
             for number, error in zip(self.estimates, errors, strict=True)
         ]
-        cost = f"measured at ε = {self.epsilon}"
         if self.epsilon is None:
-            cost = f"selected at ε = {self.release.epsilon} and measured elsewhere"
+            selecting = format_short(self.release.epsilon)
+            cost = f"selected at ε = {selecting} and measured elsewhere"
+        else:
+            cost = f"measured at ε = {format_short(self.epsilon)}"
         return plot_estimates(
             self.items,
             self.chart_scale(level),
@@ -373,6 +382,14 @@ topgap.estimates/1.
             level: That of the intervals.
         """
         return place_intervals(self.measurements, self.estimates, self.intervals(level))
+
+    def bars(self, level: "Number" = LEVEL) -> list[Bar]:
+        """A bar for each winner: its estimate, with the interval.
+
+        Args:
+            level: That of the intervals.
+        """
+        return list_number_bars(self.chart_scale(level), self.near_ties)
 
     @property
     def near_ties(self) -> tuple[bool, ...]:
@@ -437,8 +454,11 @@ topgap.estimates/1.
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
-        below = escape("\n".join([note, *self._notes])).replace("\n", "<br>")
-        return f"{format_html_table(head, rows)}<p>{below}</p>"
+        bars = self.bars()[: len(rows)]
+        uncertain = any(bar.is_uncertain for bar in bars)
+        legend = [f"? {explain_uncertain(self.release.parameters)}."] * uncertain
+        table = format_html_table(head, rows, bars=bars)
+        return table + format_html_note([note, *legend, *self._notes])
 
     def rows(self, level: "Number", most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""

@@ -10,7 +10,7 @@ from topgap.display.numbers import (
     format_surest_belief,
 )
 from topgap.estimates import Estimates, GroupedEstimates
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import Number, read_level
 from topgap.parameters import TopK
 from topgap.release import GroupedRelease, Release, format_threshold
@@ -52,7 +52,7 @@ def describe_groups(
     write = find_numerals(details.locale).write
 
     def exact(number: Fraction) -> str:
-        return write(format_exact(number))
+        return write(format_short(number))
 
     return {
         **text,

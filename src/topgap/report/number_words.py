@@ -10,7 +10,7 @@ from topgap.display.numbers import (
     format_surest_belief,
 )
 from topgap.estimates import Estimates
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import Number, read_level
 from topgap.release import Release, describe_room
 from topgap.report.details import Details
@@ -90,7 +90,7 @@ def _describe_shares(estimates: Estimates, write: Write) -> dict[str, str]:
     whole, each = estimates.epsilon or Fraction(0), estimates.noise.epsilon or Fraction(0)
     selecting = estimates.release.epsilon
     total, to_select, to_measure, scale = (
-        write(format_exact(each)) for each in (whole, selecting, each, estimates.noise.scales[0])
+        write(format_short(each)) for each in (whole, selecting, each, estimates.noise.scales[0])
     )
     return {
         "epsilon": total,
@@ -105,7 +105,7 @@ def _describe_shares(estimates: Estimates, write: Write) -> dict[str, str]:
 
 
 def _describe_cost_of_selection(estimates: Estimates, write: Write) -> dict[str, str]:
-    epsilon = write(format_exact(estimates.release.epsilon))
+    epsilon = write(format_short(estimates.release.epsilon))
     return {
         "of_what": " for the ranking; what the measurements cost comes on top",
         "published": "The ranking with its gaps",

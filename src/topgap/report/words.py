@@ -14,7 +14,7 @@ from topgap.display.numbers import (
     format_surest_belief,
 )
 from topgap.margins import ONE_IN, count_to_stand_out, least_certain_gap
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import TopK
 from topgap.release import (
     Release,
@@ -66,18 +66,18 @@ def describe_release(release: Release, details: Details) -> dict[str, str]:
         "threshold": write(format_threshold(parameters)),
         "last_gap": _describe_last_gap(release),
         **_describe_cut(release, write),
-        "epsilon": write(format_exact(parameters.epsilon)),
+        "epsilon": write(format_short(parameters.epsilon)),
         "of_what": "",
         "published": "Whatever is published here",
         "reading": "this",
         "together": _describe_cost(release, write),
-        "spent": write(format_exact(release.spent)),
+        "spent": write(format_short(release.spent)),
         "factor": write(format_likelihood_factor(parameters.epsilon)),
         "belief": write(format_surest_belief(parameters.epsilon)),
-        "resolution": write(format_exact(parameters.resolution)),
+        "resolution": write(format_short(parameters.resolution)),
         "rounding": ", and gaps afterwards" if release.gaps and release.values is None else "",
-        "sensitivity": write(format_exact(parameters.sensitivity)),
-        "scale": write(format_exact(parameters.scale)),
+        "sensitivity": write(format_short(parameters.sensitivity)),
+        "scale": write(format_short(parameters.scale)),
         "spread": write(_format_spread(release)),
         "certain_from": write(_format_certain_gap(parameters)),
         "one_in": str(ONE_IN),
@@ -153,7 +153,7 @@ def _describe_cut(release: Release, write: Write) -> dict[str, str]:
 
 
 def _describe_cost(release: Release, write: Write) -> str:
-    epsilon, spent = (write(format_exact(each)) for each in (release.epsilon, release.spent))
+    epsilon, spent = (write(format_short(each)) for each in (release.epsilon, release.spent))
     if release.spent == release.epsilon:
         return f"All of it together costs ε = {epsilon}."
     return (

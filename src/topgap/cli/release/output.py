@@ -13,7 +13,7 @@ from topgap.cli.release.remarks import count_items
 from topgap.cli.release.request import ReleaseRequest
 from topgap.display.text import format_path
 from topgap.ledger.charging import LedgerCharge, PendingCharge
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import TopK
 from topgap.selection.check import Check
 
@@ -36,6 +36,9 @@ _ALL_ROWS = (
 _MOVES_ONE_WAY = (
     "That each person moves all counts the same way is your word; otherwise give twice the "
     "--groups-per-person."
+)
+_NO_LEDGER = (
+    "No ledger was charged, so nothing adds up the ε of all releases of these data; --ledger does."
 )
 _NOTHING_REACHED = (
     "No noisy count reached the threshold: if that surprises you, see whether it is too high, and "
@@ -124,6 +127,8 @@ def _list_remarks(
     remarks = _list_assumptions(request, parameters)
     if isinstance(pending, LedgerCharge) and pending.charge is not None:
         remarks.append(describe_charge(pending.charge))
+    else:
+        remarks.append(_NO_LEDGER)
     remarks += [*map(files.describe_written, targets)]
     if request.resolved_format != "table" or request.output is not None:  # else they stand below it
         remarks += publication.cautions
@@ -150,7 +155,7 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
             which = f"at most {counts} (--items-per-person)" + ", each" * (bound > 1)
         sentences.append(
             f"That one person moves {which} by at most "
-            f"{format_exact(parameters.sensitivity)} (--sensitivity){same_way} is your word."
+            f"{format_short(parameters.sensitivity)} (--sensitivity){same_way} is your word."
         )
     elif bound is not None:
         within = " in each group" if request.has_groups else ""

@@ -57,8 +57,9 @@ def run_release(request: ReleaseRequest) -> None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None or request.check:
         files.check_standard_output()
-    pending = prepare_charge(request, mechanism, ledger)
-    with _note_cost(pending), format_warnings():
+    with format_warnings(is_quiet=request.quiet):
+        pending = prepare_charge(request, mechanism, ledger)
+    with _note_cost(pending), format_warnings(is_quiet=request.quiet):
         size, bar = None, Bar(shown=not request.quiet)
         made: Result | Check
         if request.all_rows and isinstance(mechanism, Mechanism):
