@@ -267,7 +267,7 @@ def test_it_is_readable() -> None:
         "   1  flu                   12.5",
         "   2  cold                     0",
         "   3  <b>&                     3",
-        "ε = 0.5, resolution 1/10, sensitivity 1, monotonic",
+        "ε = 0.5, resolution 0.1, sensitivity 1, monotonic",
     ]
     assert str(WITHOUT_GAPS).splitlines()[:2] == ["rank  item", "   1  flu"]
     assert repr(NAMED) == "<Release of the top 3 at ε = 0.5: 'flu', 'cold', '<b>&'>"

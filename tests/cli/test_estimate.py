@@ -134,7 +134,7 @@ def test_a_table_has_the_estimates_and_says_what_they_are(folder: Path) -> None:
         shown = (found.estimates[rank], error, *found.intervals("0.9")[rank])
         assert row.split()[-4:] == [format_rounded(each, error) for each in shown]
         assert row.split()[1] == found.release.items[rank]
-    assert note.startswith("ε = 1: 0.5 to select and 0.25 for each measurement, resolution 1/10")
+    assert note.startswith("ε = 1: 0.5 to select and 0.25 for each measurement, resolution 0.1")
     assert below == "A gap below 11.98 leaves the order of the two uncertain."
     assert explained == (
         "± is the standard error; in 90 of 100 such publications an item's interval holds its "

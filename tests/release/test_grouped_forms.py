@@ -42,7 +42,7 @@ def test_one_table_with_the_group_in_its_first_row_and_one_note() -> None:
         "West      1  flu                     70\n"
         "          2  rash                   0.3\n"
         "ε = 1 for all 3 groups together\n"
-        "Each person counts in at most 2 groups, and each list has ε = 0.5, resolution 1/10, "
+        "Each person counts in at most 2 groups, and each list has ε = 0.5, resolution 0.1, "
         "sensitivity 1, monotonic.\n"
         "domain: a list (50 items)\n"
         "An item named here need not occur in the data; one needs a count of about 13 to stand out."

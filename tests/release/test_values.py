@@ -194,7 +194,7 @@ def test_a_release_without_values_is_shown_as_before() -> None:
         "rank  item  ahead of the next by\n"
         "   1  flu                   12.5\n"
         "   2  <b>                    0.3\n"
-        "ε = 0.5, resolution 1/10, sensitivity 1, monotonic"
+        "ε = 0.5, resolution 0.1, sensitivity 1, monotonic"
     )
     cells = Cells(release._repr_html_())
     assert [each for each in cells.texts if each != "?"][:9] == [

@@ -84,7 +84,7 @@ def test_the_terminal_shows_a_run_and_names_no_other_host() -> None:
     for each in (picture, stored):
         lines = "\n".join(texts(each)).replace("\N{NO-BREAK SPACE}", " ")
         assert "topgap release baskets.dat" in lines
-        assert re.search(r"ε = 1, resolution 1/10", lines)
+        assert re.search(r"ε = 1, resolution 0.1", lines)
         assert {*re.findall(r"https?://[^\"<\s]+", each)} == {"http://www.w3.org/2000/svg"}
 
 

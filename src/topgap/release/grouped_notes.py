@@ -83,14 +83,14 @@ def format_grouped_note(
     >>> marks = {"has_gaps": True, "has_counts": False}
     >>> print(format_grouped_note(parameters, cost, None, ["N", "S"], [3, 3], **marks))
     ε = 1 for all 2 groups together
-    Each person counts in at most 2 groups, and each list has ε = 0.5, resolution 1/10, \
+    Each person counts in at most 2 groups, and each list has ε = 0.5, resolution 0.1, \
 sensitivity 1, monotonic.
     """
     each = parameters.each
     most = parameters.groups_per_person
     person = "1 group" if most == 1 else f"{most:,} groups"
-    listed = f"ε = {format_short(each.epsilon)}, resolution {each.resolution}, "
-    listed += f"sensitivity {each.sensitivity}"
+    epsilon, *steps = map(format_short, (each.epsilon, each.resolution, each.sensitivity))
+    listed = f"ε = {epsilon}, resolution {steps[0]}, sensitivity {steps[1]}"
     notes = [
         *explain_grouped_threshold(each, groups, sizes, has_gaps=has_gaps),
         cost,

@@ -89,7 +89,7 @@ class Release:
     rank  item  ahead of the next by
        1  flu                   12.5
        2  cold                   0.3
-    ε = 1, resolution 1/10, sensitivity 1
+    ε = 1, resolution 0.1, sensitivity 1
     >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True, threshold=20)
     >>> print(Release(few, None, [19, 16], ["flu", "cold"], value_units=[55, 36]))
     rank  item  ahead of the next by  value    ±  95% from  to

@@ -298,8 +298,8 @@ def _describe_parameters(case: Neighbours) -> str:
     monotonic = ", monotonic" * p.monotonic
     threshold = "" if p.threshold is None else f", threshold {p.threshold}"
     return (
-        f"k = {p.k}, ε = {format_short(p.epsilon)}, resolution {p.resolution}, "
-        f"sensitivity {p.sensitivity}{monotonic}{threshold}"
+        f"k = {p.k}, ε = {format_short(p.epsilon)}, resolution {format_short(p.resolution)}, "
+        f"sensitivity {format_short(p.sensitivity)}{monotonic}{threshold}"
     )
 
 
