@@ -14,8 +14,8 @@ INTRODUCTION = """\
 # Finished reports
 
 Each of these reports is one HTML file, as `topgap release … --report` writes it. It holds the
-release, says what it protects, and asks nothing of the network. Open one, and read what the people
-who get it would read. `python -m tools.gallery` made them; the noise is new at each run.
+release, says what it protects, and loads nothing from the network. Open one to see what its
+readers see. `python -m tools.gallery` made them; the noise is new at each run.
 
 <div class="gallery" markdown>
 """
@@ -24,8 +24,8 @@ END = """\
 
 </div>
 
-The data sets are public or made up, so nobody's privacy rests on these pages. They treat the data
-as if it did: each number is one that topgap would publish about real patients and customers.
+The data are public or made up, so nobody's privacy depends on these pages. They treat the data as
+if it did: a report about real patients or customers has the same form.
 [Public data sets](datasets.md) has the addresses of Kosarak and BMS-POS; Retail is in the FIMI
 repository beside them.
 """
@@ -37,7 +37,7 @@ def write_gallery(data: Path) -> list[Path]:
     FOLDER.mkdir(exist_ok=True)
     written = []
     for report, result in results:
-        page = to_html(result, title=report.title, counted=report.counted, caveat=report.caveat)
+        page = to_html(result, report.details)
         path = FOLDER / f"{report.name}.html"
         path.write_text(page, encoding="utf-8")
         written.append(path)
@@ -51,9 +51,9 @@ def write_gallery(data: Path) -> list[Path]:
 def _entry(report: Report, result: Result) -> str:
     link = f"gallery/{report.name}.html"
     return f"""
-- [![The report: {report.title.lower()}](gallery/{report.name}-light.png)]({link})
+- [![The report: {report.details.title.lower()}](gallery/{report.name}-light.png)]({link})
 
-    **[{report.title}]({link})**
+    **[{report.details.title}]({link})**
 
     {report.question} ε = {describe_epsilon(result)}. {report.source}
 """

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import topgap
 from tools.gallery.made_up import DIAGNOSES, REGIONS, count_patients
 from topgap import Domain, Estimates, GroupedEstimates, GroupedRelease, Release
+from topgap.report import Details
 
 Result: TypeAlias = Release | Estimates | GroupedRelease | GroupedEstimates
 
@@ -19,27 +20,23 @@ class Report:
 
     Attributes:
         name: That of its file.
-        title: Its heading.
         question: What a reader asks, for the gallery's page.
-        counted: What was counted, and where the data come from.
         source: Where the data come from, for the gallery's page.
         release: Makes the release from the folder with the public files.
-        caveat: What ε does not cover, if there is such a thing.
+        details: What the page says.
     """
 
     name: str
-    title: str
     question: str
-    counted: str
     source: str
     release: Callable[[Path], Result]
-    caveat: str | None = None
+    details: Details
 
 
 def _diagnoses(_: Path) -> Estimates:
     everyone = sum(count_patients().values(), Counter())
     return topgap.top_k_with_estimates(
-        everyone, k=10, epsilon=1, monotonic=True, domain=Domain(DIAGNOSES)
+        everyone, k=10, epsilon=1, monotonic=True, domain=Domain([*DIAGNOSES])
     )
 
 
@@ -67,7 +64,7 @@ def _pairs(folder: Path) -> Release:
 def _regions(_: Path) -> GroupedRelease:
     return topgap.top_k_by_group(
         count_patients(), k=5, epsilon=1, groups_per_person=1, monotonic=True,
-        groups=[*REGIONS], domain=Domain(DIAGNOSES),
+        groups=[*REGIONS], domain=Domain([*DIAGNOSES]),
     )  # fmt: skip
 
 
@@ -79,66 +76,97 @@ def _threshold(folder: Path) -> Release:
 
 
 MADE_UP = "Made-up data: 24,000 patients of no real hospital, with one to four of 30 diagnoses each"
+_KOSARAK = (
+    "Kosarak: 990,002 sessions of a Hungarian news portal, given to the FIMI repository by F. Bodon"
+)
+_RETAIL = "Retail: 88,162 baskets of a Belgian supermarket, by T. Brijs and others"
+_BMS_POS = (
+    "A part of BMS-POS: 275,000 of its 515,597 baskets (KDD Cup 2000, by Blue Martini Software; used "
+    "with acknowledgement)"
+)
+_NUMBERED = "Products have numbers instead of names."
 
 REPORTS = (
     Report(
         name="diagnoses",
-        title="The ten most common diagnoses",
         question="Which diagnoses are the most common, and how many patients have each?",
-        counted=f"For each diagnosis, the patients who have it. {MADE_UP}.",
         source=f"{MADE_UP} (`tools/gallery/made_up.py`).",
         release=_diagnoses,
+        details=Details(
+            title="The ten most common diagnoses",
+            publisher="A made-up hospital",
+            period="2025",
+            labels=DIAGNOSES,
+            person_word="patients",
+            item_word="diagnoses",
+            source_note=f"{MADE_UP}.",
+        ),
     ),
     Report(
         name="pages",
-        title="The ten most visited pages",
         question="Which pages of a news portal are visited most, and by how much?",
-        counted="For each page, the sessions that visited it, of 990,002 sessions of a Hungarian "
-        "news portal: the public data set Kosarak, given to the FIMI repository by F. Bodon.",
-        caveat="The public file counts visits. About 40 of the 990,002 sessions visited a page "
-        "more than once, and ε does not hold for these.",
-        source="Kosarak, 990,002 sessions of a Hungarian news portal, given to the FIMI repository "
-        "by F. Bodon. Pages have numbers in place of names.",
+        source=f"{_KOSARAK}. Pages have numbers instead of names.",
         release=_pages,
+        details=Details(
+            title="The ten most visited pages",
+            person_word="sessions",
+            item_word="pages",
+            source_note=f"{_KOSARAK}.",
+            caveat="The public file counts visits. About 40 of the 990,002 sessions visited a page "
+            "more than once, and ε does not hold for these.",
+        ),
     ),
     Report(
         name="products",
-        title="The ten most bought products",
         question="Which products of a supermarket are bought most, and how often?",
-        counted="For each product, the baskets that hold it, of 88,162 baskets of a Belgian "
-        "supermarket: the public data set Retail, by T. Brijs and others.",
-        source="Retail, 88,162 baskets of a Belgian supermarket, by T. Brijs and others. Products "
-        "have numbers in place of names.",
+        source=f"{_RETAIL}. {_NUMBERED}",
         release=_products,
+        details=Details(
+            title="The ten most bought products",
+            person_word="baskets",
+            item_word="products",
+            source_note=f"{_RETAIL}.",
+        ),
     ),
     Report(
         name="pairs",
-        title="The ten pairs of products that are bought together most",
         question="Which two products are in the same basket most often?",
-        counted="For each of 135,622,215 pairs of products, the baskets that hold both, of 88,162 "
-        "baskets of a Belgian supermarket: the public data set Retail, by T. Brijs and others.",
-        source="Retail again. The domain is all pairs of 16,470 products, 135,622,215 of them, and "
-        "is never written out.",
+        source="Retail again. The domain has all 135,622,215 pairs of 16,470 products and is never "
+        "written out.",
         release=_pairs,
+        details=Details(
+            title="The ten pairs of products that are bought together most",
+            person_word="baskets",
+            item_word="pairs of products",
+            source_note=f"{_RETAIL}.",
+        ),
     ),
     Report(
         name="regions",
-        title="The five most common diagnoses of each region",
         question="Which diagnoses are the most common in each of five regions, for one ε?",
-        counted=f"For each region, the patients with each diagnosis. {MADE_UP}, in five made-up "
-        "regions.",
         source="The same made-up patients, in five made-up regions. All five lists cost ε once, "
-        "for each patient is in one region.",
+        "because each patient is in one region.",
         release=_regions,
+        details=Details(
+            title="The five most common diagnoses of each region",
+            publisher="A made-up hospital",
+            period="2025",
+            labels=DIAGNOSES,
+            person_word="patients",
+            item_word="diagnoses",
+            source_note=f"{MADE_UP}, in five made-up regions.",
+        ),
     ),
     Report(
         name="threshold",
-        title="Products in more than 25,000 baskets",
         question="Which products are in more than 25,000 baskets, and in how many?",
-        counted="For each product, the baskets that hold it, of 275,000 of the 515,597 baskets of "
-        "BMS-POS: KDD Cup 2000, by Blue Martini Software. This is a part, not the whole data set.",
-        source="A part of BMS-POS, 275,000 of its 515,597 baskets (KDD Cup 2000, by Blue Martini "
-        "Software; used with acknowledgement). Products have numbers in place of names.",
+        source=f"{_BMS_POS}. {_NUMBERED}",
         release=_threshold,
+        details=Details(
+            title="Products in more than 25,000 baskets",
+            person_word="baskets",
+            item_word="products",
+            source_note=f"{_BMS_POS}.",
+        ),
     ),
-)  # fmt: skip
+)

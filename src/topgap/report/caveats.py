@@ -49,7 +49,7 @@ def _explain_numbers(found: Findings, text: Mapping[str, str]) -> list[tuple[str
         return [noise, ("Not published", "How many, and by how much an item is ahead.")]
     return [
         noise,
-        ("Gap", "How far an item came out ahead of the next, noise included. It is no count."),
+        ("Gap", "How far an item came out ahead of the next, noise included. It is not a count."),
     ]
 
 

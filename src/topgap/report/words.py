@@ -112,7 +112,7 @@ def describe_domain(release: Release, details: Details) -> dict[str, str]:
         f"lifts {lifted} to about {count} or more, and an item needs a count of about {count} to "
         f"stand out."
     )
-    words["domain_caveat"] = f"need not occur in the data; about {count} or more stand out."
+    words["domain_caveat"] = f"need not occur in the data. An item needs about {count} to stand out."
     return {**words, "domain_meaning": meaning}
 
 
