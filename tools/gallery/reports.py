@@ -81,8 +81,8 @@ _KOSARAK = (
 )
 _RETAIL = "Retail: 88,162 baskets of a Belgian supermarket, by T. Brijs and others"
 _BMS_POS = (
-    "A part of BMS-POS: 275,000 of its 515,597 baskets (KDD Cup 2000, by Blue Martini Software; used "
-    "with acknowledgement)"
+    "A part of BMS-POS: 275,000 of its 515,597 baskets (KDD Cup 2000, by Blue Martini Software; "
+    "used with acknowledgement)"
 )
 _NUMBERED = "Products have numbers instead of names."
 
