@@ -34,7 +34,7 @@ pytestmark = [
 ]
 
 ASKED = ("--item", "what", "--count", "people", "--all-rows", "-k", 2, "--epsilon", 100)
-ASSERTED = "item has two rows, is your word (--all-rows)."
+ASSERTED = "Every row is an item of the domain (--all-rows)"
 
 
 def all_rows(folder: Path, *arguments: object, **how: Any) -> Ended:

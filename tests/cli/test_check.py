@@ -89,7 +89,7 @@ def test_rows_are_checked_too(piped: bool, folder: Path, ledger: Ledger) -> None
     ended = within(folder, "release", source, *ROWS, *CHARGED, "--check", given=given)
     assert ended.code == 0
     assert "of 3 items, 3 have an answer" in ended.out
-    assert "by at most 1 (--sensitivity) and all the same way is your word." in ended.out
+    assert "by at most 1 (--sensitivity), all in the same direction." in ended.out
     assert ledger.budget("visits").charges == 0
 
 

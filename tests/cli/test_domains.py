@@ -73,7 +73,7 @@ def test_texts_by_a_rule(folder: Path, options: list[object], words: str) -> Non
     said, *_ = ended.err.splitlines()
     assert said.startswith(f"The domain is {words}; an item needs a count of ")
     assert said.endswith(
-        " to be named with a probability of 95%, and one that is named need not occur."
+        " to be named with probability 95%. A named item need not occur in the data."
     )
     assert release(folder, *EVENTS, *options, *ENDS, "-q").err == ""
 
@@ -148,7 +148,7 @@ def test_estimates_of_what_occurs_and_of_what_nobody_has(folder: Path) -> None:
     assert abs(found.measurements[3]) < 400  # of an item that few have, or nobody
     assert read_estimates((folder / "r.html").read_text()) == found
     # The share of ε that selects decides: noise of mean 4 / 2, and 217,180,147,158 items.
-    assert "an item needs a count of 57 to be named with a probability of 95%" in ended.err
+    assert "An item needs a count of 57 to be named with probability 95%" in ended.err
 
 
 def test_winners_are_told_apart_from_those_that_occur(folder: Path) -> None:

@@ -365,7 +365,7 @@ def test_all_rows_can_be_estimated(tmp_path: Path) -> None:
         assert abs(measured - counts[item]) < 3
         assert abs(estimate - counts[item]) < 48
     assert json.loads(ended.out)["level"] == "0.9"
-    assert "is your word (--all-rows)." in ended.err
+    assert "Every row is an item of the domain (--all-rows)" in ended.err
 
 
 def test_all_rows_from_a_pipe_and_with_items_that_are_no_text(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_each_source_gives_the_same_lists(places: Path) -> None:
         lists = made(places, *asked, *LIST, *ENDS, source=source)
         assert has_the_right_lists(lists), source
     ended = release(places, *asked, *LIST, *ENDS, "--groups-per-person", 2, source=source)
-    assert "each person is in at most 2 groups (--groups-per-person) is your word" in ended.err
+    assert "You state that each person is in at most 2 groups (--groups-per-person)" in ended.err
 
 
 def test_counts_that_move_both_ways_need_twice_the_groups(places: Path) -> None:

@@ -72,7 +72,7 @@ def test_it_says_beforehand_what_can_be_spent_and_afterwards_what_was(folder: Pa
     (folder / "visits.csv").write_text("who,what\n")
     ended = within(folder, "visits.csv", *asked)
     assert ended.err.splitlines()[0] == before
-    assert "No item was above the threshold: if that surprises you" in ended.err
+    assert "No item was above the threshold. If you did not expect this" in ended.err
     assert within(folder, "visits.csv", *asked, "-q").err == ""
 
 
@@ -150,7 +150,7 @@ def test_a_domain_says_what_it_takes_to_be_named(folder: Path, domain: Any) -> N
     ended = within(folder, "visits.csv", *ASKED[:4], *domain, "--epsilon", 1, *CUT)
     assert ended.code == 0, ended.err
     assert [line.split()[1] for line in ended.out.splitlines()[1:4]] == ["flu", "cold", "cough"]
-    assert "an item needs a count of 510 to be named with a probability of 95%" in ended.err
+    assert "An item needs a count of 510 to be named with probability 95%" in ended.err
     assert "noise alone lifts less than 0.001 above the threshold" in ended.out
 
 

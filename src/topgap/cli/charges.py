@@ -84,7 +84,7 @@ def describe_sharing(parameters: Mapping[str, Any]) -> str:
 
 
 def _describe_measuring(parameters: Mapping[str, Any]) -> str:
-    """How many measurements of one person are paid for, beside the lists, if there are any."""
+    """How many measurements of one person are charged beside the lists, if there are any."""
     found = _read_exact(parameters, "epsilon", "selection_epsilon", "measurement_epsilon")
     if found is None or found[2] == 0:
         return ""

@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from topgap.report import Details
 
 _REMARKS: Mapping[str, str] = {
-    "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
-    "move the same way (monotonic), which takes half the noise that replacing a person would.",
-    "replace": "Data sets are neighbours if one person is replaced by another.",
+    "add-remove": "Neighbouring data sets: one person added or removed. All counts then move in "
+    "the same direction (monotonic), which takes half the noise of replacing a person.",
+    "replace": "Neighbouring data sets: one person replaced by another.",
 }
 _BOTH_WAYS = (
-    "Data sets are neighbours if one person is added or removed, which may move some numbers up "
-    "and others down (--no-monotonic)."
+    "Neighbouring data sets: one person added or removed, who may move some numbers up and others "
+    "down (--no-monotonic)."
 )
 _ALL_ROWS = (
-    "Every row took part as an item of the public list: that this list may be known, and that no "
-    "item has two rows, is your word (--all-rows)."
+    "Every row is an item of the domain (--all-rows): you state that this list is public and that "
+    "no item has two rows."
 )
 _MOVES_ONE_WAY = (
-    "That each person moves all counts the same way is your word; otherwise give twice the "
+    "You state that each person moves all counts in the same direction; otherwise double "
     "--groups-per-person."
 )
 _NO_LEDGER = (
-    "No ledger was charged, so nothing adds up the ε of all releases of these data; --ledger does."
+    "No ledger was charged: nothing adds up the ε of all releases from these data (--ledger does)."
 )
 _NOTHING_REACHED = (
-    "No noisy count reached the threshold: if that surprises you, see whether it is too high, and "
-    "whether the columns and the list of items are those of the data."
+    "No noisy count reached the threshold. If you did not expect this, check the threshold, the "
+    "columns and the list of items."
 )
 _NOTHING_ABOVE = (
-    "No item was above the threshold: if that surprises you, see whether it is too high, and "
-    "whether the columns and the list of items are those of the data."
+    "No item was above the threshold. If you did not expect this, check the threshold, the columns "
+    "and the list of items."
 )
 _NOTHING_STANDS_OUT = (
-    "No gap is larger than noise alone often makes: if that surprises you, see whether the columns "
-    "and the list of items are those of the data."
+    "No gap is larger than noise alone often makes. If you did not expect this, check the columns "
+    "and the list of items."
 )
 
 
@@ -148,20 +148,20 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
     sentences = [_REMARKS[neighbours] if is_plain else _BOTH_WAYS]
     bound = parameters.items_per_person
     if request.count is not None:
-        same_way = " and all the same way" if parameters.monotonic else ""
+        same_way = ", all in the same direction" if parameters.monotonic else ""
         which = "each count"
         if bound is not None:
             counts = "1 count" if bound == 1 else f"{bound:,} counts"
             which = f"at most {counts} (--items-per-person)" + ", each" * (bound > 1)
         sentences.append(
-            f"That one person moves {which} by at most "
-            f"{format_short(parameters.sensitivity)} (--sensitivity){same_way} is your word."
+            f"You state that one person moves {which} by at most "
+            f"{format_short(parameters.sensitivity)} (--sensitivity){same_way}."
         )
     elif bound is not None:
         within = " in each group" if request.has_groups else ""
         sentences.append(
             f"Each person counts for at most {count_items(bound)}{within}, chosen by a public rule "
-            f"that looks at that person's rows alone: where people have more, counts are too low."
+            f"that looks at that person's rows only. Where people have more, counts are too low."
         )
     if request.all_rows:
         sentences.append(_ALL_ROWS)
@@ -180,8 +180,8 @@ def describe_groups_per_person(request: ReleaseRequest) -> str:
     if request.resolved_source_format == "fimi":
         return "Each line is a person in the group that its first item names."
     if request.count is not None:
-        return f"That each person is in at most {groups} (--groups-per-person) is your word."
+        return f"You state that each person is in at most {groups} (--groups-per-person)."
     return (
         f"Each person counts in at most {groups}, chosen by a public rule that looks at that "
-        f"person's rows alone: where people are in more, counts are too low."
+        f"person's rows only. Where people are in more, counts are too low."
     )

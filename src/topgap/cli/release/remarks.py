@@ -58,9 +58,9 @@ def _describe_domain(domain: Domain, selection: TopK, *, in_each_group: bool) ->
     count = people_needed(selection, domain.size)
     where = " in its group" if in_each_group else ""
     return (
-        f"The domain is {format_domain(domain.description)}; an item needs a count of "
-        f"{count:,}{where} to be named with a probability of 95%, and one that is named "
-        f"need not occur."
+        f"The domain is {format_domain(domain.description)}. An item needs a count of "
+        f"{count:,}{where} to be named with probability 95%. A named item need not occur in the "
+        f"data."
     )
 
 
