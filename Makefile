@@ -17,7 +17,7 @@ NEED_CARGO := command -v cargo > /dev/null \
 	|| { echo "set-up: cargo is missing; install Rust 1.89 or newer."; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test verify check docs package bench paper peers audit timing coverage soak fuzz clean
+.PHONY: help demo quick test verify check docs gallery pictures package bench paper peers audit timing coverage soak fuzz clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,8 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 	step $(BIN)/stubtest topgap._core; \
 	step $(BIN)/lint-imports --no-cache; \
 	step $(BIN)/python -m tools.proofs; \
+	step $(BIN)/codespell; \
+	step $(BIN)/python -m tools.wording; \
 	step $(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
 		.github/workflows/test.yml .github/workflows/wheels.yml; \
 	step $(BIN)/zizmor --offline --quiet .github/workflows; \
@@ -68,14 +70,27 @@ check: .venv/installed-dev ## lint, formatting and types, Python and Rust, and w
 
 # Material for MkDocs tells of its successor at each run; that is for us to decide, not for a reader.
 docs: export NO_MKDOCS_2_WARNING = 1
-docs: .venv/installed-dev ## run the notebooks, build the site strictly into site/, and follow its links
+# With --quiet, MkDocs sees no warning itself, and so --strict would let all of them pass.
+docs: .venv/installed-dev ## run the notebooks, build the site strictly into site/, follow its links, and see how far and long its pages are
 	@failed=0; \
 	step() { echo "== docs: $$*"; "$$@" || failed=1; }; \
 	step $(BIN)/python -m tools.notebooks; \
-	step $(BIN)/mkdocs build --strict --quiet; \
+	step $(BIN)/mkdocs build --strict; \
 	step $(BIN)/python -m tools.links site; \
+	step $(BIN)/python -m tools.reach site; \
 	if [ $$failed = 1 ]; then echo "make docs: FAILED"; exit 1; fi
 	@echo "make docs: done, see site/index.html; with search: python -m http.server --directory site"
+
+gallery: .venv/installed-dev ## release the six finished reports of docs/gallery anew, from public data (half a minute)
+	@echo "== gallery: python -m tools.gallery"
+	@$(BIN)/python -m tools.gallery || { echo "make gallery: FAILED"; exit 1; }
+	@$(BIN)/python -m tools.pictures reports || { echo "make gallery: FAILED"; exit 1; }
+	@echo "make gallery: done, see docs/gallery.md"
+
+pictures: .venv/installed-dev ## draw the pictures of the pages, and take those of a terminal and of the reports
+	@echo "== pictures: python -m tools.pictures"
+	@$(BIN)/python -m tools.pictures || { echo "make pictures: FAILED"; exit 1; }
+	@echo "make pictures: done, see docs/pictures and docs/gallery"
 
 package: .venv/installed-dev ## build wheel and sdist, and install each into an environment of its own (minutes)
 	@echo "== package: python -m tools.package (minutes)"

@@ -5,6 +5,7 @@ them, what the ledger went through, and what this system cannot run. The markers
 is run are declared in pyproject.toml, and the Makefile says what chooses which.
 """
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -16,6 +17,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from selenium.webdriver.remote.webdriver import WebDriver
+
     from tests.checking.postgresql_server import PostgresServer
 
 SUITE_FALSE_ALARM = 1e-6
@@ -76,6 +79,23 @@ def folder(tmp_path: Path) -> Path:
 
     write_visits(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator["WebDriver"]:
+    """One Chromium for all tests of pages in a process; without one they are skipped.
+
+    With TOPGAP_NEEDS_CHROMIUM=1 they fail.
+    """
+    from tools.chromium import NEEDED, find_programs, open_chromium
+
+    programs = find_programs()
+    there = {name: path for name, path in programs.items() if path is not None}
+    if missing := [" or ".join(NEEDED[name]) for name in programs if name not in there]:
+        refuse = pytest.fail if os.environ.get("TOPGAP_NEEDS_CHROMIUM") == "1" else pytest.skip
+        refuse(f"There is no {' and no '.join(missing)} here.")
+    with open_chromium(there) as driver:
+        yield driver
 
 
 @pytest.fixture(scope="session")

@@ -267,10 +267,10 @@ def test_it_is_readable() -> None:
         "   1  flu                   12.5",
         "   2  cold                     0",
         "   3  <b>&                     3",
-        "ε = 1/2, resolution 1/10, sensitivity 1, monotonic",
+        "ε = 0.5, resolution 0.1, sensitivity 1, monotonic",
     ]
     assert str(WITHOUT_GAPS).splitlines()[:2] == ["rank  item", "   1  flu"]
-    assert repr(NAMED) == "<Release of the top 3 at ε = 1/2: 'flu', 'cold', '<b>&'>"
+    assert repr(NAMED) == "<Release of the top 3 at ε = 0.5: 'flu', 'cold', '<b>&'>"
     long = Release(TopK(100, 1), range(100), [0] * 100)
     assert repr(long) == "<Release of the top 100 at ε = 1: 0, 1, 2, 3, 4, …>"
     assert "… and 40 more" in str(long)

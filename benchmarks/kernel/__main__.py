@@ -1,7 +1,7 @@
 """What the kernel costs beside the best insecure NumPy version, one look at the data, and OpenDP.
 
 `make bench` runs it. Every figure is a ratio of medians of calls that were interleaved in one run:
-whole Python calls on int64 arrays in random order, ε = 1, resolution 1/10.
+whole Python calls on int64 arrays in random order, ε = 1, resolution 0.1.
 """
 
 import platform

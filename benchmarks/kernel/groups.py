@@ -1,7 +1,7 @@
 """What a list for each group costs beside the insecure NumPy version on the two-dimensional array.
 
 `make bench` runs it. Every figure is a median of calls that were interleaved in one run, at ε = 1
-with monotonic counts, resolution 1/10: whole Python calls on an int64 array with a row for each
+with monotonic counts, resolution 0.1: whole Python calls on an int64 array with a row for each
 group, whose counts fall as one over the rank, in an order of their own in each row. NumPy has to
 give the same: the winners of each row from the largest down, and the gaps.
 """

@@ -1,7 +1,7 @@
 """What a threshold with exponential noise costs in time: a release with one beside one without.
 
 `make bench` runs it. Every figure is a median of calls that were interleaved in one run, at ε = 1
-with monotonic counts, resolution 1/10. The threshold is the count of the item that has this true
+with monotonic counts, resolution 0.1. The threshold is the count of the item that has this true
 rank; "named" is how many items were named on average. The first tables have whole Python calls on
 int64 arrays in random order, the second of them in one thread. In the last, of a domain, "drawing"
 is what comes after the counts were read and checked, as in `benchmarks.kernel.runs`.

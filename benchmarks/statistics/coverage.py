@@ -2,7 +2,7 @@
 
 `make coverage` runs it: 100,000 releases of each kind of data through `topgap.top_k_with_estimates`
 and `Estimates.intervals`, in half an hour. Unless said otherwise ε = 1, half of it for the
-selection, monotonic, resolution 1/10, intervals at the level 95%. For each kind it prints
+selection, monotonic, resolution 0.1, intervals at the level 95%. For each kind it prints
 
 - the coverage of each winner's own interval: its mean over the ranks, and the rank of the least;
 - how often all k simultaneous intervals cover at once;

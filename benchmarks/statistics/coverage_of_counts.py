@@ -1,7 +1,7 @@
 """How often intervals of counts from a threshold cover, and how far counts are biased.
 
 `make coverage` runs it, after that of estimates: 10,000 releases of each kind of data through
-`topgap.select` and `Release.counts`. ε = 1, monotonic, resolution 1/10, at most k = 10 names, and
+`topgap.select` and `Release.counts`. ε = 1, monotonic, resolution 0.1, at most k = 10 names, and
 so noise of mean 10. For each kind it prints
 
 - how often the threshold ended the list, so that there were counts, and how many items were named

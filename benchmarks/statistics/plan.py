@@ -1,6 +1,6 @@
 """How long a plan takes: 10,000 simulated releases of 40,000 counts, and the grid of ten ε.
 
-`make bench` runs it. The counts fall as one over the rank, in random order; resolution 1/10,
+`make bench` runs it. The counts fall as one over the rank, in random order; resolution 0.1,
 monotonic. A plan simulates two kinds of releases: names and gaps, and counts too. Seconds are the
 median of whole calls of `topgap.plan`; beside them, those of the kernel's calls alone, as many.
 """

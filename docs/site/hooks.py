@@ -5,14 +5,18 @@ of the tree, and are changed here to those of the site.
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import typer
+import typer.main
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from typer.testing import CliRunner
+
+from topgap.cli.app import app
+from topgap.cli.help import is_typed
 
 ROOT = Path(__file__).parents[2]
 AT_THE_ROOT = {
@@ -35,6 +39,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Let links to the root of the tree lead to its pages, and call pages by their titles."""
+    if page.file.src_uri == "index.md":  # a front page has the whole width
+        page.meta["hide"] = ["navigation", "toc"]
     for source, there in AT_THE_ROOT.items():
         markdown = markdown.replace(f"](../{source}", f"]({there}")
         markdown = markdown.replace(f"](../../{source}", f"](../{there}")
@@ -60,14 +66,38 @@ def _of_the_root(source: str) -> str:
 
 
 def _command() -> str:
-    """The help of every command, as Typer writes it, with the examples as code."""
-    from typer.cli import app
+    """The help of every command, as the command itself has it, with the examples as code."""
+    command = typer.main.get_command(app)
+    parts = ["# `topgap`", *_describe(command, _open_context(command, "topgap"), 2)]
+    return "\n\n".join(parts) + "\n"
 
-    run = CliRunner().invoke(app, ["topgap.cli.app", "utils", "docs", "--name", "topgap"])
-    if run.exit_code:
-        raise typer.Exit(run.exit_code)
-    text = re.sub(r"^\[bold\](.+)\[/bold\]$", r"**\1**", run.output, flags=re.MULTILINE)
-    typed = re.compile(r"^(?:topgap|zcat) .*(?:\n {2,}.*)*$", re.MULTILINE)
-    return typed.sub(lambda found: f"```sh\n{found[0]}\n```", text).replace(
-        "```console\n$ ", "```sh\n"
-    )
+
+def _describe(command: Any, context: Any, level: int) -> Iterator[str]:
+    """The help of a command, and below it that of the commands within."""
+    page = command.help_page(context)
+    yield page.description.strip()
+    yield f"```sh\n{page.usage}\n```"
+    for heading, entries in page.sections:
+        yield f"**{heading}**"
+        yield "\n".join(f"* `{name}`: {_escape(text)}" for name, text in entries)
+    for number, paragraph in enumerate(filter(None, page.examples.strip().split("\n\n"))):
+        if number == 0:
+            yield "**Examples**"
+        yield f"```sh\n{paragraph}\n```" if is_typed(paragraph) else _escape(paragraph)
+    if page.notes:
+        yield page.notes.strip()
+    for name in getattr(command, "commands", ()):
+        within = command.commands[name]
+        yield f"{'#' * level} `{context.command_path} {name}`"
+        yield from _describe(
+            within, typer.Context(within, parent=context, info_name=name), level + 1
+        )
+
+
+def _open_context(command: Any, name: str, parent: Any = None) -> Any:
+    return typer.Context(command, info_name=name, parent=parent, help_option_names=["-h", "--help"])
+
+
+def _escape(text: str) -> str:
+    """The text with what Markdown would take for its own."""
+    return re.sub(r"([<>*_\[\]])", r"\\\1", text)

@@ -124,5 +124,9 @@ class LedgerWarning(UserWarning):
     result: object = None
 
 
+class LargeEpsilonWarning(UserWarning):
+    """A release has so large an ε that it is hardly private."""
+
+
 class DomainWarning(UserWarning):
     """The items that take part seem to be taken from the data, where a public list is needed."""

@@ -7,6 +7,7 @@ from heapq import nlargest
 from typing import Any
 
 from topgap.errors import ParameterError
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import Number, read_parameter, read_whole
 from topgap.parameters import NoiseKind, TopK
 
@@ -154,8 +155,8 @@ class TopKByGroup:
 
     def __repr__(self) -> str:
         arguments = repr(self.each).replace(
-            f"epsilon='{self.each.epsilon}'",
-            f"epsilon='{self.epsilon}', groups_per_person={self.groups_per_person}",
+            f"epsilon='{format_short(self.each.epsilon)}'",
+            f"epsilon='{format_short(self.epsilon)}', groups_per_person={self.groups_per_person}",
         )
         return f"TopKByGroup{arguments.removeprefix('TopK')}"
 

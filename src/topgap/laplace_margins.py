@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from topgap.numbers.format import to_float
+from topgap.numbers.quadrature import unit_nodes
 from topgap.parameters import TopK
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -25,10 +26,6 @@ _LARGEST_LOG = 700.0  # of a number that a float holds
 _NEGLIGIBLE = 50.0  # e^−50 of a sum is less than its rounding
 _MOST_TERMS = 10_000
 _WIDEST = 8.0  # on which 16 nodes integrate an exponential function to full precision
-_NODES, _WEIGHTS = (
-    each / 2 + shift
-    for each, shift in zip(np.polynomial.legendre.leggauss(16), (0.5, 0.0), strict=True)
-)  # on (0, 1)
 
 
 @lru_cache(maxsize=256)
@@ -146,7 +143,8 @@ def _add_between(rate: Fraction, n: int, c: int, between: int) -> float:
         """b(y), for y that is `along`/rate below c."""
         top = log_reached + along  # ln S(y)
         width = np.exp(np.minimum(others + top, _LARGEST_LOG)) * less
-        inner = _share_beaten(others, top[..., None] + np.log1p(-less * _NODES)) @ _WEIGHTS
+        nodes, weights = unit_nodes()
+        inner = _share_beaten(others, top[..., None] + np.log1p(-less * nodes)) @ weights
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = _share_beaten(others + log1p(1 / (n - 1)), np.stack([top - r, top]))
             outer = 1 - (ends[1] - ends[0]) / (width * (1 + 1 / (n - 1)))
@@ -164,8 +162,9 @@ def _add_between(rate: Fraction, n: int, c: int, between: int) -> float:
 
     edges = np.linspace(r / 2, end + r / 2, int(end) + 2)
     widths = np.diff(edges)
-    along = edges[:-1, None] + widths[:, None] * _NODES
-    integral = float(widths @ (term(along) @ _WEIGHTS))
+    nodes, weights = unit_nodes()
+    along = edges[:-1, None] + widths[:, None] * nodes
+    integral = float(widths @ (term(along) @ weights))
     at_ends = term(np.array([0.0, r, end, end + r]))
     slopes = float(at_ends[3] - at_ends[2] - at_ends[1] + at_ends[0])
     per_step = less / r if r > 1e-9 else 1.0

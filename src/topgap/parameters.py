@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from topgap._core import Kernel
 from topgap.errors import ParameterError, ParameterTypeError
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import Number, read_flag, read_number, read_parameter, read_whole
 
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
@@ -240,8 +241,9 @@ class TopK:
         if self.threshold is not None:
             bound += f", threshold='{self.threshold}'"
         return (
-            f"TopK(k={self.k}, epsilon='{self.epsilon}', resolution='{self.resolution}', "
-            f"sensitivity='{self.sensitivity}', monotonic={self.monotonic}{bound})"
+            f"TopK(k={self.k}, epsilon='{format_short(self.epsilon)}', "
+            f"resolution='{self.resolution}', sensitivity='{self.sensitivity}', "
+            f"monotonic={self.monotonic}{bound})"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

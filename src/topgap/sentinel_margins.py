@@ -10,15 +10,12 @@ from math import exp, expm1, log
 import numpy as np
 
 from topgap.numbers.format import to_float
+from topgap.numbers.quadrature import unit_nodes
 from topgap.parameters import TopK
 
 _LARGEST_LOG = 700.0  # of a number that a float holds
 _NEGLIGIBLE = 50.0  # e^−50 of an integral is less than its rounding
 _WIDEST = 8.0  # on which 16 nodes integrate an exponential function to full precision
-_NODES, _WEIGHTS = (
-    each / 2 + shift
-    for each, shift in zip(np.polynomial.legendre.leggauss(16), (0.5, 0.0), strict=True)
-)  # on (0, 1)
 
 
 def probability_above(parameters: TopK, answer: Fraction) -> float:
@@ -80,9 +77,10 @@ def _integrate_beaten(n: int, r: float, log_tau: float) -> float:
     # Beyond `end`, next to nothing is left of the power.
     end = min(1.0, _NEGLIGIBLE / beaten) if beaten > 0 else 1.0
     pieces = int(beaten * end / _WIDEST) + 1
-    v = ((np.arange(pieces)[:, None] + _NODES) * (end / pieces)).ravel()
+    nodes, weights = unit_nodes()
+    v = ((np.arange(pieces)[:, None] + nodes) * (end / pieces)).ravel()
     s = tau * v
     per_s = np.where(s > 0, -np.log1p(-s) / np.where(s > 0, s, 1.0), 1.0)
     inner = (1 - r * v) * -np.expm1(-beaten * v * per_s)
-    within = float(inner @ np.tile(_WEIGHTS, pieces)) * end / pieces
+    within = float(inner @ np.tile(weights, pieces)) * end / pieces
     return within + (1 - end) - r * (1 - end * end) / 2

@@ -36,7 +36,7 @@ def test_a_table_goes_to_standard_output_and_remarks_do_not(folder: Path) -> Non
     assert first.split()[:2] == ["1", "flu"]
     assert second.split()[:2] == ["2", "cold"]
     assert 900 < float(first.split()[2]) < 1_100
-    assert note == "ε = 1, resolution 1/10, sensitivity 1, monotonic"
+    assert note == "ε = 1, resolution 0.1, sensitivity 1, monotonic"
     assert below == "A gap below 5.991 leaves the order of the two uncertain."
     assert "half the noise" in ended.err
     assert release(folder, "--quiet").err == ""
@@ -86,7 +86,7 @@ def test_the_report_holds_the_release(folder: Path) -> None:
     ended = release(folder, "--report", "r.html", *titled)
     page = (folder / "r.html").read_text()
     assert read_release(page) == Release.from_json(ended.out)
-    assert "Counted for each what: every who who has it, once." in page
+    assert "For each item, the people who have it are counted, each once." in page
     assert "<h1>Diagnoses &lt;2026&gt;</h1>" in page
     assert NOT_PROTECTED not in page
 

@@ -24,7 +24,7 @@ from topgap import Estimates, TopK
 from topgap.cli.app import app
 from topgap.counting import NOT_PROTECTED
 from topgap.margins import NEAR_TIES, is_uncertain
-from topgap.numbers.format import format_rounded
+from topgap.numbers.format import format_rounded, format_short
 from topgap.report import read_estimates, read_release
 from topgap.selection import measurement
 
@@ -90,8 +90,8 @@ def test_the_parts_of_epsilon_are_epsilon_exactly(
     assert selecting + k * Fraction(held["noise"]["epsilon_each"]) == Fraction(epsilon)
     table = within(folder, "visits.csv", *asked, "--estimate", *given).out
     each = Fraction(held["noise"]["epsilon_each"])
-    said = f"ε = {Fraction(epsilon)}: {selecting} to select and {each} for each measurement, "
-    assert said in table
+    told = [format_short(number) for number in (Fraction(epsilon), selecting, each)]
+    assert "ε = {}: {} to select and {} for each measurement, ".format(*told) in table
 
 
 def test_the_noise_that_is_told_of_is_the_noise_that_is_drawn(
@@ -134,7 +134,7 @@ def test_a_table_has_the_estimates_and_says_what_they_are(folder: Path) -> None:
         shown = (found.estimates[rank], error, *found.intervals("0.9")[rank])
         assert row.split()[-4:] == [format_rounded(each, error) for each in shown]
         assert row.split()[1] == found.release.items[rank]
-    assert note.startswith("ε = 1: 1/2 to select and 1/4 for each measurement, resolution 1/10")
+    assert note.startswith("ε = 1: 0.5 to select and 0.25 for each measurement, resolution 0.1")
     assert below == "A gap below 11.98 leaves the order of the two uncertain."
     assert explained == (
         "± is the standard error; in 90 of 100 such publications an item's interval holds its "
@@ -194,7 +194,7 @@ def test_the_report_tells_of_the_whole(folder: Path) -> None:
     assert read_release(page) == found.release
     assert "<strong>ε = 1</strong>" in page
     assert "<h1>Diagnoses &lt;2026&gt;</h1>" in page
-    assert "Counted for each what: every who who has it, once." in page
+    assert "For each item, the people who have it are counted, each once." in page
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
@@ -205,7 +205,7 @@ def test_uncertain_orders_are_cautioned_of(folder: Path, form: str) -> None:
     assert ended.err.splitlines().count(NEAR_TIES) == (form != "table")
     assert ended.out.splitlines().count(NEAR_TIES) == (form == "table")
     page = (folder / "r.html").read_text()
-    assert NEAR_TIES in page
+    assert '<span class="mark">place uncertain</span>' in page
     gaps, parameters = read_release(page).gaps or (), read_release(page).parameters
     assert any(is_uncertain(gap, parameters) for gap in gaps)
     quiet = within(folder, *asked, "--overwrite", "-q")
@@ -257,7 +257,7 @@ def test_hostile_names_are_names_in_every_form(folder: Path) -> None:
     assert [row[1] for row in rows] == shown
     assert {*found.release.items} < named
     page = (folder / "r.html").read_text()
-    assert page.count("<script") == page.count("</script") == 1
+    assert page.count("<script") == page.count("</script") == 2
     assert "<b>" not in page
     assert made(folder, "json", asked=asked) == Estimates.from_json((folder / "out").read_text())
     made(folder, "table", asked=asked)
@@ -279,26 +279,39 @@ def shown_in(
 
 
 @pytest.mark.statistical(false_alarm=NEVER)
-@pytest.mark.parametrize(("columns", "bars"), [(60, False), (80, True), (120, True)])
-def test_a_terminal_gets_all_columns_and_the_bars_that_fit(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, columns: int, bars: bool
+@pytest.mark.parametrize(("columns", "gaps"), [(60, False), (80, True), (120, True)])
+def test_a_terminal_gets_the_numbers_and_the_bars_that_fit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, columns: int, gaps: bool
 ) -> None:
+    """Where there is no room for all of it, the gaps make room for the bars."""
     lines = shown_in(columns, folder, monkeypatch, "visits.csv", *ASKED, "-q")
     found = read_estimates((folder / "r.html").read_text())
     assert max(map(len, lines)) <= columns
-    assert any("█" in line for line in lines) == bars
+    assert any("█" in line for line in lines)
     rows = [line.split() for line in lines if re.match(r" +[12]  ", line)]
     for rank, row in enumerate(rows):
         error = found.standard_errors[rank]
         shown = (found.estimates[rank], error, *found.intervals()[rank])
         assert row[:2] == [str(rank + 1), found.release.items[rank]]
-        assert row[3:7] == [format_rounded(each, error) for each in shown]
-        assert Fraction(row[2]) == (found.release.gaps or ())[rank]
+        numbers = row[3:7] if gaps else row[2:6]
+        assert numbers == [format_rounded(each, error) for each in shown]
+        assert not gaps or Fraction(row[2]) == (found.release.gaps or ())[rank]
     assert len(rows) == 2
     text = " ".join(lines)
     assert "95% from" in text
     assert "in 95 of 100 such publications" in text
-    assert "order uncertain: below 11.98" in text
+    assert ("The gaps are left out" in text) == (not gaps)
+    # 1,000 are 84 times the gap below which an order is uncertain: nothing is to be explained.
+    assert "order uncertain" not in text
+
+
+def test_a_bar_is_as_long_as_its_estimate(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown_in(120, folder, monkeypatch, "visits.csv", *ASKED, "-q")
+    found = read_estimates((folder / "r.html").read_text())
+    bars = [len(re.findall("[█░]", line)) for line in lines if re.match(r" +[12]  ", line)]
+    first, second = found.estimates
+    assert bars[0] in (33, 34)  # of 34, which is where the interval ends
+    assert abs(bars[1] - bars[0] * second / first) <= 1
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])

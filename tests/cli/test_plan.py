@@ -49,7 +49,7 @@ def test_a_table_goes_to_standard_output_with_its_caution(public: Path) -> None:
     assert head.split()[:4] == ["ε", "released", "list", "right"]
     assert [line.split()[0] for line in lines[:4:2]] == ["0.1", "1"]
     assert lines[2].split() == ["1", "names,", "gaps", "100%", "100%", "2.00"]
-    assert lines[4] == "The 2 largest of 4 items: resolution 1/10, sensitivity 1, monotonic"
+    assert lines[4] == "The 2 largest of 4 items: resolution 0.1, sensitivity 1, monotonic"
     caution = "Not private: a plan tells of its counts, which must be public or made up."
     assert lines[-1] == caution
     assert ended.err == ""
@@ -237,7 +237,7 @@ def test_bounds_of_counts_have_noise_alone(public: Path) -> None:
     ended = plan(public, "--items-per-person", "1")
     assert (ended.code, ended.err) == (0, "")
     assert "Counts do not say what a bound leaves out" in ended.out
-    assert "resolution 1/10" in ended.out
+    assert "resolution 0.1" in ended.out
     assert "\nWith Laplace noise the resolution is 1.\n" in ended.out
     assert "\nWith at most 1 item per person, if that leaves out little, Laplace" in ended.out
     rows = [*csv.DictReader(io.StringIO(plan(

@@ -56,17 +56,17 @@ def test_a_threshold_ends_the_list_and_saves_epsilon(
 def test_it_says_beforehand_what_can_be_spent_and_afterwards_what_was(folder: Path) -> None:
     before = (
         "Noise of mean 4 on every count and on the threshold of 1500.5. ε = 1 is the most that is "
-        "spent: 1/4 if no item is above 1500.5, and 1/4 more for each item that is named."
+        "spent: 0.25 if no item is above 1500.5, and 0.25 more for each item that is named."
     )
     asked = (*ALL, "-k", 4, "--threshold", "1500.55")
     ended = within(folder, "visits.csv", *asked)
     assert ended.err.splitlines()[0] == before
-    assert "ε = 1, of which 3/4 was spent, resolution" in ended.out
+    assert "ε = 1, of which 0.75 was spent, resolution" in ended.out
     assert "was spent" not in ended.err
     checked = within(folder, "visits.csv", *asked, "--check")
     assert before in checked.out.splitlines()
     assert (
-        "ε = 1, of which 3/4 was spent."
+        "ε = 1, of which 0.75 was spent."
         in within(folder, "visits.csv", *asked, "--format", "csv").err.splitlines()
     )
     (folder / "visits.csv").write_text("who,what\n")

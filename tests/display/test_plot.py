@@ -89,7 +89,7 @@ def test_it_is_labelled() -> None:
     ax = EVERYDAY.plot()
     assert [text.get_text() for text in ax.get_yticklabels()] == [*EVERYDAY.items]
     assert [text.get_text() for text in ax.texts][:4] == ["165.8", "139.4", "75.9", "1.1"]
-    assert ax.get_title() == "The 10 largest at ε = 1/2"
+    assert ax.get_title() == "The 10 largest at ε = 0.5"
     assert Release.plot(SHOWN["a single one"]).get_title() == "The largest at ε = 1/3"
 
 
@@ -220,7 +220,7 @@ def test_estimates_are_labelled_with_what_the_whole_costs() -> None:
     assert ax.get_legend() is not None
     assert ESTIMATED["a single one"].plot().get_title() == "The largest, measured at ε = 1"
     elsewhere = ESTIMATED["normal, elsewhere"].plot()
-    assert elsewhere.get_title() == "The 10 largest, selected at ε = 1/2 and measured elsewhere"
+    assert elsewhere.get_title() == "The 10 largest, selected at ε = 0.5 and measured elsewhere"
 
 
 @pytest.mark.deep

@@ -548,7 +548,7 @@ def test_text_shows_as_many_digits_as_mean_something() -> None:
 def test_the_note_says_what_the_parts_cost() -> None:
     made = top_k_with_estimates(PAGES, 2, "1/2", monotonic=True)
     assert str(made).splitlines()[-1] == (
-        "ε = 1/2: 1/4 to select and 1/8 for each measurement, resolution 1/10, sensitivity 1, "
+        "ε = 0.5: 0.25 to select and 0.125 for each measurement, resolution 0.1, sensitivity 1, "
         "monotonic"
     )
 

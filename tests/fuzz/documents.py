@@ -17,7 +17,13 @@ from tests.fuzz.well_formed import is_estimates, is_release
 from topgap import Estimates, Release, TopK, report
 from topgap.display.text import to_text
 from topgap.domains import DomainDescription
-from topgap.errors import EstimatesError, ParameterError, ParameterTypeError, ReleaseError
+from topgap.errors import (
+    EstimatesError,
+    ParameterError,
+    ParameterTypeError,
+    ReleaseError,
+    SourceError,
+)
 
 PARAMETERS = (ParameterError, ParameterTypeError)
 READING = (EstimatesError, ReleaseError)
@@ -121,7 +127,20 @@ def fuzz_showing(given: dict[str, Any], call: Judge) -> None:
     if given["plotted"] and release.epsilon < 10**300:
         call(name + "plot", (ReleaseError,), release.plot, Figure().subplots())
     texts = {"counted": given["texts"][0], "caveat": given["texts"][1], "title": given["title"]}
-    page = call("topgap.report.to_html", (ReleaseError,), report.to_html, release, **texts)
+    page = call(
+        "topgap.report.to_html", (ReleaseError, *PARAMETERS), report.to_html, release, **texts
+    )
+    details = call("topgap.report.Details", PARAMETERS, lambda: report.Details(**texts))
+    if details is not None:
+        card = call("topgap.report.to_card", (), report.to_card, release, details)
+        assert card is None or card["@type"] == "Dataset"
+        for item in release.items:
+            call("topgap.report.Details.label", (), details.label, item)
+    ordered = call(
+        "topgap.estimates.counts_in_order", (*PARAMETERS, ReleaseError),
+        topgap.estimates.counts_in_order, release, given["level"],
+    )  # fmt: skip
+    assert all(0 <= each.low <= each.value <= each.high for each in ordered or ())
     if page is not None:
         read = call("topgap.report.read_release", READING, report.read_release, page)
         assert read == release
@@ -213,6 +232,7 @@ def fuzz_reading(given: dict[str, Any], call: Judge) -> None:
         asking = (*READING, ParameterTypeError)
         call("topgap.report.read_release", asking, report.read_release, text)
         call("topgap.report.read_estimates", asking, report.read_estimates, text)
+        call("topgap.report.read_labels", (SourceError,), report.read_labels, to_text(text)[:500])
         if isinstance(text, str):
             page = f'<script type="application/json" id="topgap-release">{text}</script>'
             call("topgap.report.read_release", READING, report.read_release, page)
@@ -298,6 +318,8 @@ def fuzz_estimating(given: dict[str, Any], call: Judge) -> None:
         assert all(low <= high for low, high in found)
     scale = call(name + "chart_scale", PARAMETERS, made.chart_scale, level)
     assert scale is None or len(scale.spans) == k
+    ordered = call(name + "in_order", PARAMETERS, made.in_order, level)
+    assert all(0 <= each.low <= each.value <= each.high for each in ordered or ())
     doubts = call(name + "in_doubt", PARAMETERS, made.in_doubt, level)
     assert doubts is None or len(doubts) == k
     asking = (*PARAMETERS, ReleaseError)

@@ -54,14 +54,14 @@ VALUES = {
     "topgap.planning.Figure", "topgap.planning.Lists", "topgap.planning.ReleasedErrors",
     "topgap.planning.Row", "topgap.planning.ThresholdPlan", "topgap.planning.ThresholdRow",
     "topgap.Audit", "topgap.Estimates", "topgap.Plan", "topgap.reference.BitSource",
-    "topgap.reference.SystemBits",
+    "topgap.reference.SystemBits", "topgap.estimates.Ordered",
 }  # fmt: skip
 """Values that calls give, and that nobody makes by hand: of some, the methods are called."""
 
 PLAIN = {
     "topgap.Audit.plot", "topgap.Check.lines", "topgap.TopK.to_dict", "topgap.counting.Counts.copy",
     "topgap.counting.Counts.setdefault", "topgap.counting.Counts.update",
-    "topgap.reference.BitSource.take",
+    "topgap.reference.BitSource.take", "topgap.report.Details.write_date",
     "topgap.auditing.MechanismAudit.evidence", "topgap.auditing.MechanismAudit.to_dict",
     "topgap.auditing.Bound.to_dict", "topgap.auditing.LawCheck.to_dict",
 }  # fmt: skip

@@ -441,7 +441,7 @@ def test_the_table_says_what_was_planned(made: Plan) -> None:
     for line, row in zip(lines[2:7:2], made.rows, strict=True):
         shown = [float(cell) for cell in line.split()[-2:]]
         assert shown == pytest.approx([row.measured_error[0], row.combined_error[0]], rel=0.01)
-    assert lines[7] == "The 5 largest of 100 items: resolution 1/10, sensitivity 1, monotonic"
+    assert lines[7] == "The 5 largest of 100 items: resolution 0.1, sensitivity 1, monotonic"
     assert lines[9].startswith("Each line is from 200 simulated releases: ")
     assert lines[10] == made.to_dict()["caution"]
     assert lines[10].startswith("Not private: ")

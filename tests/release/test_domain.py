@@ -20,7 +20,7 @@ LISTED = DomainDescription("a list", 3, is_listed=True)
 
 def test_it_is_said_below_every_table() -> None:
     said = [
-        "ε = 1, resolution 1/10, sensitivity 1, monotonic",
+        "ε = 1, resolution 0.1, sensitivity 1, monotonic",
         "domain: the texts that match [A-Z][0-9]{2} (2,600 items)",
         "An item named here need not occur in the data; one needs a count of about 14 to stand "
         "out.",

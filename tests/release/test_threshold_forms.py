@@ -24,6 +24,7 @@ from tests.display.sample_counts import (
 from tests.display.sample_values import DIAGNOSES
 from topgap import EstimatesError, ParameterError, ParameterTypeError, Release, ReleaseError, TopK
 from topgap import margins as margins_module
+from topgap.display.html_table import format_html_note
 from topgap.domains import DomainDescription
 from topgap.release import Count, explain_bias, parsing
 from topgap.release.counts import compute_intervals
@@ -174,13 +175,13 @@ def test_a_table_has_counts_and_says_what_was_spent() -> None:
         "   2  cold                   4.3  525.1  7.1     510.1  540.1",
         "   3  <b>&                  20.7  520.8  7.1     505.8  535.7",
         "3 items were above 500, noise included. The last gap is the lead over 500.",
-        "ε = 1, of which 4/5 was spent, resolution 1/10, sensitivity 1, monotonic",
+        "ε = 1, of which 0.8 was spent, resolution 0.1, sensitivity 1, monotonic",
         NOISE + COUNT,
         "Ranks 2 and 3: order uncertain. Noise helped to decide it, so the count ahead is biased "
         "upward and the count behind downward.",
     ]
     assert repr(REACHED) == (
-        "<Release of 3 items above 500 with counts at ε = 1, of which 4/5 was spent: 'flu', "
+        "<Release of 3 items above 500 with counts at ε = 1, of which 0.8 was spent: 'flu', "
         "'cold', '<b>&'>"
     )
     half = REACHED.to_text("0.5").splitlines()
@@ -188,21 +189,21 @@ def test_a_table_has_counts_and_says_what_was_spent() -> None:
     assert str(ONE).splitlines()[2].startswith("1 item was above 500, noise included. The last")
     html = REACHED._repr_html_()
     assert "&lt;b&gt;&amp;" in html
-    assert html.count("</th>") == 7
-    assert "of which 4/5 was spent" in html
+    assert html.count("</th>") == 8  # the last is that of the bars
+    assert "of which 0.8 was spent" in html
 
 
 def test_without_counts_it_says_why() -> None:
     assert str(FULL).splitlines()[6:] == [
         "5 items were above 500, noise included, as many as are named at most. The last gap is the "
         "lead over whatever came next, an item or 500, so there are no counts.",
-        "ε = 1, resolution 1/10, sensitivity 1, monotonic",
+        "ε = 1, resolution 0.1, sensitivity 1, monotonic",
         NOISE,
     ]
     assert repr(FULL).startswith("<Release of 5 items above 500 at ε = 1: 'flu'")
     assert str(NAMES).splitlines()[3:] == [
         "2 items were above 500, noise included.",
-        "ε = 1, of which 3/5 was spent, resolution 1/10, sensitivity 1, monotonic",
+        "ε = 1, of which 0.6 was spent, resolution 0.1, sensitivity 1, monotonic",
         NOISE,
     ]
 
@@ -210,12 +211,12 @@ def test_without_counts_it_says_why() -> None:
 def test_no_item_is_said_in_every_form() -> None:
     said = [
         "No item was above 500, noise included.",
-        "ε = 1, of which 1/5 was spent, resolution 1/10, sensitivity 1, monotonic",
+        "ε = 1, of which 0.2 was spent, resolution 0.1, sensitivity 1, monotonic",
         NOISE,
     ]
     assert str(NONE).splitlines() == NONE.to_text().splitlines() == said
-    assert NONE._repr_html_() == f"<p>{'<br>'.join(said)}</p>"
-    assert repr(NONE) == "<Release of no item above 500 at ε = 1, of which 1/5 was spent>"
+    assert NONE._repr_html_() == format_html_note(said)
+    assert repr(NONE) == "<Release of no item above 500 at ε = 1, of which 0.2 was spent>"
     head = ["item", "gap", "gap_units", "count", "standard_error", "low", "high", "is_biased"]
     assert [*NONE.to_pandas().columns] == NONE.to_polars().columns == head
     assert [str(each) for each in NONE.to_arrow().schema.types] == [
@@ -228,7 +229,7 @@ def test_no_item_is_said_in_every_form() -> None:
 
 def test_both_sides_cost_and_say_twice_as_much() -> None:
     both = Release(TopK(5, 1, threshold=500), None, [1250, 43], ["flu", "cold"])
-    assert "ε = 1, of which 1/2 was spent, resolution 1/10, sensitivity 1\n" in str(both)
+    assert "ε = 1, of which 0.5 was spent, resolution 0.1, sensitivity 1\n" in str(both)
     assert "noise of mean 10." in str(both)
 
 

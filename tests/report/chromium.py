@@ -1,20 +1,14 @@
 """A real browser that shows pages, and what it sees of colours."""
 
+import base64
 import json
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tools.chromium import show
 from topgap import Estimates, GroupedEstimates, GroupedRelease, Release
 from topgap.report import to_html
 
-NEEDED = {
-    "chromium": ("chromium", "chromium-browser", "google-chrome"),
-    "driver": ("chromedriver",),
-}
 PHONE, DESK = 360, 1280
 SCHEMES = ("light", "dark")
 
@@ -32,16 +26,19 @@ class Browser:
         *,
         width: int = DESK,
         scheme: str = "light",
-        **others: str,
+        **others: Any,
     ) -> None:
-        self.command(
-            "Emulation.setDeviceMetricsOverride",
-            width=width, height=800, deviceScaleFactor=1, mobile=False,
-        )  # fmt: skip
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.command("Emulation.setEmulatedMedia", features=[feature])
         self.file.write_text(to_html(release, **others), encoding="utf-8")
-        self.driver.get(self.file.as_uri())
+        show(self.driver, self.file.as_uri(), width=width, height=800, scheme=scheme)
+
+    def unfold(self) -> None:
+        """Open all that is folded away."""
+        self.run("for (const each of document.querySelectorAll('details')) each.open = true")
+
+    def print_to_pdf(self) -> bytes:
+        """The page on paper."""
+        printed = self.command("Page.printToPDF", preferCSSPageSize=True)
+        return base64.b64decode(printed["data"])
 
     def command(self, name: str, **arguments: Any) -> Any:
         return self.driver.execute_cdp_cmd(name, arguments)
@@ -69,19 +66,6 @@ class Browser:
     def complaints(self) -> list[str]:
         """What the console says at warning or above since the last call."""
         return [e["message"] for e in self.driver.get_log("browser") if e["level"] != "INFO"]
-
-
-def find_chromium() -> dict[str, str]:
-    """Where it and its driver are; who has none skips, or fails if it must be there."""
-    found = {
-        name: next(filter(None, map(shutil.which, commands)), None)
-        for name, commands in NEEDED.items()
-    }
-    missing = [" or ".join(NEEDED[name]) for name, path in found.items() if path is None]
-    if missing:
-        refuse = pytest.fail if os.environ.get("TOPGAP_NEEDS_CHROMIUM") == "1" else pytest.skip
-        refuse(f"There is no {' and no '.join(missing)} here.")
-    return {name: path for name, path in found.items() if path is not None}
 
 
 CONTRASTS = """

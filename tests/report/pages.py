@@ -44,7 +44,9 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
     def text(self, tag: str = "") -> str:
-        return " ".join(text for inside, text in self.texts if tag in ("", inside))
+        return " ".join(
+            text for inside, text in self.texts if inside == tag or (not tag and inside != "script")
+        )
 
     def check_outline(self) -> None:
         """See that the headings are in order, below a single one, and that no id comes twice."""
@@ -54,6 +56,16 @@ class Page(HTMLParser):
         assert all(after <= before + 1 for before, after in pairwise(levels))
         identities = [each["id"] for _, each in self.elements if "id" in each]
         assert len(identities) == len({*identities})
+
+
+def scripts(place: str) -> list[dict[str, str | None]]:
+    """The elements with the card and with the JSON: data, which no browser runs."""
+    return [{"type": "application/ld+json"}, {"type": "application/json", "id": place}]
+
+
+def points(page: Page) -> list[str]:
+    """The terms of the list "How to read this"."""
+    return [text.rstrip(":") for tag, text in page.texts if tag == "strong" and text[-1] == ":"]
 
 
 def words(page: Page) -> str:

@@ -3,12 +3,12 @@
 Without chromium and chromedriver these tests are skipped; with TOPGAP_NEEDS_CHROMIUM=1 they fail.
 """
 
-import base64
 import importlib.resources
 import json
 import re
 
 import pytest
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN
@@ -23,7 +23,7 @@ def test_it_loads_in_peace_and_fits_its_window(
     browser: Browser, release: Release, width: int
 ) -> None:
     browser.show(release, width=width, caveat="word " * 30 + "x" * 300)
-    browser.run("document.querySelector('details').open = true")
+    browser.unfold()
     assert browser.run("return document.documentElement.scrollWidth") == width
     wide = "return [...document.querySelectorAll('body *')].filter(e => !e.closest('thead, svg')"
     wide += " && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.outerHTML)"
@@ -72,7 +72,7 @@ def test_bars_have_the_widths_that_the_leads_say(browser: Browser, width: int) -
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_text_and_bars_stand_out_from_the_ground(browser: Browser, scheme: str) -> None:
     browser.show(EVERYDAY, scheme=scheme, caveat="The list is from the data.")
-    browser.run("document.querySelector('details').open = true")
+    browser.unfold()
     pairs = [(place, *json.loads(pair)) for pair, place in browser.run(CONTRASTS).items()]
     assert len(pairs) >= 6
     assert [each for each in pairs if contrast(*each[1:]) < 4.5] == []
@@ -97,7 +97,7 @@ def test_axe_finds_no_barrier(browser: Browser, name: str, width: int, scheme: s
     pytest.importorskip("axe_core_python", reason="axe-core-python is not installed.")
     axe = importlib.resources.files("axe_core_python") / "axe.min.js"
     browser.show(SHOWN[name], width=width, scheme=scheme, caveat="The list is from the data.")
-    browser.run("document.querySelector('details').open = true")
+    browser.unfold()
     browser.run(axe.read_text(encoding="utf-8"))
     found = browser.driver.execute_async_script(
         "axe.run().then(arguments[0], error => arguments[0](String(error)))"
@@ -107,14 +107,14 @@ def test_axe_finds_no_barrier(browser: Browser, name: str, width: int, scheme: s
     tree = browser.command("Accessibility.getFullAXTree")["nodes"]
     roles = [node["role"]["value"] for node in tree if not node["ignored"]]
     k = len(SHOWN[name])
-    assert roles.count("rowheader") == k + (SHOWN[name].gaps is not None)
+    assert roles.count("rowheader") == k
     assert {"banner", "main", "table", "columnheader"} <= {*roles}
 
 
 def test_the_keyboard_reaches_everything(browser: Browser) -> None:
     browser.show(EVERYDAY)
     reached = []
-    for _ in range(4):
+    for _ in range(7):
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
         focused = browser.driver.switch_to.active_element
         box = focused.rect
@@ -124,12 +124,24 @@ def test_the_keyboard_reaches_everything(browser: Browser) -> None:
         reached.append((focused.tag_name, focused.text, outline))
     assert reached == [
         ("a", "Skip to the ranking", "solid"),
-        ("a", "privacy loss", "solid"),
-        ("a", "arXiv 2308.08057", "solid"),
-        ("summary", "Show the JSON", "solid"),
+        ("a", "What ε promises", "solid"),
+        ("summary", "What ε promises", "solid"),
+        ("summary", "What the numbers say, and what they do not", "solid"),
+        ("summary", "Parameters and domain", "solid"),
+        ("summary", "How to cite", "solid"),
+        ("summary", "For machines: JSON", "solid"),
     ]
     browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert browser.run("return [...document.querySelectorAll('details')].map(e => e.open)") == [
+        False, False, False, False, True,
+    ]  # fmt: skip
+
+
+def test_the_link_beside_epsilon_unfolds_what_it_promises(browser: Browser) -> None:
+    browser.show(EVERYDAY)
+    browser.driver.find_element(By.LINK_TEXT, "What ε promises").click()
     assert browser.run("return document.querySelector('details').open")
+    assert browser.run("return document.querySelector('#privacy p').checkVisibility()")
 
 
 @pytest.mark.parametrize("release", [HOSTILE, EVERYDAY], ids=["hostile", "everyday"])
@@ -137,8 +149,8 @@ def test_hostile_names_do_nothing_and_the_json_is_whole(browser: Browser, releas
     browser.show(release, title=ATTACK)
     assert browser.driver.title == ATTACK
     assert browser.run("return document.querySelector('h1').textContent") == ATTACK
-    assert browser.run("return [document.scripts.length, document.images.length]") == [1, 0]
-    for place in ("#topgap-release", "details pre"):
+    assert browser.run("return [document.scripts.length, document.images.length]") == [2, 0]
+    for place in ("#topgap-release", "#data pre"):
         text = browser.run("return document.querySelector(arguments[0]).textContent", place)
         assert Release.from_json(text) == release
 
@@ -147,8 +159,7 @@ def test_hostile_names_do_nothing_and_the_json_is_whole(browser: Browser, releas
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_prints(browser: Browser, scheme: str) -> None:
     browser.show(SHOWN["a thousand"], scheme=scheme)
-    printed = browser.command("Page.printToPDF", preferCSSPageSize=True)
-    pdf = base64.b64decode(printed["data"])
+    pdf = browser.print_to_pdf()
     assert pdf.startswith(b"%PDF-")
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     assert 10 < pages < 100

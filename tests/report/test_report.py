@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import topgap
 from tests.display.sample_releases import ATTACK, EVERYDAY, HOSTILE, SHOWN, UNCERTAIN, VISITS
-from tests.report.pages import Page
+from tests.report.pages import Page, points, scripts
 from topgap import Release, ReleaseError, TopK
 from topgap.domains import DomainDescription
 from topgap.margins import leads, least_certain_gap
@@ -68,39 +68,36 @@ def test_a_page_asks_for_nothing_and_runs_nothing() -> None:
         f"default-src 'none'; style-src 'sha256-{hashed}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    assert page.all("script") == [{"type": "application/json", "id": "topgap-release"}]
+    assert page.all("script") == scripts("topgap-release")
     assert page.all("link") == [{"rel": "icon", "href": "data:,"}]
     assert not re.search(r"@import|url\(", style)
     names = {name for _, attributes in page.elements for name in attributes}
     assert not {name for name in names if name in ("src", "style") or name.startswith("on")}
 
 
-def test_the_table_says_rank_item_gap_and_lead() -> None:
+def test_the_table_says_rank_item_and_gap() -> None:
     page = Page(to_html(EVERYDAY))
-    head, *rows, yardstick = page.rows
-    assert head == [
-        "Rank", "Item", "Gap: ahead of the next by", "Lead: ahead of the first not named by",
-    ]  # fmt: skip
-    assert rows[0] == ["1", "High blood pressure", "165.8", "828.7"]
-    assert rows[3] == ["4", "Type 2 diabetes", "1.1 order uncertain", "447.6"]
-    assert rows[8] == ["9", "Arthritis", "112.0", "153.5"]
-    assert [i for i, row in enumerate(rows) if "order uncertain" in row[2]] == UNCERTAIN
-    assert yardstick[2] == "≈ 59.91"  # 20 · ln 20
+    head, *rows = page.rows
+    assert head == ["Rank", "Item", "Gap to the next"]
+    assert rows[0] == ["1", "High blood pressure", "165.8"]
+    assert rows[3] == ["4", "Type 2 diabetes", "1.1 order uncertain"]
+    assert rows[8] == ["9", "Arthritis", "112.0"]
+    assert rows[9] == ["10", "Hypothyroidism", "41.5 place uncertain"]
+    assert [i for i, row in enumerate(rows) if "uncertain" in row[2]] == UNCERTAIN
+    assert points(page) == ["Noise", "Gap", "order uncertain", "place uncertain"]
+    assert "The gap is below 59.91" in page.text()  # 20 · ln 20
 
 
 def test_bars_are_as_long_as_the_leads_say() -> None:
     page = Page(to_html(EVERYDAY))
-    *drawn, yardstick = bars(page)
+    drawn = bars(page)
     ahead = leads(EVERYDAY.gaps or ())
     for (start, length), gap, lead in zip(drawn, EVERYDAY.gaps or (), ahead, strict=True):
         assert length == pytest.approx(float(100 * gap / ahead[0]), abs=1e-3)
         assert start + length == pytest.approx(float(100 * lead / ahead[0]), abs=1e-3)
-    longest = least_certain_gap(EVERYDAY.parameters) / ahead[0]
-    assert yardstick[0] == 0
-    assert yardstick[1] == pytest.approx(float(100 * longest), abs=1e-3)
     ends = [rect for rect in page.all("rect") if "x" in rect]
-    hatched = [i for i, rect in enumerate(ends[:-1]) if rect.get("fill") == "url(#hatch)"]
-    assert hatched == [i for i, rect in enumerate(ends[:-1]) if "uncertain" in str(rect["class"])]
+    hatched = [i for i, rect in enumerate(ends) if rect.get("fill") == "url(#hatch)"]
+    assert hatched == [i for i, rect in enumerate(ends) if "uncertain" in str(rect["class"])]
     assert hatched == UNCERTAIN
 
 
@@ -112,8 +109,12 @@ def test_bars_of_gigantic_gaps_are_exact_ratios() -> None:
 
 
 def test_gaps_that_are_all_small_look_small() -> None:
-    drawn = bars(Page(to_html(SHOWN["all gaps zero"])))
-    assert drawn == [(0, 0), (0, 0), (0, 0), (0, 100)]
+    assert bars(Page(to_html(SHOWN["all gaps zero"]))) == [(0, 0), (0, 0), (0, 0)]
+    small = Release(TopK(1, 1), [0], [1])
+    [(start, length)] = bars(Page(to_html(small)))
+    longest = least_certain_gap(small.parameters)
+    assert start == 0
+    assert length == pytest.approx(float(10 / longest), abs=1e-3)
 
 
 def test_a_release_without_gaps_speaks_of_none() -> None:
@@ -135,15 +136,15 @@ def test_items_without_names_go_by_position() -> None:
 def test_the_parameters_are_exact_and_explained() -> None:
     page = Page(to_html(SHOWN["a single one"]))
     text = re.sub(r"\s+", " ", page.text())
-    assert page.text("strong").split("  ")[0].startswith("ε = 1/3 ≈ 0.3333")
-    values = {"k": "1", "sensitivity": "1", "monotonic": "no", "resolution": "1/10 = 0.1"}
+    assert page.text("strong").startswith("ε = 1/3 ")
+    values = {"k": "1", "sensitivity": "1", "monotonic": "no", "resolution": "0.1"}
     values |= {"noise scale": "6", "standard deviation of a gap": "≈ 8.485"}
     for name, value in values.items():
         assert re.search(rf"{re.escape(name)} {re.escape(value)} ", text), name
     assert "ε ≈ 1.396" in text  # e^(1/3)
     assert "at most 58.3 % sure" in text  # e^(1/3) : 1 is 58.26 %
     assert "replaced by another" in text
-    assert "The item that came out largest, and how far it came out ahead of the next." in text
+    assert "The item that came out largest." in text
     assert "one person added or removed." in Page(to_html(EVERYDAY)).text()
 
 
@@ -164,24 +165,24 @@ def test_title_and_caveat_are_text() -> None:
     assert page.text("h1") == ATTACK
     assert "The list is from the data <b>$x</b>." in page.text("p")
     assert page.all("img") == page.all("b") == []
-    assert len(page.all("script")) == 1
-    assert "Caution." in page.text("strong")
+    assert len(page.all("script")) == 2
+    assert "Caution." in page.text("strong").split()
     assert "Caution." not in to_html(EVERYDAY)
 
 
 def test_hostile_names_are_shown_and_do_nothing() -> None:
     page = Page(to_html(HOSTILE))
-    shown = [row[1] for row in page.rows[1:-1]]
+    shown = [row[1] for row in page.rows[1:]]
     assert shown[0] == ATTACK
     assert shown[3] == "🦠 two\\nlines"
     assert shown[5:] == ["${rows} $title $", "<!--<script>", r"&lt;b&gt;\u2028\u202e\ud800\x00"]
     assert page.all("img") == []
-    assert len(page.all("script")) == 1
+    assert len(page.all("script")) == 2
 
 
 def test_it_says_which_items_took_part_and_what_count_stands_out() -> None:
     page = Page(to_html(VISITS))
-    assert [row[1] for row in page.rows[1:-1]] == [
+    assert [row[1] for row in page.rows[1:]] == [
         "Germany, /start", 'France, "/search?a, b"', 'Côte d’Ivoire, "/"""',
     ]  # fmt: skip
     text = page.text()
@@ -201,7 +202,7 @@ def test_a_hostile_domain_is_text() -> None:
     assert f"the texts that match {ATTACK}" in page.text("bdi")
     assert f'{ATTACK}, (1, "{ATTACK}")' in page.text("bdi")  # quoted, for it has brackets
     assert page.all("img") == []
-    assert len(page.all("script")) == 1
+    assert len(page.all("script")) == 2
 
 
 HARMLESS = shape(Page(to_html(Release(TopK(2, 1), None, [125, 300], ["a", "b"]))))

@@ -5,11 +5,11 @@ import pytest
 from tests.display.sample_releases import ATTACK, EVERYDAY
 from tests.display.sample_values import DIAGNOSES, EMPTY, FULL, ONE, REACHED, VALUED
 from tests.report.chromium import DESK, PHONE, Browser
-from tests.report.pages import Page, drawn, has_unformatted, words
+from tests.report.pages import Page, drawn, has_unformatted, points, scripts, words
 from topgap import ParameterError, Release, TopK
 from topgap.report import read_release, to_html
 
-HEAD = ["Rank", "Item", "Value ± standard error", "95% interval", "Gap: ahead of the next by"]
+HEAD = ["Rank", "Item", "Value ± standard error", "95% interval", "Gap to the next"]
 
 
 @pytest.mark.parametrize("release", VALUED.values(), ids=VALUED)
@@ -22,20 +22,20 @@ def test_a_page_holds_its_release_and_reads_in_order(release: Release) -> None:
     tables = min(1, len(release))
     assert [len(page.all(tag)) for tag in ("main", "table", "caption")] == [1, tables, tables]
     assert len(page.rows) == tables + len(release)
-    assert page.all("script") == [{"type": "application/json", "id": "topgap-release"}]
+    assert page.all("script") == scripts("topgap-release")
     assert release is VALUED["hostile"] or not has_unformatted(page)
 
 
 def test_the_table_says_value_error_interval_and_gap() -> None:
     assert Page(to_html(DIAGNOSES)).rows == [
         HEAD,
-        ["1", "flu", "97 ± 2.8", "91 to 103", "40"],
-        ["2", "cold", "57 ± 2.8", "51 to 63", "3 order uncertain"],
-        ["3", "gout", "54 ± 2.8", "48 to 60", "9"],
-        ["4", "<b>&", "45 ± 2.8 place uncertain", "39 to 51", "5"],
+        ["1", "flu", "97 ± 3", "91 to 103", "40"],
+        ["2", "cold", "57 ± 3", "51 to 63", "3 order uncertain"],
+        ["3", "gout", "54 ± 3", "48 to 60", "9"],
+        ["4", "<b>&", "45 ± 3", "39 to 51", "5 place uncertain"],
     ]
     below = Page(to_html(VALUED["below 0"]))
-    assert below.rows[1][2:] == ["−3 ± 1.4", "−6 to 0", "47"]
+    assert below.rows[1][2:] == ["−3 ± 1 below 0 by noise", "−6 to 0", "47"]
     half = Page(to_html(DIAGNOSES, level="0.5"))
     assert half.rows[0][3] == "50% interval"
     assert half.rows[1][3] == "96 to 98"
@@ -63,8 +63,9 @@ def test_it_says_the_noise_the_bounds_and_what_is_biased() -> None:
         assert f"{name} {value} " in text, name
     assert "discrete Laplace noise that each true number gets: items per person · sens" in text
     assert "if the sensitivity and the bound on the items per person below are true" in text
-    assert "Ranks 2 and 3: places on the list uncertain." in page.text("p")
-    assert "The 3 items that reached the threshold 50, the value of each, and how far" in text
+    assert points(page) == ["±", "95% interval", "place uncertain"]
+    assert "Its number is biased upward on average." in text
+    assert "The 3 items that reached the threshold 50." in text
     assert "The last gap is the lead over 50." in text
     assert "come out 9 or more apart" in text
     assert "arXiv 0811.2841" in text
@@ -72,7 +73,7 @@ def test_it_says_the_noise_the_bounds_and_what_is_biased() -> None:
     assert "0811.2841" in page.text("p") + page.text("a")
     assert "or over 50 if that is larger" in words(Page(to_html(FULL)))
     one = words(Page(to_html(ONE)))
-    assert "The item that reached the threshold 50, and its value." in one
+    assert "The item that reached the threshold 50." in one
     assert "Caution." not in one
     replaced = words(Page(to_html(VALUED["an attack"])))
     assert "2 · items per person · sensitivity / ε" in replaced
@@ -82,7 +83,7 @@ def test_it_says_the_noise_the_bounds_and_what_is_biased() -> None:
 def test_an_empty_page_says_so() -> None:
     page = Page(to_html(EMPTY))
     text = words(page)
-    assert text.count("No item reached the threshold 50.") == 2
+    assert text.count("No item reached the threshold 50.") == 3
     assert page.rows == []
     assert "noise scale 2 " in text
     assert "uncertain" not in text
@@ -112,14 +113,13 @@ def test_hostile_names_do_nothing() -> None:
     for name in ("hostile", "an attack"):
         page = Page(to_html(VALUED[name], title=ATTACK))
         assert page.all("img") == []
-        assert len(page.all("script")) == 1
+        assert len(page.all("script")) == 2
     assert f'"{ATTACK}", 1' in page.rows[1][1] or ATTACK in page.rows[1][1]
 
 
 def test_other_pages_have_nothing_of_it() -> None:
     html = to_html(EVERYDAY)
     text = words(Page(html))
-    assert ".noisy" not in html
     for word in ("Laplace", "items per person", "threshold", "0811.2841"):
         assert word not in text
     assert "The mean of the exponential noise that each true number gets: k · sens" in text

@@ -12,7 +12,7 @@ from topgap.display.text import to_line
 from topgap.ledger import Charge
 from topgap.ledger.charging import LedgerCharge, describe_cost
 from topgap.ledger.entry import NUMBER_OF_GROUPS
-from topgap.numbers.format import format_exact, parse_exact
+from topgap.numbers.format import format_short, parse_exact
 
 
 def confirm_charge(pending: LedgerCharge) -> None:
@@ -31,7 +31,7 @@ def confirm_charge(pending: LedgerCharge) -> None:
     print(
         f"This charges {cost}{sharing and f' for {sharing}'} to {to_line(pending.dataset)} and "
         f"leaves "
-        f"{format_exact(pending.left)}, {whatever} (--check tries it without a charge). "
+        f"{format_short(pending.left)}, {whatever} (--check tries it without a charge). "
         f"Go on? [y/N] ",
         end="",
         file=sys.stderr,
@@ -46,15 +46,15 @@ def describe_charge(charge: Charge) -> str:
     """The sentence about a charge that was made, with its receipt."""
     converted = ""
     if charge.stated_epsilon is not None and charge.is_converted:
-        stated = f"{format_exact(charge.stated_epsilon)} for {charge.stated_neighbours}"
+        stated = f"{format_short(charge.stated_epsilon)} for {charge.stated_neighbours}"
         converted = f" ({stated}, which is twice as much for {charge.neighbours})"
     left, settled = charge.left, ""
     if charge.settled is not None and charge.left_settled is not None:
-        left, settled = charge.left_settled, f", settled to {format_exact(charge.settled)}"
+        left, settled = charge.left_settled, f", settled to {format_short(charge.settled)}"
     sharing = describe_sharing(charge.parameters)
     return (
-        f"Charged to {to_line(charge.dataset)}: ε = {format_exact(charge.epsilon)}{converted}"
-        f"{sharing and f' for {sharing}'}{settled}, which leaves {format_exact(left)}. "
+        f"Charged to {to_line(charge.dataset)}: ε = {format_short(charge.epsilon)}{converted}"
+        f"{sharing and f' for {sharing}'}{settled}, which leaves {format_short(left)}. "
         f"Receipt {charge.receipt}"
     )
 
@@ -76,7 +76,7 @@ def describe_sharing(parameters: Mapping[str, Any]) -> str:
     found = _read_exact(parameters, "group_epsilon")
     if found is None or type(most) is not int:
         return ""
-    share = format_exact(found[0])
+    share = format_short(found[0])
     together = f"{_count_groups(number)} together" if type(number) is int else "all groups together"
     product = "" if most == 1 else f"{most:,} · {share}: "
     groups = f"{product}at most {_count_groups(most)} per person, {share} per group"
@@ -89,8 +89,8 @@ def _describe_measuring(parameters: Mapping[str, Any]) -> str:
     if found is None or found[2] == 0:
         return ""
     whole, selection, each = found
-    times = format_exact((whole - selection) / each)
-    return f"; {format_exact(selection)} to select and {times} · {format_exact(each)} to measure"
+    times = format_short((whole - selection) / each)
+    return f"; {format_short(selection)} to select and {times} · {format_short(each)} to measure"
 
 
 def _read_exact(parameters: Mapping[str, Any], *names: str) -> list[Fraction] | None:

@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 import typer
 import typer.core
 
+from topgap.cli.conversion import convert
 from topgap.cli.errors import report_errors
+from topgap.cli.help import Entry, Page, Section, format_page, list_parameters
 
 Request = TypeVar("Request")
+_NO_HINTS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +30,9 @@ class Command(Generic[Request]):
         request_type: A dataclass. Each field is an option or argument, in this order; its type is
             `Annotated` with a `typer.Option` or `typer.Argument`.
         run: What is done with the request. An exception ends the command as `report_errors` says.
-        description: What help says about the command.
-        epilog: What help says below the options.
+        description: What help says about the command; its first paragraph is one sentence.
+        examples: Paragraphs that stand below the options: what to type, and a sentence above it.
+        notes: Paragraphs that stand below the examples.
 
     >>> from typer.testing import CliRunner
     >>> @dataclass(frozen=True, kw_only=True)
@@ -36,7 +40,10 @@ class Command(Generic[Request]):
     ...     name: Annotated[str, typer.Argument()]
     ...     times: Annotated[int, typer.Option("--times", "-n")] = 1
     >>> app = typer.Typer()
-    >>> Command(name="greet", request_type=Greeting, run=print, description="Greet.").add_to(app)
+    >>> command = Command(
+    ...     name="greet", request_type=Greeting, run=print, description="Greet.", examples=""
+    ... )
+    >>> command.add_to(app)
     >>> print(CliRunner().invoke(app, ["Ada", "-n", "2"]).output, end="")
     Greeting(name='Ada', times=2)
     """
@@ -45,10 +52,29 @@ class Command(Generic[Request]):
     request_type: type[Request]
     run: Callable[[Request], None]
     description: str
-    epilog: str | None = None
+    examples: str
+    notes: str = ""
 
     def add_to(self, app: typer.Typer) -> None:
         """Add the command to a Typer application."""
+        documented, hints = self, get_type_hints(self.request_type, include_extras=True)
+
+        class Documented(typer.core.TyperCommand):
+            """Converts the values itself, and formats its help."""
+
+            def get_params(self, ctx: Any) -> list[Any]:
+                return _convert_values(super().get_params(ctx), hints)
+
+            def format_help(self, ctx: Any, formatter: Any) -> None:
+                formatter.write(format_page(self.help_page(ctx)))
+
+            def help_page(self, ctx: Any) -> Page:
+                """What help says."""
+                sections = list_parameters(self.get_params(ctx), hints)
+                usage = _usage(self, ctx)
+                return Page(
+                    usage, documented.description, sections, documented.examples, documented.notes
+                )
 
         def run(**options: Any) -> None:
             with report_errors():
@@ -57,7 +83,7 @@ class Command(Generic[Request]):
         parameters = _parameters(self.request_type)
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
-        app.command(self.name, help=self.description, epilog=self.epilog)(run)
+        app.command(self.name, cls=Documented, help=self.description)(run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,22 +94,62 @@ class CommandGroup:
         name: That word.
         commands: The commands.
         description: What help says about them.
-        epilog: What help says below their names.
+        examples: Paragraphs that stand below their names, as those of a command.
+        notes: Paragraphs that stand below the examples.
     """
 
     name: str
     commands: tuple[Command[Any], ...]
     description: str
-    epilog: str | None = None
+    examples: str
+    notes: str = ""
 
     def add_to(self, app: typer.Typer) -> None:
         """Add the commands to a Typer application."""
+        documented = self
+        entries = [Entry(each.name, summarize(each.description)) for each in self.commands]
+
+        class Documented(typer.core.TyperGroup):
+            """Formats its help."""
+
+            def get_params(self, ctx: Any) -> list[Any]:
+                return _convert_values(super().get_params(ctx))
+
+            def format_help(self, ctx: Any, formatter: Any) -> None:
+                formatter.write(format_page(self.help_page(ctx)))
+
+            def help_page(self, ctx: Any) -> Page:
+                """What help says."""
+                sections = [Section("Commands", entries)]
+                sections += list_parameters(self.get_params(ctx), {})
+                usage = _usage(self, ctx)
+                return Page(
+                    usage, documented.description, sections, documented.examples, documented.notes
+                )
+
         group = typer.Typer(
-            name=self.name, no_args_is_help=True, help=self.description, epilog=self.epilog
+            name=self.name, cls=Documented, no_args_is_help=True, help=self.description
         )
         for command in self.commands:
             command.add_to(group)
         app.add_typer(group)
+
+
+class _Completion(NamedTuple):
+    """What a shell offers, as Typer describes it."""
+
+    value: str
+    type: str = "plain"
+    help: str | None = None
+
+
+_START = """
+Start with topgap demo; then see topgap release --help.
+
+To complete commands and options with the Tab key, run topgap --install-completion once and open a
+new terminal. --show-completion prints the script instead. Name the shell if it is not detected:
+topgap --install-completion bash (or zsh, fish, powershell).
+"""
 
 
 class _Commands(Mapping[str, Any]):
@@ -109,11 +175,14 @@ class _Commands(Mapping[str, Any]):
         return len(self._names)
 
 
-def make_app(*names: str) -> typer.Typer:
-    """Make the Typer application of the commands of these names.
+def make_app(summaries: Mapping[str, str]) -> typer.Typer:
+    """Make the Typer application of these commands.
 
-    Each is the `COMMAND` of the module `command` in the package of its name.
+    Args:
+        summaries: A sentence by the name of each command, so that none is imported to be listed.
+            The command is the `COMMAND` of the module `command` in the package of its name.
     """
+    names = tuple(summaries)
 
     class Group(typer.core.TyperGroup):
         """Looks its commands up by name."""
@@ -122,18 +191,71 @@ def make_app(*names: str) -> typer.Typer:
             super().__init__(**settings)
             self.commands = _Commands(names)  # type: ignore[assignment]  # nobody adds any
 
+        def get_params(self, ctx: Any) -> list[Any]:
+            return _convert_values(super().get_params(ctx))
+
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            formatter.write(format_page(self.help_page(ctx)))
+
+        def help_page(self, ctx: Any) -> Page:
+            """What help says."""
+            commands = Section("Commands", [Entry(*each) for each in summaries.items()])
+            options = list_parameters(self.get_params(ctx), {})
+            return Page(_usage(self, ctx), self.help or "", [commands, *options], "", _START)
+
+        def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+            """The names of the commands and of the options that begin so."""
+            if incomplete.startswith("-"):
+                return super().shell_complete(ctx, incomplete)
+            return [_Completion(name) for name in names if name.startswith(incomplete)]
+
     app = _make_typer(cls=Group)
     app.callback()(_topgap)
     return app
+
+
+def summarize(description: str) -> str:
+    """The first paragraph of a description."""
+    return " ".join(description.partition("\n\n")[0].split())
+
+
+def _usage(command: Any, ctx: Any) -> str:
+    pieces = [
+        piece.replace("{", "").replace("}", "") for piece in command.collect_usage_pieces(ctx)
+    ]
+    return " ".join([ctx.command_path, *pieces])
+
+
+def _convert_values(params: list[Any], hints: Mapping[str, Any] = _NO_HINTS) -> list[Any]:
+    """Let `topgap.cli.conversion` convert what is typed for the options, in place of Typer."""
+    for each in params:
+        if "process_value" not in vars(each):
+            each.process_value = _make_conversion(each, hints.get(each.name))
+    return params
+
+
+def _make_conversion(param: Any, hint: Any) -> Callable[[Any, Any], Any]:
+    typers_own = param.process_value
+
+    def process_value(ctx: Any, value: Any) -> Any:
+        if param.required and param.value_is_missing(value):
+            return typers_own(ctx, value)  # says what is missing
+        try:
+            value = convert(value, hint)
+        except typer.BadParameter as error:
+            error.ctx, error.param = ctx, param
+            raise
+        return value if param.callback is None else param.callback(ctx, param, value)
+
+    return process_value
 
 
 def _make_typer(**settings: Any) -> typer.Typer:
     return typer.Typer(
         name="topgap",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
         **settings,
     )
@@ -153,10 +275,7 @@ def _topgap(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Publish which k items are the largest, and by how much, without giving anyone away.
-
-    Start with [bold]topgap demo[/bold]; then see [bold]topgap release --help[/bold].
-    """
+    """Release the top-k items and the gaps between them under pure ε-differential privacy."""
 
 
 def _parameters(request_type: type[Any]) -> list[Parameter]:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from topgap.errors import LedgerWarning, TopgapError
+from topgap.errors import LargeEpsilonWarning, LedgerWarning, TopgapError
 from topgap.signals import SIGNALS
 
 FAILED = 1
@@ -71,14 +71,15 @@ def _describe(error: BaseException) -> str:
 
 
 @contextmanager
-def format_warnings() -> Iterator[None]:
-    """Print each warning of the ledger as one sentence."""
+def format_warnings(*, is_quiet: bool) -> Iterator[None]:
+    """Print each warning of topgap as one sentence; if quiet, those of the ledger alone."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", LedgerWarning)
+        warnings.simplefilter("ignore" if is_quiet else "always", LargeEpsilonWarning)
         show_other = warnings.showwarning
 
         def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-            if category is LedgerWarning:
+            if category in (LedgerWarning, LargeEpsilonWarning):
                 print_error(str(message))
             else:
                 show_other(message, category, *where, **more)

@@ -12,14 +12,15 @@ DATA, PRIVACY, BUDGET, OUTPUT = "The data", "Privacy", "The budget", "Output"
 """The panels in which help shows them."""
 
 Item = Annotated[
-    str | None, typer.Option(metavar="COL", help="The column that says what.", rich_help_panel=DATA)
+    str | None,
+    typer.Option(metavar="COL", help="Column that holds the item.", rich_help_panel=DATA),
 ]
 Table = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The table or view of a database, as schema.table if it is not in the usual schema; "
-        "or the sheet of a workbook. The only one unless given.",
+        help="Table or view of a database, as schema.table if it is not in the default "
+        "schema; or sheet of a workbook. Required if there are several.",
         rich_help_panel=DATA,
     ),
 ]
@@ -27,8 +28,9 @@ Header = Annotated[
     bool,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a CSV or TSV file, or the first row of a sheet, has the "
-        "names of the columns; if not, they are called 1, 2, 3 and so on.",
+        help="Whether the first line of a CSV or TSV file, or the first row of a sheet, "
+        "holds the names of the columns. Without them the columns are called 1, 2, 3 "
+        "and so on.",
         rich_help_panel=DATA,
     ),
 ]
@@ -36,7 +38,7 @@ Delimiter = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        help="What stands between the cells of a CSV file, if its first line does not tell.",
+        help="Character between the cells of a CSV file. Default: detected from the first line.",
         rich_help_panel=DATA,
     ),
 ]
@@ -44,8 +46,8 @@ Encoding = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The encoding of a text file: latin-1, windows-1252, utf-16, or another that Python "
-        "knows. Default: UTF-8, or what a byte order mark tells.",
+        help="Encoding of a text file: latin-1, windows-1252, utf-16, or another that Python "
+        "knows. Default: from the byte order mark, otherwise UTF-8.",
         rich_help_panel=DATA,
     ),
 ]
@@ -53,8 +55,8 @@ FoldCase = Annotated[
     bool,
     typer.Option(
         "--fold-case",
-        help="Take upper and lower case for the same, in items, groups and persons, as for codes "
-        "typed by hand. Names are in the spelling of the domain; a pattern or an alphabet must be "
+        help="Ignore case in items, groups and persons, for example in codes typed by hand. "
+        "The release has the spelling of the domain; a pattern or an alphabet must be "
         "in one case.",
         rich_help_panel=DATA,
     ),
@@ -62,16 +64,18 @@ FoldCase = Annotated[
 Resolution = Annotated[
     str | None,
     typer.Option(
-        help="Gaps are multiples of this; 1 divided by an integer. 1/10 unless given, and 1 with "
-        "Laplace noise.",
+        metavar="STEP",
+        help="Step of the gaps: they are multiples of it. It is 1 divided by an integer. "
+        "Default: 1/10, and 1 with Laplace noise.",
         rich_help_panel=PRIVACY,
     ),
 ]
 Neighbours = Annotated[
     parameters.Neighbours,
     typer.Option(
-        help="What one person more or less means. If one is added or removed, all counts move the "
-        "same way, and half the noise is enough; if one may be replaced by another, not.",
+        help="Neighbouring data sets: add-remove (one person is added or removed: all counts "
+        "move in the same direction, which takes half the noise) or replace (one "
+        "person is replaced by another). In Python: monotonic=True or False.",
         rich_help_panel=PRIVACY,
     ),
 ]
@@ -79,13 +83,13 @@ Who = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Who does it, for the ledger to note; the user's name unless given.",
+        help="Name for the ledger's record of who did this. Default: your user name.",
         rich_help_panel=BUDGET,
     ),
 ]
 Note = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help="What the ledger is to note.", rich_help_panel=BUDGET),
+    typer.Option(metavar="TEXT", help="Note for the ledger's record.", rich_help_panel=BUDGET),
 ]
 IgnoreClock = Annotated[
     bool,
@@ -103,14 +107,16 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         callback=none_if_standard_output,
-        help="Where to write it; standard output if it is - or not given.",
+        help="File to write; - is standard output. Default: standard output.",
         rich_help_panel=OUTPUT,
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Overwrite files that exist.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--overwrite", help="Overwrite existing files.", rich_help_panel=OUTPUT)
 ]
 Quiet = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="No progress bar and no remarks.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--quiet", "-q", help="Print no progress bar and no remarks.", rich_help_panel=OUTPUT
+    ),
 ]

@@ -44,7 +44,8 @@ def find_in(folder: Path, entry: CatalogueEntry) -> Path | None:
     """The file of a data set in a folder, or None.
 
     It is called as the data set is, in capitals or not, and ends in `.dat`, `_sequences.txt` or
-    `.csv`, with or without `.gz`. Ready counts are not sought: they are less than the data set.
+    `.csv`, with or without `.gz`. Precomputed counts are not sought: they are less than the
+    data set.
     """
     try:
         there = {each.name.casefold(): each for each in folder.iterdir()}
@@ -57,8 +58,8 @@ def find_in(folder: Path, entry: CatalogueEntry) -> Path | None:
 def guess_form(path: Path, entry: CatalogueEntry) -> AnyForm:
     """The form that a file of this name has, as far as names go.
 
-    Ready counts end in `.counts.csv`, transactions with commas in `.csv`, and those of the SPMF
-    library in `_sequences.txt`. All others have the form in which the data set is downloaded.
+    Precomputed counts end in `.counts.csv`, transactions with commas in `.csv`, and those of the
+    SPMF library in `_sequences.txt`. All others have the form in which the data set is downloaded.
     """
     name = path.name.casefold().removesuffix(".gz")
     return next((form for end, form in _FORMS if name.endswith(end)), entry.form)

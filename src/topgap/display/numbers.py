@@ -14,7 +14,6 @@ from topgap.numbers.parse import Number, read_level
 # Exponents beyond any that parameters can have; what still overflows becomes infinite.
 _WIDE = Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_LONGEST_DECIMAL = 12
 _LONGEST_IN_COLUMN = 30
 _LARGEST_IN_DIGITS = 10**12
 
@@ -56,20 +55,6 @@ def format_compact(number: Fraction) -> str:
     if len(exact) <= _LONGEST_IN_COLUMN:
         return exact
     return f"about {'−' * (number < 0)}{format_about(abs(number))}"
-
-
-def format_short(number: Fraction) -> str:
-    """Return a positive number as it is, and beside it the decimal if that differs.
-
-    >>> format_short(Fraction(1, 3)), format_short(Fraction(1, 2)), format_short(Fraction(7))
-    ('1/3 ≈ 0.3333', '1/2 = 0.5', '7')
-    """
-    decimal = format_exact(number)
-    if number.denominator == 1:
-        return decimal
-    if "/" in decimal or len(decimal) > _LONGEST_DECIMAL:
-        return f"{number} ≈ {format_about(number)}"
-    return f"{number} = {decimal}"
 
 
 def format_aligned(number: Fraction, resolution: Fraction) -> str:

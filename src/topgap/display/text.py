@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from html import escape
 from unicodedata import east_asian_width
 
 Row = Sequence[str]
@@ -139,27 +138,3 @@ def format_text_table(head: Row, rows: Sequence[Row], left: Collection[int] = (1
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
-
-
-def format_html_table(head: Row, rows: Sequence[Row], left: Collection[int] = (1,)) -> str:
-    """Return a table of cells for a notebook.
-
-    Args:
-        head: The names of the columns.
-        rows: The cells.
-        left: The columns that are aligned to the left; the others are aligned to the right.
-
-    >>> format_html_table(["rank", "item"], [["1", "<flu>"]]).count("&lt;flu&gt;")
-    1
-    """
-    body = "".join(f"<tr>{_format_html_row(row, 'td', left)}</tr>" for row in rows)
-    top = f"<tr>{_format_html_row(head, 'th', left)}</tr>"
-    return f"<table><thead>{top}</thead><tbody>{body}</tbody></table>"
-
-
-def _format_html_row(cells: Row, tag: str, left: Collection[int]) -> str:
-    sides = ["left" if column in left else "right" for column in range(len(cells))]
-    return "".join(
-        f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
-        for cell, side in zip(cells, sides, strict=True)
-    )

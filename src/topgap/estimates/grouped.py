@@ -10,7 +10,7 @@ from topgap.estimates.grouped_parsing import FORMAT, parse_grouped_estimates
 from topgap.estimates.noise import Noise
 from topgap.estimates.result import Estimates
 from topgap.grouped_parameters import TopKByGroup
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_exact, format_short
 from topgap.numbers.parse import LEVEL, Number, read_level
 from topgap.release import GroupedRelease
 from topgap.release.by_group import ByGroup
@@ -136,10 +136,12 @@ class GroupedEstimates(ByGroup[Estimates]):
     def cost(self) -> str:
         """What all of it has cost, and what for, in words."""
         most = self.parameters.measurements_per_person
+        measuring = format_short(self._noise.epsilon or Fraction(0))
         times = "1 of which is" if most == 1 else f"{most:,} of which are"
         return (
-            f"ε = {self.epsilon} for {name_all(len(self))}: {self.parameters.epsilon} to select "
-            f"and {self._noise.epsilon} for each measurement, at most {times} about one person"
+            f"ε = {format_short(self.epsilon)} for {name_all(len(self))}: "
+            f"{format_short(self.parameters.epsilon)} to select and {measuring} for each "
+            f"measurement, at most {times} about one person"
         )
 
     @property

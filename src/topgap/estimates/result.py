@@ -5,21 +5,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from math import inf, isfinite, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from topgap.display import dataframes
+from topgap.display.bars import Bar, explain_uncertain, list_number_bars
+from topgap.display.html_table import format_html_note, format_html_table
 from topgap.display.numbers import ChartScale, format_estimate, format_level, place_intervals
 from topgap.display.plot import plot_estimates
-from topgap.display.text import format_html_table, format_text_table, to_line, to_repr
+from topgap.display.text import format_text_table, to_line, to_repr
 from topgap.errors import EstimatesError
 from topgap.estimates.combination import correct_measurements
 from topgap.estimates.intervals import Ends, Errors, find_errors
 from topgap.estimates.noise import Noise
+from topgap.estimates.ordering import Ordered, put_in_order, weigh
 from topgap.estimates.parsing import FORMAT, parse_estimates
 from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
-from topgap.numbers.format import format_exact, format_rounded, round_outwards, to_float
+from topgap.numbers.format import (
+    format_exact,
+    format_rounded,
+    format_short,
+    round_outwards,
+    to_float,
+)
 from topgap.numbers.parse import LEVEL, Number, read_flag, read_level
 from topgap.release import Release
 
@@ -57,7 +65,7 @@ class Estimates:
     rank  item  ahead of the next by  estimate    ±  95% from    to
        1  flu                   12.5      57.9  2.3      53.1  66.0
        2  cold                   0.3      43.1  2.3      35.0  47.9
-    ε = 1 to select, measured elsewhere, resolution 1/10, sensitivity 1, monotonic
+    ε = 1 to select, measured elsewhere, resolution 0.1, sensitivity 1, monotonic
     Where an order or the last place is uncertain, the estimates lean one way or the other and are \
 off by more than their standard errors say; the intervals allow for that, and the measurements \
 alone, which files and the page have too, do not lean.
@@ -81,12 +89,12 @@ alone, which files and the page have too, do not lean.
     @property
     def cost(self) -> str:
         """What the whole has cost, and what for, in words."""
+        selecting = format_short(self.release.epsilon)
         if self.noise.epsilon is None:
-            return f"ε = {self.release.epsilon} to select, measured elsewhere"
-        return (
-            f"ε = {self.epsilon}: {self.release.epsilon} to select and {self.noise.epsilon} for "
-            f"each measurement"
-        )
+            return f"ε = {selecting} to select, measured elsewhere"
+        whole = format_short(self.release.epsilon + len(self) * self.noise.epsilon)
+        measuring = format_short(self.noise.epsilon)
+        return f"ε = {whole}: {selecting} to select and {measuring} for each measurement"
 
     @property
     def estimates(self) -> tuple[float, ...]:
@@ -161,6 +169,30 @@ alone, which files and the page have too, do not lean.
             (min(one[0], both[0]), max(one[1], both[1])) if doubt else both
             for one, both, doubt in zip(alone, combined, in_doubt, strict=True)
         )
+
+    def in_order(self, level: "Number" = LEVEL) -> tuple[Ordered, ...]:
+        """The estimates made at least 0 and put in the order of the ranks, with their intervals.
+
+        This is isotonic regression, weighted with 1/variance: post-processing, which costs no ε.
+        It is for answers that are counts, which are not below 0. The intervals are those of
+        `intervals`, cut at 0 and widened to hold the new number (`topgap.estimates.ordering`).
+
+        Args:
+            level: That of the intervals.
+
+        Raises:
+            ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
+
+        >>> from topgap import TopK, estimate
+        >>> release = Release(TopK(k=2, epsilon=1), [4, 0], [5, 3], ["flu", "cold"])
+        >>> crossed = estimate(release, [40, 44], variance=8)
+        >>> [round(each, 2) for each in crossed.estimates]
+        [40.76, 43.24]
+        >>> [float(each.value) for each in crossed.in_order()]
+        [42.0, 42.0]
+        """
+        variances = self._errors.combination.variances
+        return put_in_order(self.items, self._exact, weigh(variances), self.intervals(level))
 
     def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
         """For each winner, whether noise may have decided on its place: estimates may lean there.
@@ -327,9 +359,11 @@ topgap.estimates/1.
             f"{format_estimate(number, error)} ± {format_estimate(error, error)}"
             for number, error in zip(self.estimates, errors, strict=True)
         ]
-        cost = f"measured at ε = {self.epsilon}"
         if self.epsilon is None:
-            cost = f"selected at ε = {self.release.epsilon} and measured elsewhere"
+            selecting = format_short(self.release.epsilon)
+            cost = f"selected at ε = {selecting} and measured elsewhere"
+        else:
+            cost = f"measured at ε = {format_short(self.epsilon)}"
         return plot_estimates(
             self.items,
             self.chart_scale(level),
@@ -348,6 +382,14 @@ topgap.estimates/1.
             level: That of the intervals.
         """
         return place_intervals(self.measurements, self.estimates, self.intervals(level))
+
+    def bars(self, level: "Number" = LEVEL) -> list[Bar]:
+        """A bar for each winner: its estimate, with the interval.
+
+        Args:
+            level: That of the intervals.
+        """
+        return list_number_bars(self.chart_scale(level), self.near_ties)
 
     @property
     def near_ties(self) -> tuple[bool, ...]:
@@ -412,8 +454,11 @@ topgap.estimates/1.
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, _MOST_ROWS)
-        below = escape("\n".join([note, *self._notes])).replace("\n", "<br>")
-        return f"{format_html_table(head, rows)}<p>{below}</p>"
+        bars = self.bars()[: len(rows)]
+        uncertain = any(bar.is_uncertain for bar in bars)
+        legend = [f"? {explain_uncertain(self.release.parameters)}."] * uncertain
+        table = format_html_table(head, rows, bars=bars)
+        return table + format_html_note([note, *legend, *self._notes])
 
     def rows(self, level: "Number", most: int) -> tuple[list[str], list[list[str]], str]:
         """The table to show: its head, at most so many rows, and what is to be said below."""

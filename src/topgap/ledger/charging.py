@@ -16,17 +16,25 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from topgap.display.numbers import format_likelihood_factor
 from topgap.display.text import to_line
-from topgap.errors import ChargeMissingError, LedgerWarning, ParameterError, TopgapError
+from topgap.errors import (
+    ChargeMissingError,
+    LargeEpsilonWarning,
+    LedgerWarning,
+    ParameterError,
+    TopgapError,
+)
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.entry import DEFAULT_RELATION, NUMBER_OF_GROUPS, relation_of
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import Neighbours, TopK
 from topgap.user_stacklevel import find_user_stacklevel
 
 if TYPE_CHECKING:
     from topgap.ledger import Charge, Ledger
 
+_LARGE = 10
 _Result = TypeVar("_Result")
 LedgerLike: TypeAlias = "Ledger | str | os.PathLike[str]"
 """A ledger, or the path of one."""
@@ -182,6 +190,7 @@ def prepare_charge(
     True
     """
     account = open_ledger(ledger, dataset)
+    warn_of_large_epsilon(parameters.epsilon)
     if account is None:
         return NO_CHARGE
     listed = {**parameters.to_dict(), **more}
@@ -190,6 +199,29 @@ def prepare_charge(
     return LedgerCharge(
         *account, parameters.epsilon, mechanism, listed, neighbours, may_settle=may_settle
     )
+
+
+def warn_of_large_epsilon(epsilon: Fraction) -> None:
+    """Warn if a release has an ε that hardly anybody would choose on purpose.
+
+    Args:
+        epsilon: That of the whole release.
+
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_large_epsilon(Fraction(20))
+    >>> print(caught[0].message)  # doctest: +NORMALIZE_WHITESPACE
+    ε = 20 is more than 10 and hardly private: with one person more, an output can become 485165195
+    times as likely.
+    """
+    if epsilon.numerator > _LARGE * epsilon.denominator:
+        factor = format_likelihood_factor(epsilon)
+        warnings.warn(
+            f"ε = {format_short(epsilon)} is more than {_LARGE} and hardly private: with one "
+            f"person more, an output can become {factor} times as likely.",
+            LargeEpsilonWarning,
+            stacklevel=find_user_stacklevel(),
+        )
 
 
 def open_ledger(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledger, str] | None":
@@ -235,7 +267,7 @@ def resolve_neighbours(
 
 def note_charge(error: BaseException, charge: "Charge") -> None:
     """Say in a note on an error that what was charged before it stays spent."""
-    epsilon, dataset = format_exact(charge.epsilon), to_line(charge.dataset)
+    epsilon, dataset = format_short(charge.epsilon), to_line(charge.dataset)
     error.add_note(
         f"ε = {epsilon} was charged to {dataset} before, as entry {charge.number} of the ledger, "
         f"and stays spent."
@@ -249,9 +281,9 @@ def describe_cost(cost: Fraction, epsilon: Fraction) -> str:
     'ε = 2 (twice 1, because the data set is for persons who are replaced)'
     """
     if cost == epsilon:
-        return f"ε = {format_exact(cost)}"
+        return f"ε = {format_short(cost)}"
     return (
-        f"ε = {format_exact(cost)} (twice {format_exact(epsilon)}, because the data set is for "
+        f"ε = {format_short(cost)} (twice {format_short(epsilon)}, because the data set is for "
         f"persons who are replaced)"
     )
 

@@ -17,7 +17,7 @@ from topgap.ledger.recording import MOST_DIGITS, record_result
 from topgap.ledger.statements import read_budget, read_budgets, read_charges
 from topgap.ledger.storage.database import Database
 from topgap.ledger.verification import verify_entries
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_exact, format_short
 from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 from topgap.parameters import Neighbours
 
@@ -121,7 +121,7 @@ class Ledger:
                 if known == name:
                     total = log.balance(name).total
                     raise LedgerError(
-                        f"{to_line(name)} has its total already, {format_exact(total)}; it is set "
+                        f"{to_line(name)} has its total already, {format_short(total)}; it is set "
                         f"once."
                     )
                 if validation.fold_name(known) == validation.fold_name(name):
@@ -384,10 +384,10 @@ def _refuse(
     >>> print(_refuse("visits", Fraction(1), Fraction(1, 3), Fraction(2), Fraction(1)))
     ε = 1 is more than what is left for visits, 1/3 of 2; nothing was charged.
     """
-    doubled = "" if stated == epsilon else f" ({format_exact(stated)} for add-remove)"
+    doubled = "" if stated == epsilon else f" ({format_short(stated)} for add-remove)"
     return BudgetExceeded(
-        f"ε = {format_exact(epsilon)}{doubled} is more than what is left for {to_line(dataset)}, "
-        f"{format_exact(left)} of {format_exact(total)}; nothing was charged.",
+        f"ε = {format_short(epsilon)}{doubled} is more than what is left for {to_line(dataset)}, "
+        f"{format_short(left)} of {format_short(total)}; nothing was charged.",
         dataset,
         epsilon,
         left,

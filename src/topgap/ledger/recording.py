@@ -6,7 +6,7 @@ from topgap.ledger.entry_log import EntryLog, charge_from_entry
 from topgap.ledger.models import Charge
 from topgap.ledger.settlement import settled_cost
 from topgap.ledger.validation import Recordable, convert_epsilon
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_exact, format_short
 
 MOST_DIGITS = 2_000
 """How many digits the denominator of a sum may have."""
@@ -67,10 +67,11 @@ def _check_cost(charged: Entry, result: Recordable, dataset: Entry) -> None:
     if result.cost is None:
         return
     cost = convert_epsilon(result.cost, result.neighbours, dataset.relation, charged.dataset)
-    if cost > parse_epsilon(charged.epsilon):
+    promised = parse_epsilon(charged.epsilon)
+    if cost > promised:
         raise LedgerError(
-            f"Charge {charged.number} is of ε = {charged.epsilon}, and the result cost more: "
-            f"{format_exact(cost)}."
+            f"Charge {charged.number} is of ε = {format_short(promised)}, and the result cost "
+            f"more: {format_short(cost)}."
         )
 
 

@@ -1,11 +1,13 @@
 """Exact numbers as text, decimals where they are exact and otherwise fractions; and as floats."""
 
 import re
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from math import floor, gcd, inf, isfinite, log10, nextafter
 
 _MOST_DIGITS = 100_000
+_SHORT_DECIMAL = 12
+_FIVE_DIGITS = Context(prec=5, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
 
 
@@ -22,11 +24,35 @@ def format_exact(number: Fraction) -> str:
     while twos_and_fives > 1:
         common = gcd(twos_and_fives, 10)
         if common == 1:
-            return f"{_digits(number.numerator)}/{_digits(number.denominator)}"
+            return _format_fraction(number)
         twos_and_fives //= common
         places += 1
     digits = _digits((number * 10**places).numerator).zfill(places + 1)
     return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+
+
+def format_short(number: Fraction, longest: int | None = None) -> str:
+    """A privacy parameter for people: a decimal where a short one is exact, otherwise a fraction.
+
+    Everything that people read writes ε like this.
+
+    Args:
+        number: What is written, exactly.
+        longest: In so many characters; a longer one is rounded and says so. Any number unless
+            given.
+
+    >>> [format_short(Fraction(each)) for each in ("7/10", "1/3", "7", Fraction(1, 2**40))]
+    ['0.7', '1/3', '7', '1/1099511627776']
+    >>> format_short(Fraction(1, 10**12 + 7), longest=12)
+    '≈1e-12'
+    """
+    exactly = format_exact(number)
+    if len(exactly) > _SHORT_DECIMAL:
+        exactly = min(exactly, _format_fraction(number), key=len)
+    if longest is None or len(exactly) <= longest:
+        return exactly
+    rounded = _FIVE_DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return f"≈{rounded.normalize():g}"
 
 
 def parse_exact(text: str) -> Fraction:
@@ -45,6 +71,10 @@ def parse_exact(text: str) -> Fraction:
     if divisor == 0:
         raise ValueError
     return Fraction(Decimal(numerator)) / divisor
+
+
+def _format_fraction(number: Fraction) -> str:
+    return f"{_digits(number.numerator)}/{_digits(number.denominator)}"
 
 
 def _digits(number: int) -> str:

@@ -5,7 +5,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
-from topgap.planning.formatting import format_epsilon, format_error, format_items, format_overlap
+from topgap.numbers.format import format_short
+from topgap.planning.formatting import LONGEST, format_error, format_items, format_overlap
 from topgap.planning.rows import BoundRow, ReleasedErrors, Row
 
 _CLOSE = Fraction(1, 100)
@@ -58,7 +59,7 @@ def advise(rows: Sequence[Row], k: int, *, is_truncated: bool) -> tuple[str, ...
     sentences = []
     for group in groups:
         ends = [group[0]] if len(group) == 1 else [group[0], group[-1]]
-        where = " to ".join(format_epsilon(row.epsilon) for row, _ in ends)
+        where = " to ".join(format_short(row.epsilon, LONGEST) for row, _ in ends)
         text = _format_sentence(ends, k, is_truncated=is_truncated)
         sentences.append(
             f"{text[0].upper()}{text[1:]}." if len(groups) == 1 else f"ε = {where}: {text}."

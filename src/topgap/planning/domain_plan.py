@@ -9,12 +9,12 @@ from topgap.display.numbers import format_level, format_roughly
 from topgap.domains import Domain
 from topgap.errors import ParameterTypeError
 from topgap.margins import people_needed, read_probability
-from topgap.numbers.format import to_float
+from topgap.numbers.format import format_short, to_float
 from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import TopK
 from topgap.planning.bounded_counts import read_bounds
 from topgap.planning.formatting import (
-    format_epsilon,
+    LONGEST,
     format_people,
     format_size,
     to_column,
@@ -128,7 +128,7 @@ class DomainPlan(TabularPlan):
         rows, last, last_k = [], None, None
         for row in self.rows:
             is_new = row.epsilon != last
-            cells = [format_epsilon(row.epsilon) if is_new else ""]
+            cells = [format_short(row.epsilon, LONGEST) if is_new else ""]
             cells.append(f"{row.k:,}" if is_new or row.k != last_k else "")
             if self.has_bounds:
                 cells.append("any" if row.items_per_person is None else f"{row.items_per_person:,}")

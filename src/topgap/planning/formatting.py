@@ -8,15 +8,8 @@ from topgap.display.numbers import format_roughly
 from topgap.domains import DomainDescription
 from topgap.numbers.format import format_exact, to_float
 
-
-def format_epsilon(epsilon: Fraction) -> str:
-    """Format a value of ε so that it fits a column.
-
-    >>> format_epsilon(Fraction(1, 3)), format_epsilon(Fraction(1, 10**12 + 7))
-    ('1/3', '1e-12')
-    """
-    exactly = format_exact(epsilon)
-    return exactly if len(exactly) <= 12 else f"{float(epsilon):.4g}"
+LONGEST = 12
+"""So many characters an ε has in a table, at most."""
 
 
 def format_size(size: int) -> str:

@@ -4,12 +4,13 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from topgap.display import dataframes
-from topgap.display.text import format_html_table, format_text_table
+from topgap.display.html_table import format_html_note, format_html_table
+from topgap.display.text import format_text_table
+from topgap.numbers.format import format_short
 from topgap.planning.chart import plot, render
 from topgap.planning.formatting import format_size
 
@@ -79,7 +80,7 @@ class TabularPlan(ABC):
 
     def _repr_html_(self) -> str:
         head, rows = self._table()
-        return f"{format_html_table(head, rows)}<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+        return format_html_table(head, rows) + format_html_note(self._notes())
 
 
 class SimulatedPlan(TabularPlan):
@@ -153,9 +154,10 @@ class SimulatedPlan(TabularPlan):
         return f"{self.items:,} items" if size is None else f"{format_size(size)} items"
 
     def _notes(self) -> list[str]:
-        sensitivity = f"{self.sensitivity}{', monotonic' * self.monotonic}"
+        resolution, sensitivity = map(format_short, (self.resolution, self.sensitivity))
+        monotonic = ", monotonic" * self.monotonic
         return [
-            f"{self.title}: resolution {self.resolution}, sensitivity {sensitivity}",
+            f"{self.title}: resolution {resolution}, sensitivity {sensitivity}{monotonic}",
             *self._explanations(),
             NOT_PRIVATE,
             *(line for sentence in self.advice for line in wrap(sentence, _WIDTH)),

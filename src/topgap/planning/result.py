@@ -5,11 +5,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from topgap.display.numbers import format_roughly
-from topgap.numbers.format import format_rounded
+from topgap.numbers.format import format_rounded, format_short
 from topgap.parameters import TopK
 from topgap.planning.advice import advise
 from topgap.planning.formatting import (
-    format_epsilon,
+    LONGEST,
     format_error,
     format_items,
     format_overlap,
@@ -156,7 +156,7 @@ class Plan(SimulatedPlan):
         for row in self.rows:
             errors = [format_rounded(*row.measured_error), format_rounded(*row.combined_error)]
             for epsilon, label, lists, cells in (
-                (format_epsilon(row.epsilon), _NAMES, row.names, ["", ""]),
+                (format_short(row.epsilon, LONGEST), _NAMES, row.names, ["", ""]),
                 ("", _ESTIMATES, row.estimates, errors),
             ):
                 in_order = format_share(lists.in_order.value)
@@ -186,7 +186,7 @@ class Plan(SimulatedPlan):
                 )
                 for each in row.bounds
             ]
-            epsilon = format_epsilon(row.epsilon)
+            epsilon = format_short(row.epsilon, LONGEST)
             for label, noise, lists, errors in lines:
                 cells = [*_cells(lists, self.k), *_error_cells(errors)]
                 rows.append([epsilon, label, format_roughly(noise), *cells])
@@ -204,7 +204,7 @@ class Plan(SimulatedPlan):
             for each in (lists.right, lists.in_order)
         )
         return [
-            f"Where counts are released too, {self.selection_share} of ε selects.",
+            f"Where counts are released too, {format_short(self.selection_share)} of ε selects.",
             *self._domain_notes(),
             *self._bound_notes(),
             f"Each line is from {self.releases:,} simulated releases: chances have a standard "

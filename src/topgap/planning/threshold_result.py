@@ -5,8 +5,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from topgap.display.numbers import format_roughly
+from topgap.numbers.format import format_short
 from topgap.planning.formatting import (
-    format_epsilon,
+    LONGEST,
     format_error,
     format_overlap,
     format_share,
@@ -138,7 +139,7 @@ class ThresholdPlan(SimulatedPlan):
         rows, last_epsilon, last_threshold = [], None, None
         for row in self.rows:
             is_new = row.epsilon != last_epsilon
-            cells = [format_epsilon(row.epsilon) if is_new else ""]
+            cells = [format_short(row.epsilon, LONGEST) if is_new else ""]
             shown = is_new or row.threshold != last_threshold
             cells.append(format_threshold(row.threshold) if shown else "")
             if self.has_bounds:

@@ -4,21 +4,23 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 
 from topgap.display import dataframes
+from topgap.display.bars import Bar, explain_uncertain
+from topgap.display.html_table import format_html_note, format_html_table
 from topgap.display.items import split_items
 from topgap.display.small_multiples import plot_groups
-from topgap.display.text import format_html_table, format_text_table, name_type
+from topgap.display.text import format_text_table, name_type
 from topgap.domains import DomainDescription
 from topgap.errors import ParameterError, ReleaseError
 from topgap.grouped_parameters import TopKByGroup
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import LEVEL, Number
 from topgap.release.grouped_notes import format_grouped_note
-from topgap.release.grouped_text import MOST_ROWS, describe_groups, list_rows
+from topgap.release.grouped_text import MOST_ROWS, describe_groups, list_group_bars, list_rows
 from topgap.release.notes import NOT_PROTECTED
 from topgap.release.parsing import has_json
 from topgap.release.threshold_notes import format_threshold, name_winners
@@ -41,6 +43,7 @@ class _Result(Protocol):
     def items(self) -> tuple[Any, ...]: ...
     def columns(self, level: "Number" = ...) -> dict[str, Any]: ...
     def rows(self, *, level: "Number", most: int) -> Grid: ...
+    def bars(self, level: "Number") -> list[Bar]: ...
     def plot(self, ax: "Axes | None" = None, level: "Number" = ...) -> "Axes": ...
     def __len__(self) -> int: ...
 
@@ -236,12 +239,15 @@ class ByGroup(Mapping[Any, R]):
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(LEVEL, MOST_ROWS)
-        below = escape("\n".join([note, *self.cautions(), *self.caveats])).replace("\n", "<br>")
-        return f"{format_html_table(head, rows, LEFT)}<p>{below}</p>"
+        bars = list_group_bars(self.items(), LEVEL, MOST_ROWS)
+        table = format_html_table(head, rows, LEFT, bars if any(bars) else None)
+        uncertain = any(bar is not None and bar.is_uncertain for bar in bars)
+        legend = [f"? {explain_uncertain(self.parameters.each)}."] * uncertain
+        return table + format_html_note([note, *legend, *self.cautions(), *self.caveats])
 
     def __repr__(self) -> str:
         caveat = ", of a list from the data" * self.domain_from_data
-        return describe_groups(type(self).__name__, self.groups, str(self.epsilon), caveat)
+        return describe_groups(type(self).__name__, self.groups, format_short(self.epsilon), caveat)
 
     def plot(
         self,

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from topgap.display.bars import Bar, list_gap_bars, list_number_bars
 from topgap.display.numbers import ChartScale, format_level, place_intervals
 from topgap.display.plot import plot_gaps, plot_numbers
 from topgap.margins import near_the_end
-from topgap.numbers.format import to_float
+from topgap.numbers.format import format_short, to_float
 from topgap.numbers.parse import Number
 from topgap.parameters import TopK
 from topgap.release.counts import Count
@@ -39,7 +40,7 @@ def plot_release(
         level: That of the intervals of the counts.
         domain_from_data: Whether the title says that the list of items is not protected.
     """
-    title = f"{name_winners(parameters, len(items))} at ε = {parameters.epsilon}"
+    title = f"{name_winners(parameters, len(items))} at ε = {format_short(parameters.epsilon)}"
     marks: dict[str, Any] = {"title": title, "domain_from_data": domain_from_data}
     if counts is None:
         return plot_gaps(items, gaps, parameters, ax, **marks)
@@ -55,6 +56,20 @@ def plot_release(
         threshold=parameters.threshold,
         **marks,
     )
+
+
+def list_bars(
+    counts: Sequence[Count] | None, gaps: Sequence[Fraction] | None, parameters: TopK
+) -> list[Bar]:
+    """Return a bar for each winner of a table: of its count, or else of its gap."""
+    if counts is None:
+        return list_gap_bars(gaps or (), parameters)
+    uncertain = (
+        near_the_end(gaps or (), parameters)
+        if parameters.noise == "laplace"
+        else [each.is_biased for each in counts]
+    )
+    return list_number_bars(place_counts(counts), uncertain)
 
 
 def place_counts(counts: Sequence[Count]) -> ChartScale:

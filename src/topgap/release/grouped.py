@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from topgap.domains import DomainDescription
 from topgap.errors import ReleaseError, TopgapError
 from topgap.grouped_parameters import TopKByGroup
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import LEVEL, Number
 from topgap.release.by_group import ByGroup
 from topgap.release.construction import PackedUnits, list_units, pack_units, unpack_units
@@ -207,8 +208,8 @@ class GroupedRelease(ByGroup[Release]):
     @property
     def cost(self) -> str:
         """What all of it has cost, in words."""
-        spent = f", of which {self.spent} was spent" * (self.spent < self.epsilon)
-        return f"ε = {self.epsilon} for {name_all(len(self))}{spent}"
+        spent = f", of which {format_short(self.spent)} was spent" * (self.spent < self.epsilon)
+        return f"ε = {format_short(self.epsilon)} for {name_all(len(self))}{spent}"
 
     @property
     def has_gaps(self) -> bool:

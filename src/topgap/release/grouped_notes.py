@@ -10,6 +10,7 @@ from topgap.display.text import to_line
 from topgap.domains import DomainDescription
 from topgap.grouped_parameters import TopKByGroup
 from topgap.margins import NEAR_TIES, least_certain_gap, takes_last_place
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import TopK
 from topgap.release.notes import explain_domain, explain_noise, format_domain
@@ -82,13 +83,14 @@ def format_grouped_note(
     >>> marks = {"has_gaps": True, "has_counts": False}
     >>> print(format_grouped_note(parameters, cost, None, ["N", "S"], [3, 3], **marks))
     ε = 1 for all 2 groups together
-    Each person counts in at most 2 groups, and each list has ε = 1/2, resolution 1/10, \
+    Each person counts in at most 2 groups, and each list has ε = 0.5, resolution 0.1, \
 sensitivity 1, monotonic.
     """
     each = parameters.each
     most = parameters.groups_per_person
     person = "1 group" if most == 1 else f"{most:,} groups"
-    listed = f"ε = {each.epsilon}, resolution {each.resolution}, sensitivity {each.sensitivity}"
+    epsilon, *steps = map(format_short, (each.epsilon, each.resolution, each.sensitivity))
+    listed = f"ε = {epsilon}, resolution {steps[0]}, sensitivity {steps[1]}"
     notes = [
         *explain_grouped_threshold(each, groups, sizes, has_gaps=has_gaps),
         cost,

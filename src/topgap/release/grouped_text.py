@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from topgap.display.bars import Bar
 from topgap.display.text import to_line, to_repr
 from topgap.numbers.parse import Number
 from topgap.parameters import TopK
@@ -21,6 +22,7 @@ class Tabled(Protocol):
     def rows(  # noqa: D102 - as of `Release`
         self, *, level: "Number", most: int
     ) -> tuple[list[str], list[list[str]], str]: ...
+    def bars(self, level: "Number") -> list[Bar]: ...  # noqa: D102 - as of `Release`
     def __len__(self) -> int: ...
 
 
@@ -57,6 +59,20 @@ def list_rows(
         groups += 1
     head = ["group", *head]
     return head, [row + [""] * (len(head) - len(row)) for row in rows], groups
+
+
+def list_group_bars(
+    results: Iterable[tuple[Any, Tabled]], level: "Number", most: int
+) -> list[Bar | None]:
+    """Return a bar for each row that `list_rows` returns, or None for a row without an item."""
+    bars: list[Bar | None] = []
+    for _, result in results:
+        if len(bars) >= most:
+            break
+        bars += result.bars(level)[:most] or [None] * min(len(result), most)
+        if len(result) > most or not len(result):
+            bars.append(None)
+    return bars
 
 
 def _mark(rows: Sequence[list[str]]) -> Iterable[tuple[bool, list[str]]]:

@@ -14,6 +14,7 @@ from topgap.margins import (
     near_the_end,
     takes_last_place,
 )
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import TopK
 from topgap.release.threshold_notes import describe_spent, format_threshold
@@ -59,10 +60,11 @@ def format_note(
         has_counts: Whether the table has counts, or values of Laplace noise.
 
     >>> format_note(TopK(k=1, epsilon=1), "", None, 1)
-    'ε = 1, resolution 1/10, sensitivity 1'
+    'ε = 1, resolution 0.1, sensitivity 1'
     """
-    note = f"{cost or describe_spent(parameters, winners)}, resolution {parameters.resolution}, "
-    note += f"sensitivity {parameters.sensitivity}" + ", monotonic" * parameters.monotonic
+    resolution, sensitivity = map(format_short, (parameters.resolution, parameters.sensitivity))
+    note = f"{cost or describe_spent(parameters, winners)}, resolution {resolution}, "
+    note += f"sensitivity {sensitivity}" + ", monotonic" * parameters.monotonic
     notes = [note, *explain_noise(parameters, has_counts=has_counts)]
     if domain is not None:
         notes += [f"domain: {format_domain(domain)}", *explain_domain(domain, parameters)]

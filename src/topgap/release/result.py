@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from topgap.display import dataframes
+from topgap.display.bars import Bar, explain_uncertain
+from topgap.display.html_table import format_html_note, format_html_table
 from topgap.display.numbers import ChartScale
-from topgap.display.text import format_html_table, format_text_table
+from topgap.display.text import format_text_table
 from topgap.domains import DomainDescription
 from topgap.errors import ReleaseError
 from topgap.margins import near_the_end
 from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import TopK
-from topgap.release.charts import place_counts, plot_release
+from topgap.release.charts import list_bars, place_counts, plot_release
 from topgap.release.columns import (
     build_count_columns,
     build_domain_columns,
@@ -88,7 +89,7 @@ class Release:
     rank  item  ahead of the next by
        1  flu                   12.5
        2  cold                   0.3
-    ε = 1, resolution 1/10, sensitivity 1
+    ε = 1, resolution 0.1, sensitivity 1
     >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True, threshold=20)
     >>> print(Release(few, None, [19, 16], ["flu", "cold"], value_units=[55, 36]))
     rank  item  ahead of the next by  value    ±  95% from  to
@@ -592,6 +593,15 @@ with its noise.
         """
         return place_counts(self.counts(level))
 
+    def bars(self, level: "Number" = LEVEL) -> list[Bar]:
+        """A bar for each winner: its count or value with the interval, or else its gap.
+
+        Args:
+            level: That of the intervals.
+        """
+        counts = self.counts(level) if self.has_counts else None
+        return list_bars(counts, self.gaps, self._parameters)
+
     @property
     def near_the_end(self) -> tuple[bool, ...]:
         """For each winner, whether noise may have decided that it is named: values lean there.
@@ -677,9 +687,11 @@ with its noise.
 
     def _repr_html_(self) -> str:
         head, rows, note = self.rows(MOST_ROWS)
-        below = escape("\n".join([note, *self.caveats])).replace("\n", "<br>")
-        table = format_html_table(head, rows) if rows else ""
-        return f"{table}<p>{below}</p>"
+        bars = self.bars()[: len(rows)] or None
+        table = format_html_table(head, rows, bars=bars) if rows else ""
+        uncertain = any(bar.is_uncertain for bar in bars or ())
+        legend = [f"? {explain_uncertain(self._parameters)}."] * uncertain
+        return table + format_html_note([note, *legend, *self.caveats])
 
     def __eq__(self, other: object) -> bool:
         """Whether the same was released, by name if there are names, with the same parameters.

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from topgap.display.numbers import format_compact
+from topgap.numbers.format import format_short
 from topgap.parameters import MOST_WINNERS, TopK
 
 
@@ -11,12 +12,11 @@ def describe_spent(parameters: TopK, winners: int) -> str:
 
     >>> few = TopK(k=25, epsilon=1, monotonic=True, threshold=500)
     >>> describe_spent(few, 7), describe_spent(few, 25)
-    ('ε = 1, of which 8/25 was spent', 'ε = 1')
+    ('ε = 1, of which 0.32 was spent', 'ε = 1')
     """
     spent = parameters.cost(winners) if parameters.has_sentinel else parameters.epsilon
-    return f"ε = {parameters.epsilon}" + f", of which {spent} was spent" * (
-        spent < parameters.epsilon
-    )
+    less = f", of which {format_short(spent)} was spent" * (spent < parameters.epsilon)
+    return f"ε = {format_short(parameters.epsilon)}{less}"
 
 
 def explain_threshold(parameters: TopK, winners: int, *, has_gaps: bool = True) -> list[str]:

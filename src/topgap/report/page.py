@@ -5,24 +5,27 @@ The page holds what it shows as JSON too, in an element that no item's name can 
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
+from json import dumps
+from typing import Any
 
 from topgap.display.text import to_line
 from topgap.errors import EstimatesError, ParameterTypeError, ReleaseError
 from topgap.estimates import Estimates, GroupedEstimates
 from topgap.numbers.parse import LEVEL, Number
-from topgap.release import GroupedRelease, Release, explain_bias
-from topgap.report.chart import render_counts, render_estimates, render_gaps, render_names
+from topgap.release import GroupedRelease, Release
+from topgap.report.card import to_card
+from topgap.report.caveats import render_caveats
+from topgap.report.details import Details
 from topgap.report.group_page import render_groups
-from topgap.report.parts import render_domain, render_mechanism, render_spread
+from topgap.report.number_words import describe_counts, describe_estimates
+from topgap.report.parts import describe_bars, render_parameters
+from topgap.report.table import render_table
 from topgap.report.templates import Content, fill_template, read_file
-from topgap.report.words import (
-    describe_counts,
-    describe_estimates,
-    describe_release,
-)
+from topgap.report.words import describe_domain, describe_release
 
 _RELEASE_ID, _ESTIMATES_ID = "topgap-release", "topgap-estimates"  # of the element with the JSON
 _GROUPS_ID, _GROUPED_ESTIMATES_ID = "topgap-groups", "topgap-grouped-estimates"
@@ -32,59 +35,60 @@ _TO_ESCAPE = re.compile(r"[<>&]|[^ -~\n]")
 
 def to_html(
     result: Release | Estimates | GroupedRelease | GroupedEstimates,
+    details: Details | None = None,
     *,
-    title: str = "The largest items",
-    counted: str | None = None,
-    caveat: str | None = None,
     level: "Number" = LEVEL,
+    **more: Any,
 ) -> str:
-    """Return a release or estimates as one HTML file, with charts and words for every number.
+    """Return a release or estimates as one HTML file: a table that is a chart, and words for it.
 
     It may be published at the privacy loss of what it shows. It also holds that as JSON, from which
-    `read_release`, `read_estimates` and `read_grouped` make an equal one.
+    `read_release`, `read_estimates` and `read_grouped` make an equal one, and a card for machines
+    (`to_card`).
 
     The page of a list for each group has an index of the groups and a box to search for one. Its
     script is the same for all pages, and asks nothing of the network; all else works without it.
 
     Args:
         result: A release with gaps or without, or estimates; of any size. Or one for each group.
-        title: The page's heading.
-        counted: One sentence that says what was counted for each item.
-        caveat: One sentence about what is not protected, shown near the top; those that the release
-            has itself stand there anyway.
+        details: What the publisher says: title, publisher, labels and so on.
         level: That of the intervals, if there are estimates, counts or values.
+        more: Fields of `details`, instead of those there.
 
     Returns:
         The whole page, to be written to a file in UTF-8; the same for the same arguments.
 
     Raises:
         ReleaseError: An item is no string, number, True, False or None, and no tuple of these.
-        ParameterError, ParameterTypeError: The level does not lie between 0 and 1.
+        ParameterError, ParameterTypeError: The level does not lie between 0 and 1, or a text is too
+            long.
+        MissingExtraError: The locale needs Babel.
 
     >>> from topgap import TopK
     >>> page = to_html(Release(TopK(k=1, epsilon=1), [4], [125], ["flu"]), title="Diagnoses")
     >>> "<h1>Diagnoses</h1>" in page, "<bdi>flu</bdi>" in page, "12.5" in page
     (True, True, True)
     """
-    if isinstance(result, Estimates):
-        content = _render_estimates_content(result, level)
-    elif isinstance(result, Release):
-        content = _render_release_content(result, level)
-    elif isinstance(result, GroupedRelease):
-        content = render_groups(result, level, _GROUPS_ID)
-    elif isinstance(result, GroupedEstimates):
-        content = render_groups(result, level, _GROUPED_ESTIMATES_ID)
+    details = Details() if details is None else details
+    if not isinstance(details, Details):
+        raise ParameterTypeError(f"details must be Details, not {type(details).__name__}.")
+    details = replace(details, **more)
+    if isinstance(result, GroupedRelease | GroupedEstimates):
+        measured = isinstance(result, GroupedEstimates)
+        json_id = _GROUPED_ESTIMATES_ID if measured else _GROUPS_ID
+        content = render_groups(result, details, level, json_id)
+    elif isinstance(result, Release | Estimates):
+        content = _render_list(result, details, level)
     else:
         raise ParameterTypeError(
             f"A page shows a Release or Estimates, or those of groups, not {type(result).__name__}."
         )
-    text = {**content.words, "title": to_line(title)}
-    caveats = [*content.caveats, *([] if caveat is None else [caveat])]
-    explanation = "" if counted is None else to_line(counted)
-    text["summary"] = f"{text['summary']} {explanation}".rstrip()
+    text = {**content.words, **_render_head(details)}
+    caveats = [*content.caveats, *([] if details.caveat is None else [details.caveat])]
     style, json = read_file("style.css") + content.more_style, _escape_json(content.json)
     script = f"<script>{content.script}</script>\n" if content.script else ""
     is_single = content.json_id in (_RELEASE_ID, _ESTIMATES_ID)
+    view = fill_template("json_view.html", {}, json=json) if is_single else ""
     return fill_template(
         "page.html",
         text,
@@ -92,11 +96,15 @@ def to_html(
         style_hash=_hash(style),
         script=script,
         script_policy=f"script-src 'sha256-{_hash(content.script)}'; " if script else "",
-        json_view=fill_template("json_view.html", {}, json=json) if is_single else "",
+        byline=fill_template("byline.html", text) if text["byline"] else "",
+        source=fill_template("source.html", text) if text["source_note"] else "",
         caution="".join(fill_template("caution.html", {"caveat": to_line(one)}) for one in caveats),
+        ranking=content.ranking,
+        caveats=content.how_to_read,
+        folds="".join(_render_folds(content, view)),
+        card=_escape_json(dumps(to_card(result, details), ensure_ascii=False)),
         json=json,
         json_id=content.json_id,
-        **content.markup,
     )
 
 
@@ -172,67 +180,67 @@ def read_grouped(html: str | bytes) -> GroupedRelease | GroupedEstimates:
     return GroupedRelease.from_json(found[_GROUPS_ID])
 
 
-def _render_release_content(release: Release, level: "Number") -> Content:
-    text = describe_release(release)
-    if release.has_counts:
-        text |= describe_counts(release, level)
-        ranking, style = _render_counts(release, text, level), read_file("counts.css")
+def _render_list(result: Release | Estimates, details: Details, level: "Number") -> Content:
+    """Return the parts of the page of one list."""
+    if isinstance(result, Estimates):
+        release, kind = result.release, "estimates"
+        text = describe_estimates(result, level, details)
+        json, json_id = result.to_json(level, indent=2), _ESTIMATES_ID
     else:
-        ranking, style = _render_ranking(release, text), ""
-    markup = {
-        "ranking": ranking,
-        "domain": render_domain(release),
-        "spread": render_spread(release, text),
-        "shares": "",
-        "measuring": "",
-        "data": fill_template("data_of_release.html", text),
-        **render_mechanism(release, text),
+        release = result
+        kind = "counts" if release.has_counts else "names" if release.gaps is None else "gaps"
+        text = describe_release(release, details)
+        text |= describe_counts(release, level, details) if kind == "counts" else {}
+        json, json_id = release.to_json(indent=2), _RELEASE_ID
+    text |= describe_domain(release, details)
+    if len(release):
+        caption = f"{describe_bars(kind, text)}{text['item_note']}"
+        table, found = render_table(result, text, details, level, caption=caption)
+        how_to_read = render_caveats(found, text, in_order=details.in_order)
+        meaning = fill_template(f"reading_of_{kind}.html", text)
+        if kind == "estimates":
+            meaning += fill_template("reading_of_gaps.html", text)
+    else:
+        table = meaning = fill_template("no_winner.html", text)
+        how_to_read = fill_template("nothing.html", text)
+    return Content(
+        text,
+        table,
+        how_to_read,
+        meaning,
+        render_parameters(result, release, text),
+        fill_template(f"data_of_{'estimates' if kind == 'estimates' else 'release'}.html", text),
+        json,
+        json_id,
+        release.caveats,
+    )
+
+
+def _render_head(details: Details) -> dict[str, str]:
+    """The texts above the table that the publisher gives."""
+    day = details.write_date()
+    byline = [details.publisher, details.period, None if day is None else f"published {day}"]
+    return {
+        "title": details.title,
+        "byline": " · ".join(each for each in byline if each is not None),
+        "source_note": details.source_note or "",
     }
-    return Content(text, markup, release.to_json(indent=2), _RELEASE_ID, release.caveats, style)
 
 
-def _render_estimates_content(estimates: Estimates, level: "Number") -> Content:
-    text = describe_estimates(estimates, level)
-    ties = fill_template("near_ties.html", text) if estimates.has_near_ties else ""
-    rows = render_estimates(estimates, level)
-    legend = fill_template("legend_of_estimates.html", text)
-    table = fill_template("estimates.html", text, rows=rows, near_ties=ties, legend=legend)
-    table = f"{table}\n\n{fill_template('reading_of_estimates.html', text)}"
-    elsewhere = estimates.epsilon is None
-    markup = {
-        "ranking": f"{_render_ranking(estimates.release, text)}\n{table}",
-        "domain": render_domain(estimates.release),
-        "spread": fill_template("spread.html", text),
-        "shares": "" if elsewhere else fill_template("shares.html", text),
-        "measuring": fill_template(f"measured_{'elsewhere' if elsewhere else 'here'}.html", text),
-        "data": fill_template("data_of_estimates.html", text),
-        **render_mechanism(estimates.release, text),
+def _render_folds(content: Content, view: str) -> Iterator[str]:
+    """Yield what is folded away: for those who want to know more."""
+    text, parameters = content.words, content.parameters
+    folds = {
+        ("privacy", "What ε promises"): fill_template("privacy.html", text),
+        ("meaning", "What the numbers say, and what they do not"): content.meaning,
+        ("parameters", "Parameters and domain"): fill_template(
+            "parameters.html", text, **parameters
+        ),
+        ("citing", "How to cite"): fill_template("citing.html", text, **parameters),
+        ("data", "For machines: JSON"): content.data + view,
     }
-    json = estimates.to_json(level, indent=2)
-    return Content(text, markup, json, _ESTIMATES_ID, estimates.release.caveats)
-
-
-def _render_ranking(release: Release, text: Mapping[str, str]) -> str:
-    if not len(release):
-        return fill_template("no_winner.html", text)
-    if release.gaps is None:
-        table = fill_template("without_gaps.html", text, rows=render_names(release))
-        return f"{table}\n\n{fill_template('reading_of_names.html', text)}"
-    rows, yardstick = render_gaps(release)
-    legend = fill_template("legend_of_gaps.html", text)
-    table = fill_template("with_gaps.html", text, rows=rows, yardstick=yardstick, legend=legend)
-    return f"{table}\n\n{fill_template('reading_of_gaps.html', text)}"
-
-
-def _render_counts(release: Release, text: Mapping[str, str], level: "Number") -> str:
-    if not len(release):
-        return fill_template("no_winner.html", text)
-    sentences = explain_bias(release.gaps or (), release.parameters, level)
-    cautions = "".join(fill_template("near_the_end.html", {"bias": each}) for each in sentences)
-    marks = {"rows": render_counts(release, level), "cautions": cautions}
-    legend = fill_template("legend_of_counts.html", text)
-    table = fill_template("counts.html", text, legend=legend, **marks)
-    return f"{table}\n\n{fill_template('reading_of_counts.html', text)}"
+    for (place, head), inside in folds.items():
+        yield fill_template("fold.html", {"place": place, "head": head}, content=inside)
 
 
 def _hash(text: str) -> str:

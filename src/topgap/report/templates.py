@@ -13,7 +13,11 @@ class Content(NamedTuple):
 
     Attributes:
         words: The texts for the fields of the page.
-        markup: Its parts that are markup already.
+        ranking: The table, or the lists of all groups, as markup.
+        how_to_read: The items of the list of caveats.
+        meaning: What the numbers say, and what they do not, as markup.
+        parameters: Further markup about parameters, by its fields.
+        data: The sentences about the JSON, as markup.
         json: What it shows as JSON.
         json_id: The id of the element that holds it.
         caveats: Sentences about what is not protected.
@@ -22,7 +26,11 @@ class Content(NamedTuple):
     """
 
     words: Mapping[str, str]
-    markup: Mapping[str, str]
+    ranking: str
+    how_to_read: str
+    meaning: str
+    parameters: Mapping[str, str]
+    data: str
     json: str
     json_id: str
     caveats: Sequence[str]

@@ -9,7 +9,13 @@ from typing import Any, Literal, Unpack, overload
 import numpy as np
 
 from topgap.errors import ParameterTypeError
-from topgap.ledger.charging import NO_CHARGE, LedgerLike, PendingCharge, prepare_charge
+from topgap.ledger.charging import (
+    NO_CHARGE,
+    LedgerLike,
+    PendingCharge,
+    prepare_charge,
+    warn_of_large_epsilon,
+)
 from topgap.numbers.parse import Number, read_flag
 from topgap.parameters import NoiseKind, TopK
 from topgap.release import Release
@@ -273,6 +279,8 @@ def _select(
     pending = NO_CHARGE
     if ledger is not None or dataset is not None:
         pending = prepare_charge(ledger, dataset, "topgap.top_k", parameters, gaps=gaps)
+    else:
+        warn_of_large_epsilon(parameters.epsilon)
     data = prepare(
         parameters, answers, items, threads=threads, constant_work=constant_work, domain=domain
     )

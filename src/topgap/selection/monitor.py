@@ -7,7 +7,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, NoReturn
 
 from topgap.errors import AnswersTypeError, MonitorError
-from topgap.ledger.charging import LedgerLike, note_charge, open_ledger
+from topgap.ledger.charging import LedgerLike, note_charge, open_ledger, warn_of_large_epsilon
 from topgap.numbers.parse import Number
 from topgap.sampling.sampler import Sampler
 from topgap.sealing import seal_errors
@@ -214,6 +214,7 @@ def _charge(
     Raises:
         BudgetExceeded, LedgerError, ParameterError, ParameterTypeError: It cannot be charged.
     """
+    warn_of_large_epsilon(parameters.epsilon)
     account = open_ledger(ledger, dataset)
     if account is None:
         return None

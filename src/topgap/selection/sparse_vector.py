@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from topgap.errors import ParameterError
+from topgap.numbers.format import format_short
 from topgap.numbers.parse import Number, read_flag, read_number, read_parameter, read_whole
 from topgap.parameters import read_resolution
 
@@ -152,7 +153,7 @@ class SparseVector:
     def __repr__(self) -> str:
         return (
             f"SparseVector(threshold='{self.threshold}', answers={self.answers}, "
-            f"epsilon='{self.epsilon}', resolution='{self.resolution}', "
+            f"epsilon='{format_short(self.epsilon)}', resolution='{self.resolution}', "
             f"sensitivity='{self.sensitivity}', monotonic={self.monotonic}, "
             f"threshold_share='{self.threshold_share}')"
         )

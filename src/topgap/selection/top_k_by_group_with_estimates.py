@@ -97,8 +97,9 @@ def top_k_by_group_with_estimates(
         A mapping from each group to its `Estimates`. With `check`, a `Check`.
 
     Raises:
-        ParameterError, ParameterTypeError, AnswersError, AnswersTypeError, ItemsError, DomainError,
-            BudgetExceeded, LedgerError, KernelError: As of `topgap.top_k_by_group`.
+        ParameterError, ParameterTypeError, AnswersError: As of `topgap.top_k_by_group`.
+        AnswersTypeError, ItemsError, DomainError: As there.
+        BudgetExceeded, LedgerError, KernelError: As there.
 
     >>> regions = {"North": {"flu": 10**9, "cold": 0}, "South": {"flu": 0, "cold": 10**6}}
     >>> made = top_k_by_group_with_estimates(regions, k=1, epsilon=1, monotonic=True)
@@ -138,7 +139,7 @@ def prepare_charge_for_groups(
     stated: Neighbours | None = None,
     **more: Any,
 ) -> PendingCharge:
-    """How the estimates of all groups with these shares of the whole are paid for.
+    """How the estimates of all groups with these shares of the whole are charged.
 
     Raises:
         ParameterError, ParameterTypeError, BudgetExceeded, LedgerError: As of `topgap.top_k`.
@@ -154,7 +155,7 @@ def prepare_charge_for_groups(
 def estimate_groups(
     shares: GroupedShares, data: PreparedGroups, pending: PendingCharge
 ) -> GroupedEstimates:
-    """The estimates of prepared groups, with these shares of ε, paid for in this way."""
+    """The estimates of prepared groups, with these shares of ε, charged in this way."""
     # Before, for nothing may go wrong after the winners have been drawn.
     noise = Noise.for_one_winner(shares.selection.each, shares.measurement_epsilon)
     return pending.charge_then_run(lambda: _select_and_measure(shares, data, noise))

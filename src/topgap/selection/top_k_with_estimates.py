@@ -89,8 +89,8 @@ def top_k_with_estimates(
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
-        AnswersError, AnswersTypeError, ItemsError, DomainError, BudgetExceeded, LedgerError,
-            KernelError: As of `topgap.top_k`; nothing is released on an error.
+        AnswersError, AnswersTypeError, ItemsError, DomainError: As of `topgap.top_k`.
+        BudgetExceeded, LedgerError, KernelError: As there; nothing is released on an error.
 
     >>> trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
     >>> made = top_k_with_estimates(trees, k=2, epsilon=1, monotonic=True)
@@ -128,7 +128,7 @@ def prepare_charge_for_estimates(
     stated: Neighbours | None = None,
     **more: Any,
 ) -> PendingCharge:
-    """How estimates with these shares of the whole are paid for.
+    """How estimates with these shares of the whole are charged.
 
     Raises:
         ParameterError, ParameterTypeError, BudgetExceeded, LedgerError: As of `topgap.top_k`.
@@ -141,7 +141,7 @@ def prepare_charge_for_estimates(
 
 
 def estimate_prepared(shares: Shares, data: Prepared, pending: PendingCharge) -> Estimates:
-    """The estimates of what was given, with these shares of ε, paid for in this way."""
+    """The estimates of what was given, with these shares of ε, charged in this way."""
     return estimate_from(shares, lambda: shares.select_and_measure(data), pending)
 
 

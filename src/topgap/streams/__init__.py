@@ -1,4 +1,4 @@
-"""Ready counts of any number, in one pass and little memory.
+"""Precomputed counts of any number, in one pass and little memory.
 
     top_k(source, k, epsilon, item=…, count=…)   the largest of all rows, read part by part
     top_k_with_estimates(source, …)              how many, too: Estimates of their own counts

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from topgap.auditing.attacks.game import AttackResult
 from topgap.display.figure import BLUE, BROWN, new_figure, require_matplotlib, style_axes, to_bytes
 from topgap.errors import ParameterError
+from topgap.numbers.format import format_short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,9 @@ def render(results: Sequence[AttackResult], form: str) -> bytes:
         ax.set_visible(True)
         _draw(ax, each, _largest_count([other for other in results if other.name == each.name]))
         if column == 0:
-            ax.set_ylabel(f"{each.name}, ε = {_format_epsilon(each)}\nshare of the releases")
+            ax.set_ylabel(
+                f"{each.name}, ε = {format_short(each.epsilon, 10)}\nshare of the releases"
+            )
     handles, labels = axes[0, columns.index(results[0].target)].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
     return to_bytes(figure, form)
@@ -82,8 +85,3 @@ def _title(result: AttackResult) -> str:
     right = "no guess" if share is None else f"{share:.1%} of {result.guesses:,} guesses right"
     verdict = "broken" if result.exceeded else "not broken by this"
     return f"{result.target}: {verdict}\n{right}; ε allows {result.allowed:.1%}"
-
-
-def _format_epsilon(result: AttackResult) -> str:
-    epsilon = result.epsilon
-    return str(epsilon) if epsilon.denominator <= 10**6 else f"{float(epsilon):.1e}"

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from topgap.auditing.attacks.game import AttackResult
 from topgap.auditing.probability.directed_rounding import format_share_down, format_share_up
-from topgap.auditing.results.audit import WIDTH, format_epsilon, wrap_notes
+from topgap.auditing.results.audit import WIDTH, wrap_notes
 from topgap.display.text import format_text_table
+from topgap.numbers.format import format_short
 
 FORMAT = "topgap.attack/1"
 _RANGE = "confidence range"
@@ -57,7 +58,7 @@ def _row(result: AttackResult) -> list[str]:
     return [
         result.name,
         result.target,
-        format_epsilon(result.epsilon),
+        format_short(result.epsilon, 8),
         f"{result.releases:,}",
         f"{result.guesses:,}",
         "–" if share is None else f"{share:.2%}",

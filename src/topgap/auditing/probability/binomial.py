@@ -17,10 +17,11 @@ bounds made from this lie 0.003 standard deviations outside of the exact Clopper
 
 **Rounding.** p is rounded up to a multiple of 2^−256, which raises the tail. All differences are
 taken in integers, and Python rounds the quotient of two integers correctly. For |u| ≤ 1/2, log1p(u)
-of a u that is off by half an ulp is off by 1.5 half ulps; elsewhere |ln| is above 0.4, and half an
-ulp of its argument is 2.5 half ulps of it. If the C library's log, log1p and exp are off by four
-ulps at most (the usual ones by less than one), each term of D is off by less than 2^−49 of itself.
-So much is added to the exponent, and 2^−40 of itself to the result, for the dozen roundings left.
+of a u that is wrong by half an ulp is wrong by 1.5 half ulps; elsewhere |ln| is above 0.4, and half
+an ulp of its argument is 2.5 half ulps of it. If the C library's log, log1p and exp are wrong by
+four ulps at most (the usual ones by less than one), each term of D is wrong by less than 2^−49 of
+itself. So much is added to the exponent, and 2^−40 of itself to the result, for the dozen roundings
+left.
 """
 
 from fractions import Fraction

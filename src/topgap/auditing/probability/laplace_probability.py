@@ -19,7 +19,7 @@ the probability 0. What is sought is Σ_v P(winner 1 has the value v)·B_1(v, 1)
 **Error.** The grid ends at least 30/ρ steps beyond all answers: noise beyond it has a probability
 of at most 2·e^−30 < 2^−42 for each item. Masses and tails of the noise are computed in integers and
 are rounded once. Sums and products of numbers from 0 to 1 are floats from there on. With u = 2^−53
-and N steps of the grid, c_t and B_k are off by less than 16·n²·u; a sum along the grid by at most
+and N steps of the grid, c_t and B_k are wrong by less than 16·n²·u; a sum along the grid by at most
 2·N·u more, and the masses it is weighted with add up to 1, so that an error of B_(i+1) grows by no
 factor in B_i. Two such sums are subtracted for each of k gaps, and one is left in the end; in all
 less than ((k + 1)·(4·N + 64) + 16·n²)·u.
@@ -191,7 +191,7 @@ def _delay(along: Array, steps: int) -> Array:
 def _noise(size: int, rate: Fraction) -> tuple[Array, Array]:
     """P(X = d) and P(X < d) for each d from −size to size.
 
-    x^d is a multiple of 2^−160 that is off by less than (d + 1)·2^−160.
+    x^d is a multiple of 2^−160 that is wrong by less than (d + 1)·2^−160.
     """
     low, _ = exp_minus(rate, _BITS)
     x = low.numerator * _ONE // low.denominator

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,9 @@ from topgap.auditing.probability.directed_rounding import format_lower_bound
 from topgap.auditing.results.findings import MechanismAudit
 from topgap.auditing.results.plot import plot
 from topgap.auditing.results.verdicts import conclude, count_private_releases, describe_verdict
-from topgap.display.text import format_html_table, format_text_table
-from topgap.numbers.format import format_exact
+from topgap.display.html_table import format_html_note, format_html_table
+from topgap.display.text import format_text_table
+from topgap.numbers.format import format_short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ FORMAT = "topgap.audit/1"
 WIDTH = 100
 """The longest line of the notes, unless a terminal is narrower."""
 _NARROWEST = 20
+_LONGEST = 8  # characters of an ε in the table
 _HEAD = ["audited", "releases", "law", "ε promised", "ε shown", "of promised", "verdict"]
 
 
@@ -100,8 +101,7 @@ class Audit:
         return "\n".join([table, "", *wrap_notes(self._notes(), width)])
 
     def _repr_html_(self) -> str:
-        notes = "<br>".join(map(escape, self._notes()))
-        return f"{format_html_table(_HEAD, self._rows())}<p>{notes}</p>"
+        return format_html_table(_HEAD, self._rows()) + format_html_note([*self._notes()])
 
     def _rows(self) -> list[list[str]]:
         return [_row(each) for each in self.mechanisms]
@@ -158,14 +158,14 @@ class Audit:
 
 
 def _row(found: MechanismAudit) -> list[str]:
-    least, most = map(format_epsilon, found.promised)
+    least, most = (format_short(each, _LONGEST) for each in found.promised)
     best = found.strongest_bound
     return [
         found.name,
         f"{found.releases:,}",
         found.law_status,
         least if least == most else f"{least} to {most}",
-        f"≥ {format_lower_bound(best.epsilon)} of {format_epsilon(best.promised)}",
+        f"≥ {format_lower_bound(best.epsilon)} of {format_short(best.promised, _LONGEST)}",
         format_share(best.share),
         describe_verdict(found),
     ]
@@ -178,17 +178,6 @@ def wrap_notes(notes: Iterable[str], width: int = WIDTH) -> list[str]:
 
 def _lines(note: str, width: int) -> list[str]:
     return wrap(note, max(width, _NARROWEST), subsequent_indent="  ", break_on_hyphens=False)
-
-
-def format_epsilon(number: Fraction) -> str:
-    """Format an ε in few characters.
-
-    >>> numbers = Fraction(1, 10), Fraction(1, 3), Fraction(10**30 + 1, 10**30)
-    >>> [format_epsilon(number) for number in numbers]
-    ['0.1', '1/3', '1']
-    """
-    exactly = format_exact(number)
-    return exactly if len(exactly) <= 8 else f"{float(number):.4g}"
 
 
 def format_share(share: float) -> str:

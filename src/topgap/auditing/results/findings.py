@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from topgap.auditing.cases.neighbours import Neighbours
 from topgap.auditing.probability.directed_rounding import format_lower_bound, format_upper_bound
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 
 ShouldBe = Literal["private", "not private", "of another law"]
 """The expected result of a mechanism; all but private ones are broken on purpose."""
@@ -228,7 +228,7 @@ class MechanismAudit:
         best = self.strongest_bound
         return (
             f"<MechanismAudit {self.name}: {self.releases:,} releases, law {self.law_status}, "
-            f"ε at least {format_lower_bound(best.epsilon)} of {best.promised}>"
+            f"ε at least {format_lower_bound(best.epsilon)} of {format_short(best.promised)}>"
         )
 
     def evidence(self) -> Sequence[str]:
@@ -290,7 +290,7 @@ def _describe_cost(bound: Bound) -> str:
     if bound.winners is None or bound.case.parameters.threshold is None:
         return ""
     winners = f"{bound.winners} winner{'s' * (bound.winners != 1)}"
-    return f", and an output with {winners} is said to cost {format_exact(bound.promised)}"
+    return f", and an output with {winners} is said to cost {format_short(bound.promised)}"
 
 
 def _describe_parameters(case: Neighbours) -> str:
@@ -298,8 +298,8 @@ def _describe_parameters(case: Neighbours) -> str:
     monotonic = ", monotonic" * p.monotonic
     threshold = "" if p.threshold is None else f", threshold {p.threshold}"
     return (
-        f"k = {p.k}, ε = {p.epsilon}, resolution {p.resolution}, sensitivity {p.sensitivity}"
-        f"{monotonic}{threshold}"
+        f"k = {p.k}, ε = {format_short(p.epsilon)}, resolution {format_short(p.resolution)}, "
+        f"sensitivity {format_short(p.sensitivity)}{monotonic}{threshold}"
     )
 
 

@@ -17,7 +17,7 @@ from topgap.errors import ParameterError, ParameterTypeError
 from topgap.numbers.parse import read_whole
 
 AuditFormat = Literal["table", "json"]
-_AUDITED = "What is audited"
+_AUDITED = "The audit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +28,8 @@ class AuditRequest:
         str | None,
         typer.Option(
             metavar="MODULE:NAME",
-            help="A function of yours, in place of topgap: it is called with answers, a tuple of "
-            "ints, and a topgap.TopK, and returns a topgap.Release or pairs (index, gap).",
+            help="Your function, in place of topgap. It is called with answers, a tuple of ints, "
+            "and a topgap.TopK, and returns a topgap.Release or pairs (index, gap).",
             rich_help_panel=_AUDITED,
         ),
     ] = None
@@ -37,7 +37,7 @@ class AuditRequest:
         bool,
         typer.Option(
             "--gaps/--no-gaps",
-            help="Whether that function gives gaps, or indices alone.",
+            help="Whether your function returns gaps, or only indices.",
             rich_help_panel=_AUDITED,
         ),
     ] = True
@@ -45,7 +45,8 @@ class AuditRequest:
         bool,
         typer.Option(
             "--privacy-only",
-            help="Do not ask that function for the law of topgap.",
+            help="Test only the promise of ε, and not that your function has the output "
+            "distribution of topgap.",
             rich_help_panel=_AUDITED,
         ),
     ] = False
@@ -53,7 +54,8 @@ class AuditRequest:
         bool,
         typer.Option(
             "--attack",
-            help="In place of the audit: attack the floating-point version, and topgap likewise.",
+            help="Attack the floating-point version, and topgap in the same way, in place of the "
+            "audit.",
             rich_help_panel=_AUDITED,
         ),
     ] = False
@@ -66,24 +68,24 @@ class AuditRequest:
     releases: Annotated[
         int | None,
         typer.Option(
-            help="How many releases are made of what must be private; more show more. "
-            "10,000,000 unless given, and 400,000 of a function of yours; of an attack, 20,000.",
+            help="Number of releases of each mechanism that must be private; more releases show "
+            "more. Default: 10,000,000; 400,000 for your function; 20,000 for an attack.",
             rich_help_panel=_AUDITED,
         ),
     ] = None
     failure: Annotated[
         str,
         typer.Option(
-            metavar="CHANCE",
-            help="What is right is called violated with at most this chance; 1e-200 at least.",
+            metavar="PROBABILITY",
+            help="Greatest false-positive probability, at least 1e-200: that a correct mechanism "
+            "is reported as a violation.",
             rich_help_panel=_AUDITED,
         ),
     ] = FAILURE
     processes: Annotated[
         int | None,
         typer.Option(
-            help="How many processes work at once; one for each core unless given. Not with "
-            "--attack.",
+            help="Number of processes. Default: one per core. Not with --attack.",
             rich_help_panel=_AUDITED,
         ),
     ] = None
@@ -91,8 +93,8 @@ class AuditRequest:
         AuditFormat | None,
         typer.Option(
             "--format",
-            help="How it is written; a table, unless the name of --output says otherwise. JSON "
-            "has every bound and its event.",
+            help="Format of the audit. Default: from the name of --output, otherwise a table. "
+            "JSON has every bound and its event.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -101,7 +103,7 @@ class AuditRequest:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A plot of what was shown, too: a .png, .svg or .pdf file. It needs Matplotlib.",
+            help="Also write a plot of the results: a .png, .svg or .pdf file. Needs Matplotlib.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

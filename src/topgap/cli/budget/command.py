@@ -12,109 +12,133 @@ from topgap.cli.budget.request import (
 )
 from topgap.cli.command import Command, CommandGroup
 
-# Lines that fit a terminal of 80 columns as they are: Rich would break them anywhere.
+# Commands fit a terminal of 80 columns as they are; help wraps the sentences between them.
 EXAMPLES = r"""
-[bold]Examples[/bold]
-
-The releases of a data set may cost ε = 3 in all; this is set once:
+The releases of a data set may cost ε = 3 together; this total is set once:
 
 topgap budget init budget.db --dataset visits --epsilon 3
 
-A release that is charged, or refused if there is too little left:
+A release that is charged, or refused if too little is left:
 
 topgap release visits.parquet --person patient --item diagnosis \
   --domain icd10.txt -k 10 --epsilon 1 --ledger budget.db --dataset visits
 
-What is spent and what is left, and what it was spent for:
+What is spent, what is left, and what it was spent for:
 
 topgap budget show budget.db
+
 topgap budget history budget.db --dataset visits
 
 A release of the same data by other software:
 
-topgap budget charge budget.db --dataset visits --epsilon 1/2 \
+topgap budget charge budget.db --dataset visits --epsilon 0.5 \
   --mechanism "mean age, by OpenDP"
+
 topgap budget record budget.db --charge 2 result.json
 
 Export, copy and verify the ledger:
 
 topgap budget export budget.db -o budget.json
+
 topgap budget copy budget.db copy-2026-11.db
+
 topgap budget verify budget.db
 
-A total for neighbours in which one person is replaced by another:
+A total for neighbouring data sets in which one person is replaced by another:
 
-topgap budget init budget.db --dataset stays --epsilon 3 --neighbours replace
-
-Exit codes: 0 done; 1 a ledger or numbers that cannot be used, or too little
-left; 2 a command that cannot be understood; 130 interrupted.
+topgap budget init budget.db --dataset stays --epsilon 3 \
+  --neighbours replace
 """
-DESCRIPTION = """\
-Add up the ε of all releases of a data set, in a ledger that refuses charges over the total.
 
-The ledger is one file, which any number of processes may use at once. What is charged cannot be \
-given back, whatever became of the release; but a list that a threshold ended early is settled to \
-what it cost."""
+NOTES = """
+In Python the same file is a topgap.Ledger.
+
+Exit codes: 0 done; 1 a ledger or numbers that cannot be used, or too little left; 2 a command
+that cannot be understood; 130 interrupted.
+"""
+
+DESCRIPTION = """\
+Add up the ε of all releases of a data set in a ledger, up to a total.
+
+The ledger is one file, and any number of processes can use it at once. It refuses a charge over
+the total. A charge cannot be given back, whatever happened to the release; only a list that a
+threshold ended early is settled to what it cost."""
 
 COMMAND = CommandGroup(
     name="budget",
     description=DESCRIPTION,
-    epilog=EXAMPLES,
+    examples=EXAMPLES,
+    notes=NOTES,
     commands=(
         Command(
             name="init",
             request_type=InitRequest,
             run=run.init,
-            description="Set the total ε of a data set, once; and make the ledger if there is "
+            description="Set the total ε of a data set, once.\n\nThis makes the ledger if there is "
             "none.",
+            examples="topgap budget init budget.db --dataset visits --epsilon 3",
         ),
         Command(
             name="charge",
             request_type=ChargeRequest,
             run=run.charge,
-            description="Charge a release that other software makes, before it is made.\n\n"
-            "What topgap releases with --ledger is charged by itself.",
+            description="Charge a release by other software, before it is made.\n\n"
+            "A release by topgap with --ledger is charged automatically.",
+            examples="topgap budget charge budget.db --dataset visits --epsilon 0.5 \\\n"
+            '  --mechanism "mean age, by OpenDP"',
         ),
         Command(
             name="record",
             request_type=RecordRequest,
             run=run.record,
-            description="Keep the result of a charge that has none, once.\n\n"
-            "What topgap releases with --ledger is recorded by itself, and settled.\n"
-            "A result that is kept by hand settles nothing.",
+            description="Record the result of a charge that has none, once.\n\n"
+            "A release by topgap with --ledger is recorded and settled automatically. A result "
+            "recorded by hand settles nothing.",
+            examples="topgap budget record budget.db --charge 2 result.json",
         ),
         Command(
             name="show",
             request_type=ListRequest,
             run=run.show,
-            description="Tell what is reserved, spent and left, and which charges have no result.",
+            description="Show what is reserved, spent and left, and which charges have no result.",
+            examples="topgap budget show budget.db\n\n"
+            "As a file for other software:\n\n"
+            "topgap budget show budget.db -o budgets.csv",
         ),
         Command(
             name="history",
             request_type=ListRequest,
             run=run.history,
-            description="List the charges; JSON and CSV have their results, too.",
+            description="List the charges.\n\nA narrow terminal shows fewer columns, and says "
+            "which it leaves out. JSON and CSV also have the results.",
+            examples="topgap budget history budget.db --dataset visits\n\n"
+            "With all columns and all results:\n\n"
+            "topgap budget history budget.db -o history.json",
         ),
         Command(
             name="export",
             request_type=ExportRequest,
             run=run.export,
-            description="Write all of it for other software, after it has been verified.",
+            description="Verify the whole ledger and export it for other software.",
+            examples="topgap budget export budget.db -o budget.json",
         ),
         Command(
             name="copy",
             request_type=CopyRequest,
             run=run.copy,
-            description="Make a copy to be kept elsewhere, whole even while others charge.\n\n"
-            "It is not for charging: it does not know what the ledger is charged meanwhile.",
+            description="Make a consistent copy, even while other processes charge.\n\n"
+            "Keep the copy elsewhere, and do not charge it: it does not know what the ledger is "
+            "charged in the meantime.",
+            examples="topgap budget copy budget.db copy-2026-11.db",
         ),
         Command(
             name="verify",
             request_type=VerifyRequest,
             run=run.verify,
-            description="See whether anything was edited, deleted or reordered.\n\n"
-            "Whoever can write to the file can write all of it anew, and only a receipt that\n"
-            "was kept elsewhere tells.",
+            description="Check that nothing was edited, deleted or reordered.\n\n"
+            "Anyone who can write to the file can replace the whole ledger. Only a receipt that "
+            "you kept elsewhere reveals that.",
+            examples="topgap budget verify budget.db",
         ),
     ),
 )

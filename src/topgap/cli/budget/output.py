@@ -2,9 +2,11 @@
 
 import glob
 import json
-from collections.abc import Sequence
-from decimal import Decimal
+import shutil
+import sys
+from collections.abc import Collection, Sequence
 from fractions import Fraction
+from textwrap import fill
 from typing import Any
 
 import typer
@@ -13,12 +15,13 @@ from topgap.cli import files
 from topgap.cli.budget.request import ExportRequest, ListRequest
 from topgap.cli.charges import describe_sharing
 from topgap.cli.csv_text import format_csv
-from topgap.display.text import format_text_table, to_line
+from topgap.display.fitted_table import format_fitted_table
+from topgap.display.text import to_line
 from topgap.ledger import Budget, Charge
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import MOST_WINNERS
 
-_BAR = 20
+_BAR, _NARROWEST = 20, 40
 _MOST_SHOWN = 10  # charges without a result
 _LONGEST = 12  # characters of an exact number in a table; files have all of them
 _WITHOUT_RESULT = (
@@ -28,6 +31,10 @@ _WITHOUT_RESULT = (
 )
 _SHARED = (
     "One charge each for the lists of many groups, which share it, however many groups there are:"
+)
+_SUM = (
+    "A sum is the bound for a person who is in all of these data sets; for a person who is in one "
+    "of them only, the bound is that of its own row."
 )
 _UNSTATED = (
     "No neighbours were stated when {} got its total. All that topgap releases is true for one "
@@ -70,13 +77,27 @@ def write_text(request: ListRequest | ExportRequest, text: str) -> None:
         print(files.describe_written(request.output))
 
 
-def format_budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
-    """Format the budgets as a table, with those of the charges below that have no result."""
+def terminal_columns(request: ListRequest) -> int | None:
+    """The width of the terminal that the table goes to; None if it goes elsewhere."""
+    to_terminal = request.output is None and sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if to_terminal else None
+
+
+def format_budgets(
+    budgets: Sequence[Budget], charges: Sequence[Charge], columns: int | None = None
+) -> str:
+    """Format the budgets as a table, with those of the charges below that have no result.
+
+    Args:
+        budgets: The budgets.
+        charges: The charges of their data sets.
+        columns: The table fits so many columns of a terminal; any number unless given.
+    """
     head = [
         "data set", "neighbours", "total", "reserved", "spent", "left", "charges", "settled",
         "spent of the total",
     ]  # fmt: skip
-    rows = [
+    rows: list[list[str]] = [
         [
             to_line(each.dataset), each.neighbours, _shorten(each.total), _shorten(each.reserved),
             _shorten(each.spent), _shorten(each.left), str(each.charges), str(each.settled),
@@ -84,20 +105,64 @@ def format_budgets(budgets: Sequence[Budget], charges: Sequence[Charge]) -> str:
         ]
         for each in budgets
     ]  # fmt: skip
-    parts = [format_text_table(head, rows, left=(0, 1, 8)) if rows else "There is no data set yet."]
+    sums = _add_up(budgets)
+    parts = ["There is no data set yet."]
+    if rows:
+        parts = _format_table(head, rows + sums, (0, 1, 8), (7, 3, 6, 1), columns)
+    if sums:
+        parts.append(f"\n{_fill(_SUM, columns)}")
     unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
-    parts += [f"\n{_UNSTATED.format(each)}" for each in unstated]
+    parts += [f"\n{_fill(_UNSTATED.format(each), columns)}" for each in unstated]
     shared = [line for each in charges if (line := _describe_shared(each))]
     if shared:
-        parts += [f"\n{_SHARED}", *shared[-_MOST_SHOWN:]]
+        shown = [_fill(each, columns) for each in shared[-_MOST_SHOWN:]]
+        parts += [f"\n{_fill(_SHARED, columns)}", *shown]
     if len(shared) > _MOST_SHOWN:
         parts.append(_count_hidden(shared))
     orphans = [each for each in charges if each.result is None]
     if orphans:
-        parts += [f"\n{_WITHOUT_RESULT}", format_charges(orphans[-_MOST_SHOWN:]).rstrip("\n")]
+        table = format_charges(orphans[-_MOST_SHOWN:], columns).rstrip("\n")
+        parts += [f"\n{_fill(_WITHOUT_RESULT, columns)}", table]
     if len(orphans) > _MOST_SHOWN:
         parts.append(_count_hidden(orphans))
     return "\n".join(parts) + "\n"
+
+
+def _add_up(budgets: Sequence[Budget]) -> list[list[str]]:
+    """A row for each kind of neighbours that several data sets have: the sums of their columns."""
+    rows = []
+    for neighbours in dict.fromkeys(each.neighbours for each in budgets):
+        alike = [each for each in budgets if each.neighbours == neighbours]
+        if len(alike) > 1:
+            columns = [
+                (each.total, each.reserved, each.spent, each.left, each.charges, each.settled)
+                for each in alike
+            ]
+            sums = [Fraction(sum(column)) for column in zip(*columns, strict=True)]
+            rows.append(["sum of these", neighbours, *map(_shorten, sums), ""])
+    return rows
+
+
+def _format_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left: Collection[int],
+    dispensable: Sequence[int],
+    columns: int | None,
+) -> list[str]:
+    """The table, and a sentence about what was left out of it."""
+    table, left_out = format_fitted_table(
+        head, rows, left, columns=columns, dispensable=dispensable
+    )
+    if not left_out:
+        return [table]
+    names = ", ".join(left_out)
+    more = f"Left out at this width: {names}. A wider terminal, or a file (--output), has them."
+    return [table, _fill(more, columns)]
+
+
+def _fill(text: str, columns: int | None) -> str:
+    return text if columns is None else fill(text, max(columns, _NARROWEST))
 
 
 def _count_hidden(charges: Sequence[object]) -> str:
@@ -121,8 +186,13 @@ def _format_bar(budget: Budget) -> str:
     return f"{'█' * filled}{'░' * (_BAR - filled)} {label:>4}"
 
 
-def format_charges(charges: Sequence[Charge]) -> str:
-    """Format the charges as a table."""
+def format_charges(charges: Sequence[Charge], columns: int | None = None) -> str:
+    """Format the charges as a table.
+
+    Args:
+        charges: The charges.
+        columns: The table fits so many columns of a terminal; any number unless given.
+    """
     if not charges:
         return "Nothing was charged yet.\n"
     head = [
@@ -139,7 +209,8 @@ def format_charges(charges: Sequence[Charge]) -> str:
         ]
         for each in charges
     ]  # fmt: skip
-    return format_text_table(head, rows, left=(1, 2, 4, 7, 8, 9, 10)) + "\n"
+    left, dispensable = (1, 2, 4, 7, 8, 9, 10), (10, 8, 4, 9, 5, 1)
+    return "\n".join(_format_table(head, rows, left, dispensable, columns)) + "\n"
 
 
 def _describe_neighbours(charge: Charge) -> str:
@@ -168,11 +239,7 @@ def _describe_mechanism(charge: Charge) -> str:
 
 
 def _shorten(number: Fraction) -> str:
-    """A decimal: exact, or if that is too long for a table, about."""
-    exact = format_exact(number)
-    if len(exact) <= _LONGEST and "/" not in exact:
-        return exact
-    return f"≈{Decimal(number.numerator) / Decimal(number.denominator):.5g}"
+    return format_short(number, _LONGEST)
 
 
 def format_json(value: object) -> str:

@@ -15,14 +15,14 @@ BudgetFormat = Literal["table", "json", "csv"]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger.", show_default=False)]
 Dataset = Annotated[str, typer.Option(metavar="NAME", help="The data set.", show_default=False)]
 OneOrAll = Annotated[
-    str | None, typer.Option("--dataset", metavar="NAME", help="This data set alone.")
+    str | None, typer.Option("--dataset", metavar="NAME", help="Only this data set. Default: all.")
 ]
 FormatOption = Annotated[
     BudgetFormat | None,
     typer.Option(
         "--format",
-        help="How it is written; a table, unless the name of --output says otherwise. In CSV an "
-        "apostrophe is put before text that a spreadsheet would take for a formula.",
+        help="Format of the output. Default: from the name of --output, otherwise a table. "
+        "In CSV, text that a spreadsheet would take for a formula gets an apostrophe.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -37,16 +37,19 @@ class InitRequest:
     epsilon: Annotated[
         str,
         typer.Option(
-            help="The sum of ε that all releases of it may have, exactly: 3, 0.5 or 1/3.",
+            metavar="EPSILON",
+            help="Total ε that all releases of the data set may cost together, read exactly: 3, "
+            "0.5 or 1/3.",
             show_default=False,
         ),
     ]
     neighbours: Annotated[
         Neighbours,
         typer.Option(
-            metavar="RELATION",
-            help="The neighbouring data sets for which the total holds: add-remove, if one person "
-            "is added or removed, or replace, if one is replaced by another. It is set once.",
+            metavar="add-remove|replace",
+            help="Neighbouring data sets for which the total holds: add-remove (one person is "
+            "added or removed) or replace (one person is replaced by another). It cannot be "
+            "changed later.",
         ),
     ] = "add-remove"
     who: options.Who = None
@@ -68,7 +71,12 @@ class ChargeRequest:
     file: File
     dataset: Dataset
     epsilon: Annotated[
-        str, typer.Option(help="How much the release costs, exactly.", show_default=False)
+        str,
+        typer.Option(
+            metavar="EPSILON",
+            help="Privacy loss ε of the release, read exactly.",
+            show_default=False,
+        ),
     ]
     mechanism: Annotated[
         str, typer.Option(metavar="TEXT", help="What is released.", show_default=False)
@@ -76,10 +84,10 @@ class ChargeRequest:
     neighbours: Annotated[
         Neighbours | None,
         typer.Option(
-            metavar="RELATION",
-            help="The neighbouring data sets for which this ε holds, add-remove or replace. "
-            "Default: those of the data set. An ε for add-remove counts double against a total for "
-            "replace; one for replace is refused against a total for add-remove.",
+            metavar="add-remove|replace",
+            help="Neighbouring data sets for which this ε holds: add-remove or replace. An ε for "
+            "add-remove counts double against a total for replace; an ε for replace is "
+            "refused against a total for add-remove. Default: as for the data set.",
         ),
     ] = None
     who: options.Who = None
@@ -95,14 +103,16 @@ class RecordRequest:
     charge: Annotated[
         int,
         typer.Option(
-            metavar="N", help="The number of the charge, as history lists it.", show_default=False
+            metavar="N",
+            help="Number of the charge, as topgap budget history lists it.",
+            show_default=False,
         ),
     ]
     result: Annotated[
         Path,
         typer.Argument(
             metavar="RESULT",
-            help="What was released, as JSON: a file, or - for standard input.",
+            help="The published result as JSON: a file, or - for standard input.",
             show_default=False,
         ),
     ]
@@ -131,8 +141,8 @@ class ExportRequest:
         Literal["json", "csv"] | None,
         typer.Option(
             "--format",
-            help="JSON has all of it, CSV the charges; JSON unless the name of --output says "
-            "otherwise.",
+            help="Format of the output: JSON has the whole ledger, CSV only the charges. "
+            "Default: from the name of --output, otherwise JSON.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -146,7 +156,7 @@ class CopyRequest:
 
     file: File
     target: Annotated[
-        Path, typer.Argument(metavar="COPY", help="The file to write.", show_default=False)
+        Path, typer.Argument(metavar="COPY", help="File to write.", show_default=False)
     ]
     overwrite: options.Overwrite = False
 
@@ -160,7 +170,7 @@ class VerifyRequest:
         list[str] | None,
         typer.Option(
             metavar="N:HASH",
-            help="A receipt that was kept elsewhere, of a charge or of an earlier verification: "
-            "the ledger must still have that entry. As often as you like.",
+            help="Receipt of a charge or of an earlier verification, kept outside the ledger. "
+            "The ledger must still have that entry. Can be repeated.",
         ),
     ] = None

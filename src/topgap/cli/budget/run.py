@@ -15,6 +15,7 @@ from topgap.cli.budget.output import (
     format_charges,
     format_json,
     format_rows,
+    terminal_columns,
     write_text,
 )
 from topgap.cli.budget.request import (
@@ -33,7 +34,7 @@ from topgap.estimates import Estimates, GroupedEstimates
 from topgap.estimates.grouped_parsing import FORMAT as GROUPED_ESTIMATES
 from topgap.estimates.parsing import FORMAT as ESTIMATES
 from topgap.ledger import Ledger, serialization
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.release import FORMAT as RELEASE
 from topgap.release import GroupedRelease, Release
 from topgap.release.grouped_parsing import FORMAT as GROUPED_RELEASE
@@ -52,7 +53,7 @@ def init(request: InitRequest) -> None:
     ledger = _open(request.file, request.who, request.note, ignore_clock=request.ignore_clock)
     budget = ledger.add_dataset(request.dataset, request.epsilon, neighbours=request.neighbours)
     print(
-        f"The releases of {to_line(budget.dataset)} may cost ε = {format_exact(budget.total)} in "
+        f"The releases of {to_line(budget.dataset)} may cost ε = {format_short(budget.total)} in "
         f"all (neighbours: {budget.neighbours}), in the ledger {format_path(request.file)}."
     )
 
@@ -92,7 +93,8 @@ def show(request: ListRequest) -> None:
     elif output_format == "csv":
         write_text(request, format_rows(rows))
     else:
-        write_text(request, format_budgets(budgets, ledger.history(dataset)))
+        columns = terminal_columns(request)
+        write_text(request, format_budgets(budgets, ledger.history(dataset), columns))
 
 
 def history(request: ListRequest) -> None:
@@ -105,7 +107,7 @@ def history(request: ListRequest) -> None:
     elif output_format == "csv":
         write_text(request, format_rows(rows))
     else:
-        write_text(request, format_charges(charges))
+        write_text(request, format_charges(charges, terminal_columns(request)))
 
 
 def export(request: ExportRequest) -> None:

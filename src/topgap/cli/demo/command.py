@@ -8,10 +8,20 @@ import typer
 
 from topgap.cli.command import Command
 
-DESCRIPTION = """Make up shopping baskets and release the 25 most bought of 1,000 products.
+DESCRIPTION = """Release the 25 most bought of 1,000 products from made-up baskets.
 
-The baskets come from the Quest generator of Agrawal and Srikant, and are the
-same at each run; the noise is new each time.
+The baskets come from the Quest generator of Agrawal and Srikant. They are the same at each run;
+the noise is new each time.
+"""
+
+EXAMPLES = """
+The demonstration:
+
+topgap demo
+
+Fewer baskets, kept in a file for your own releases:
+
+topgap demo --baskets 20000 --save baskets.dat
 """
 
 
@@ -19,12 +29,14 @@ same at each run; the noise is new each time.
 class DemoRequest:
     """A request for the demonstration; its fields are the options of `topgap demo`."""
 
-    baskets: Annotated[int, typer.Option(help="How many shopping baskets to make up.", min=1)] = (
-        100_000
-    )
+    baskets: Annotated[
+        int, typer.Option(metavar="N", help="Number of shopping baskets to make up.", min=1)
+    ] = 100_000
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.dat", help="Keep the baskets, to try topgap release on them."),
+        typer.Option(
+            metavar="FILE.dat", help="Keep the baskets in a file, to try topgap release on them."
+        ),
     ] = None
 
 
@@ -34,4 +46,10 @@ def _run(request: DemoRequest) -> None:
     run_demo(request.baskets, request.save)
 
 
-COMMAND = Command(name="demo", request_type=DemoRequest, run=_run, description=DESCRIPTION)
+COMMAND = Command(
+    name="demo",
+    request_type=DemoRequest,
+    run=_run,
+    description=DESCRIPTION,
+    examples=EXAMPLES,
+)

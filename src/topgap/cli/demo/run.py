@@ -29,7 +29,7 @@ def run_demo(transactions: int, save: Path | None) -> None:
         files.check([save], [], overwrite=False)
     console = Console(highlight=False)
     console.print(
-        "\nWhich products are bought most, and by how much, without telling on any customer?\n\n"
+        "\nWhich products are bought most, and by how much, without revealing any one customer?\n\n"
         f"The data: {transactions:,} made-up shopping baskets, the same at each run, of "
         f"{quest.items:,} products, numbered from 0.\n"
         f"The release: the {K} most bought at ε = {EPSILON}, with new noise at each run.\n"

@@ -44,7 +44,8 @@ class PlanRequest:
         list[int],
         typer.Option(
             "-k",
-            help="How many items are named; as often as you like.",
+            metavar="K",
+            help="Number of named items. Can be repeated.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -53,9 +54,9 @@ class PlanRequest:
         list[str] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Counts that everyone may know: CSV, TSV, JSON lines, Parquet, Excel or "
-            "LibreOffice files (.gz, .zst and .zip too), or patterns of them; a table of a DuckDB "
-            "or SQLite file; or - for standard input.",
+            help="Public counts: CSV, TSV, JSON lines, Parquet, Excel or LibreOffice files (also "
+            ".gz, .zst and .zip), or patterns of them; a table of a DuckDB or SQLite file; "
+            "or - for standard input.",
             show_default=False,
         ),
     ] = None
@@ -67,21 +68,21 @@ class PlanRequest:
         list[str] | None,
         typer.Option(
             metavar="COL",
-            help="The column that says what. Give several for items that are tuples.",
+            help="Column that holds the item. Repeat it for items that are tuples.",
             rich_help_panel=DATA,
             show_default=False,
         ),
     ] = None
     count: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="The column with the counts.", rich_help_panel=DATA),
+        typer.Option(metavar="COL", help="Column with the counts.", rich_help_panel=DATA),
     ] = None
     public_person: Annotated[
         str | None,
         typer.Option(
             metavar="COL",
-            help="In place of --count: SOURCE has events that everyone may know, and this column "
-            "identifies the person. With --items-per-person.",
+            help="Column that identifies the person, in place of --count: SOURCE then has public "
+            "events. With --items-per-person.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -89,7 +90,8 @@ class PlanRequest:
         bool,
         typer.Option(
             "--public-baskets",
-            help="The same of FIMI files: each line is a person, and has the items.",
+            help="SOURCE is public FIMI files: each line is a person with that person's items. "
+            "With --items-per-person.",
             rich_help_panel=DATA,
         ),
     ] = False
@@ -97,7 +99,7 @@ class PlanRequest:
         int | None,
         typer.Option(
             metavar="N",
-            help="In place of SOURCE: N made-up items whose counts fall like 1/rank.",
+            help="In place of SOURCE: N made-up items with counts proportional to 1/rank.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -105,14 +107,14 @@ class PlanRequest:
         int | None,
         typer.Option(
             metavar="COUNT",
-            help=f"The largest of the made-up counts; {LARGEST:,} unless given.",
+            help=f"Largest of the made-up counts. Default: {LARGEST:,}.",
             rich_help_panel=DATA,
         ),
     ] = None
     source_format: Annotated[
         SourceFormat | None,
         typer.Option(
-            help="The format of SOURCE, if its name does not tell; csv for -.",
+            help="Format of SOURCE. Default: detected from the name; csv for standard input.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -125,8 +127,9 @@ class PlanRequest:
         str | None,
         typer.Option(
             metavar="N",
-            help="How many items there are: digits, or a power such as 10^12. Those that are not "
-            "in SOURCE have 0. Without SOURCE: what an item needs to be named.",
+            help="Number of items of the domain: digits, or a power such as 10^12. Items that "
+            "are not in SOURCE have count 0. Without SOURCE: show how many people an item "
+            "needs to be named.",
             rich_help_panel=domain_options.PANEL,
         ),
     ] = None
@@ -142,8 +145,9 @@ class PlanRequest:
     epsilon: Annotated[
         list[str] | None,
         typer.Option(
-            help="A privacy loss to plan for, exactly: 1, 0.1 or 1/3; as often as you like. Ten "
-            "values from 0.01 to 10 unless given.",
+            metavar="EPSILON",
+            help="Privacy loss ε to plan for, read exactly: 1, 0.1 or 1/3. Can be repeated. "
+            "Default: ten values from 0.01 to 10.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -153,8 +157,8 @@ class PlanRequest:
         typer.Option(
             metavar="L,...",
             help="Contribution bounds to compare, such as 1,2,5: at most L items of each person "
-            "count. Of events and baskets, what a bound leaves out is counted; of counts, it is "
-            "not known.",
+            "count. For events and baskets the plan counts what a bound leaves out; for "
+            "counts this is unknown.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
@@ -162,8 +166,8 @@ class PlanRequest:
         list[str] | None,
         typer.Option(
             metavar="T",
-            help="Plan a list of the items above this number, at most -k of them, with counts that "
-            "cost nothing more; as often as you like.",
+            help="Plan a list of the items above this number, at most -k of them, with counts at "
+            "no further cost. Can be repeated.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
@@ -171,22 +175,26 @@ class PlanRequest:
     neighbours: options.Neighbours = "add-remove"
     sensitivity: Annotated[
         str,
-        typer.Option(help="How far one person can move a count.", rich_help_panel=PRIVACY),
+        typer.Option(
+            metavar="NUMBER",
+            help="The most by which one person can change a count.",
+            rich_help_panel=PRIVACY,
+        ),
     ] = "1"
     selection_share: Annotated[
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="The part of ε that selects where counts are released too; between 0 and 1, 1/2 "
-            "unless given.",
+            help="Share of ε that selects the items where counts are released too, between 0 and "
+            "1. Default: 1/2.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
     releases: Annotated[
         int | None,
         typer.Option(
-            help=f"How many releases are simulated, for each ε and kind of release; {RELEASES:,} "
-            f"unless given, and {RELEASES_WITH_BOUNDS:,} with --items-per-person or --threshold.",
+            help=f"Number of simulated releases for each ε and kind of release. Default: "
+            f"{RELEASES:,}; {RELEASES_WITH_BOUNDS:,} with --items-per-person or --threshold.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
@@ -194,7 +202,7 @@ class PlanRequest:
         PlanFormat | None,
         typer.Option(
             "--format",
-            help="How the plan is written; a table, unless the name of --output says otherwise.",
+            help="Format of the plan. Default: from the name of --output, otherwise a table.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -203,7 +211,7 @@ class PlanRequest:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A plot over ε, too: a .png, .svg or .pdf file. It needs Matplotlib.",
+            help="Also write a plot over ε: a .png, .svg or .pdf file. Needs Matplotlib.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

@@ -4,15 +4,16 @@ from typing import Annotated
 
 import typer
 
-PANEL = "The public items"
+PANEL = "The domain (public items)"
 
 DomainFile = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FILE",
-        help="A text file with an item in each line; or a table, with --domain-column. All of them "
-        "take part, with 0 if nobody has them; other items are left out. With several --item, this "
-        "and the next options are written COLUMN=VALUE, one of them for each column.",
+        help="Domain: a text file with one item per line, or a table with --domain-column. "
+        "All of these items take part, with count 0 if nobody has them; other items are "
+        "ignored. With several --item columns, write this and the next options as "
+        "COLUMN=VALUE, once for each column.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -21,7 +22,7 @@ DomainColumn = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COL",
-        help="The column of the table that --domain names: CSV, TSV, JSON lines, Parquet, Excel "
+        help="Column of the table that --domain names: CSV, TSV, JSON lines, Parquet, Excel "
         "and so on.",
         rich_help_panel=PANEL,
         show_default=False,
@@ -31,7 +32,7 @@ DomainTable = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="The sheet of the workbook, or the table of the database, that --domain names.",
+        help="Sheet of the workbook, or table of the database, that --domain names.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -40,7 +41,7 @@ DomainEncoding = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="The encoding of the text file that --domain names, if it is not UTF-8.",
+        help="Encoding of the text file that --domain names. Default: UTF-8.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -49,7 +50,7 @@ DomainRange = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIRST:LAST",
-        help="The items are these integers, both ends included, of any size.",
+        help="Domain: these integers, including both ends, of any size.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -58,8 +59,8 @@ DomainPattern = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RE",
-        help="The items are the texts that match this regular expression whole, in the syntax of "
-        "Rust's regex.",
+        help="Domain: all texts that match this regular expression as a whole, in the syntax "
+        "of Rust's regex.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -68,7 +69,7 @@ DomainStrings = Annotated[
     list[str] | None,
     typer.Option(
         metavar="ALPHABET",
-        help="The items are all texts of these characters, such as a-z0-9-, with --max-length.",
+        help="Domain: all texts of these characters, such as a-z0-9-. Needs --max-length.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -77,8 +78,8 @@ MaxLength = Annotated[
     list[str] | None,
     typer.Option(
         metavar="N",
-        help="The greatest number of characters of a text, for --domain-strings, and for a "
-        "--domain-pattern that has none.",
+        help="Greatest number of characters of a text, for --domain-strings and for a "
+        "--domain-pattern without a limit.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -86,8 +87,9 @@ MaxLength = Annotated[
 Together = Annotated[
     int | None,
     typer.Option(
-        help="Count pairs (2) or triples (3) of different items: the persons who have all of them. "
-        "A person may be in any number of pairs.",
+        metavar="2|3",
+        help="Count pairs (2) or triples (3) of different items: the persons who have all of "
+        "them. A person can have any number of pairs.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -96,7 +98,8 @@ DomainFromData = Annotated[
     bool,
     typer.Option(
         "--domain-from-data",
-        help="Take the items from the data. That somebody has an item is then not protected.",
+        help="Take the domain from the data. The release then reveals that somebody has each "
+        "named item: that is not protected.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -104,10 +107,11 @@ AllRows = Annotated[
     bool,
     typer.Option(
         "--all-rows",
-        help="Every row is an item of the public list, and none has two rows, by your word: for "
-        "precomputed counts (--count) of any number, which are read once, or with --ledger looked "
-        "at before, and take little memory. Parquet files, Arrow files, or an Arrow stream from "
-        "standard input.",
+        help="Take every row of SOURCE as an item of the public list (in Python, "
+        "topgap.streams). You guarantee that the list is public and that no item has "
+        "two rows. For precomputed counts (--count) of any number: they are read once, "
+        "or twice with --ledger, in little memory. Parquet files, Arrow files, or an "
+        "Arrow stream from standard input.",
         rich_help_panel=PANEL,
     ),
 ]

@@ -11,8 +11,9 @@ By = Annotated[
     typer.Option(
         "--by",
         metavar="COL",
-        help="The column that says in which group. Each public group gets a list of its own, and "
-        "--epsilon is that of all of them together. Give several for groups that are tuples.",
+        help="Column that holds the group. Each public group gets its own list, and "
+        "--epsilon is the privacy loss of all lists together. Repeat it for groups that "
+        "are tuples.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -22,10 +23,11 @@ GroupsFile = Annotated[
     typer.Option(
         "--groups",
         metavar="FILE",
-        help="A text file with a public group in each line; or a table, with --groups-column. Rows "
-        "of other groups are left out, and a group that nobody is in gets a list, too. With "
-        "several --by, give one --groups COLUMN=FILE for each column. Of FIMI files, without --by, "
-        "the first item of each line is its group.",
+        help="Public groups: a text file with one group per line, or a table with "
+        "--groups-column. Rows of other groups are ignored, and a group without persons "
+        "gets a list too. With several --by columns, give --groups COLUMN=FILE for "
+        "each column. For FIMI files, without --by, the first item of each line is its "
+        "group.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -34,7 +36,7 @@ GroupsColumn = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COL",
-        help="The column of the table that --groups names: CSV, TSV, JSON lines, Parquet, Excel "
+        help="Column of the table that --groups names: CSV, TSV, JSON lines, Parquet, Excel "
         "and so on.",
         rich_help_panel=PANEL,
         show_default=False,
@@ -44,7 +46,7 @@ GroupsTable = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="The sheet of the workbook, or the table of the database, that --groups names.",
+        help="Sheet of the workbook, or table of the database, that --groups names.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -53,7 +55,7 @@ GroupsEncoding = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="The encoding of the text file that --groups names, if it is not UTF-8.",
+        help="Encoding of the text file that --groups names. Default: UTF-8.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -62,7 +64,7 @@ GroupsRange = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIRST:LAST",
-        help="The groups are these integers, both ends included.",
+        help="Public groups: these integers, including both ends.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -71,9 +73,9 @@ GroupsPerPerson = Annotated[
     int | None,
     typer.Option(
         metavar="C",
-        help="In how many groups each person counts; 1 unless given. Each list gets ε/C. If a "
-        "person is in more, a public rule chooses C of them. With --count, that nobody is in more "
-        "is your word.",
+        help="Number of groups in which each person counts; each list gets ε/C. If a person "
+        "is in more groups, a public rule chooses C of them. With --count you guarantee "
+        "that nobody is in more. Default: 1.",
         rich_help_panel=PANEL,
         show_default=False,
     ),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topgap.cli.csv_text import format_csv
 from topgap.cli.files import OutputFormat
@@ -14,6 +14,9 @@ from topgap.margins import least_certain_gap
 from topgap.numbers.parse import LEVEL
 from topgap.parameters import TopK
 from topgap.release import GroupedRelease
+
+if TYPE_CHECKING:
+    from topgap.report import Details
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,8 @@ class GroupedPublication:
         lines = [self.result.to_text(self.level), *self.explanations]
         return "".join(f"{line}\n" for line in lines).encode()
 
-    def to_html(self, **texts: str) -> str:
-        """The HTML page, with texts that `topgap.report.to_html` takes."""
+    def to_html(self, details: "Details") -> str:
+        """The HTML page, with what it says about the publication."""
         from topgap.report import to_html
 
-        return to_html(self.result, level=self.level, **texts)
+        return to_html(self.result, details, level=self.level)

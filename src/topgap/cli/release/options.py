@@ -10,7 +10,7 @@ from topgap import counting
 from topgap.cli import options
 from topgap.cli.files import OutputFormat
 from topgap.cli.options import BUDGET, DATA, OUTPUT, PRIVACY
-from topgap.cli.release import domain_options, group_options
+from topgap.cli.release import domain_options, group_options, report_options
 from topgap.counting import MEMORY
 from topgap.parameters import Neighbours, NoiseKind
 
@@ -25,10 +25,11 @@ class ReleaseOptions:
         list[str],
         typer.Argument(
             metavar="SOURCE",
-            help="CSV, TSV, JSON lines, Parquet, FIMI, Excel or LibreOffice files (.gz, .zst and "
-            ".zip too), or patterns of them; one DuckDB or SQLite file; the address of a database "
-            "(postgresql://ann@host/clinic); or - for standard input. With --all-rows, Arrow files "
-            "too. Leave passwords out of addresses: others can see them in the list of processes.",
+            help="Files with the events or counts: CSV, TSV, JSON lines, Parquet, FIMI, Excel or "
+            "LibreOffice (also .gz, .zst and .zip), or patterns of them; one DuckDB or "
+            "SQLite file; the address of a database (postgresql://ann@host/clinic); or - "
+            "for standard input. With --all-rows also Arrow files. Do not put a password "
+            "into an address: other users can see it in the list of processes.",
             show_default=False,
         ),
     ]
@@ -36,8 +37,10 @@ class ReleaseOptions:
         int | None,
         typer.Option(
             "-k",
-            help="How many items are named; with --threshold, at most. It can be left out with "
-            "--threshold and --items-per-person: then all that reach it are named.",
+            metavar="K",
+            help="Number of named items; with --threshold, at most this many. You can leave it "
+            "out with --threshold and --items-per-person: then all items that reach the "
+            "threshold are named.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -45,8 +48,9 @@ class ReleaseOptions:
     epsilon: Annotated[
         str,
         typer.Option(
-            help="The privacy loss, exactly: 1, 0.1 or 1/3. The smaller, the more private and the "
-            "noisier. It must be given, but for --list-columns.",
+            metavar="EPSILON",
+            help="Privacy loss ε, read exactly: 1, 0.1 or 1/3. A smaller ε gives more privacy "
+            "and more noise. Required, except with --list-columns.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -55,7 +59,7 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="COL",
-            help="The column that says who. Each person counts once for each item.",
+            help="Column that identifies the person. Each person counts once for each item.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -63,7 +67,7 @@ class ReleaseOptions:
         list[str] | None,
         typer.Option(
             metavar="COL",
-            help="The column that says what. Give several for items that are tuples.",
+            help="Column that holds the item. Repeat it for items that are tuples.",
             rich_help_panel=DATA,
             show_default=False,
         ),
@@ -72,7 +76,7 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="COL",
-            help="Column with precomputed counts; in place of --person.",
+            help="Column with precomputed counts; use it in place of --person.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -80,8 +84,9 @@ class ReleaseOptions:
         SourceFormat | None,
         typer.Option(
             metavar="FORMAT",
-            help="Format of SOURCE, if its name does not tell: csv, tsv, jsonl, parquet, fimi, "
-            "duckdb, sqlite, xlsx, xls, ods, or with --all-rows arrow. Default for -: csv.",
+            help="Format of SOURCE, in Python format=: csv, tsv, jsonl, parquet, fimi, duckdb, "
+            "sqlite, xlsx, xls, ods, or with --all-rows arrow. Default: detected from the "
+            "name; csv for standard input.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -90,10 +95,10 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="SQL",
-            help="Instead of a table: one SELECT, which can reach nothing else. Each of its rows "
-            "must depend on one person alone: limits, windows, joins, subqueries, random functions "
-            "and aggregates over more than one person are refused. With --ledger it is charged "
-            "before it runs; try it with --check.",
+            help="One SELECT in place of a table. Each of its rows must depend on one person "
+            "alone: limits, windows, joins, subqueries, random functions and aggregates "
+            "over more than one person are refused. With --ledger the release is charged "
+            "before the query runs; try it with --check first.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -101,8 +106,8 @@ class ReleaseOptions:
         bool,
         typer.Option(
             "--rows-are-per-person",
-            help="Skip this check, also for views: you vouch that each row depends on one person "
-            "alone.",
+            help="Skip that check, also for views: you guarantee that each row depends on one "
+            "person alone.",
             rich_help_panel=DATA,
         ),
     ] = False
@@ -110,8 +115,9 @@ class ReleaseOptions:
         bool,
         typer.Option(
             "--count-in-database",
-            help="Let PostgreSQL count the persons of each item, and move the counts alone. For "
-            "data that are too large to move; otherwise moving the rows is often quicker.",
+            help="Let PostgreSQL count the persons of each item, and fetch only the counts. Use "
+            "it for data that are too large to fetch; otherwise fetching the rows is often "
+            "faster.",
             rich_help_panel=DATA,
         ),
     ] = False
@@ -123,16 +129,17 @@ class ReleaseOptions:
         bool,
         typer.Option(
             "--list-columns",
-            help="Print the names of SOURCE's columns, or of its tables if there are several, and "
-            "stop: nothing is drawn or charged, and -k and --epsilon can be left out. It is for "
-            "the holder of the data alone.",
+            help="List the columns of SOURCE, or its tables if there are several, and stop. "
+            "Nothing is drawn or charged, and -k and --epsilon can be left out. The list is "
+            "for the data holder alone.",
             rich_help_panel=DATA,
         ),
     ] = False
     memory: Annotated[
         str,
         typer.Option(
-            help="What counting may use of it; more goes to a temporary directory on disk.",
+            metavar="SIZE",
+            help="Memory limit for counting. What does not fit goes to a temporary directory.",
             rich_help_panel=DATA,
         ),
     ] = MEMORY
@@ -158,10 +165,11 @@ class ReleaseOptions:
         int | None,
         typer.Option(
             metavar="L",
-            help="At most so many items of each person count, chosen by a public rule. If L is "
-            "less than k, the noise grows with L and not with k, and the noisy counts are "
-            "released, too. With --together the sets are the items, and with --by it is L in each "
-            "group. With --count, that one person moves at most L of the numbers is your word.",
+            help="Contribution bound: at most L items of each person count, chosen by a public "
+            "rule. If L is less than k, the noise grows with L in place of k, and the noisy "
+            "counts are released too. With --together the sets are the items; with --by "
+            "the bound holds in each group. With --count you guarantee that one person "
+            "moves at most L of the numbers.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -170,11 +178,11 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="COUNT",
-            help="Only items above this are named, at most k. It is public: never take it from the "
-            "data. It is rounded down to the resolution and gets noise as a count does. If it ends "
-            "the list early, less than ε is spent, and the counts of all named items come with it. "
-            "With Laplace noise: only items whose noisy counts reach this are named, at the same "
-            "cost.",
+            help="Name only items above this number, at most k. The number is public: never take "
+            "it from the data. It is rounded down to the resolution and gets noise like a "
+            "count. If the threshold ends the list early, less than ε is spent, and the "
+            "counts of all named items are released too. With Laplace noise: name only "
+            "items whose noisy counts reach it, at the same cost.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -182,8 +190,9 @@ class ReleaseOptions:
     noise: Annotated[
         NoiseKind | None,
         typer.Option(
-            metavar="NOISE",
-            help="laplace or exponential. Default: laplace if L is less than k.",
+            metavar="laplace|exponential",
+            help="Noise distribution: laplace or exponential. Default: laplace if L is less than "
+            "k, else exponential.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -192,10 +201,11 @@ class ReleaseOptions:
     neighbours: Annotated[
         Neighbours | None,
         typer.Option(
-            metavar="RELATION",
-            help="add-remove: data sets are neighbours if one person is added or removed. replace: "
-            "if one is replaced by another, which takes twice the noise. Default: that of the "
-            "ledger's data set, else add-remove.",
+            metavar="add-remove|replace",
+            help="Neighbouring data sets: add-remove (one person is added or removed) or replace "
+            "(one person is replaced by another, which takes twice the noise). In Python, "
+            "monotonic=True is add-remove for counts. Default: as for the ledger's data "
+            "set, otherwise add-remove.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -204,9 +214,9 @@ class ReleaseOptions:
         bool | None,
         typer.Option(
             "--monotonic/--no-monotonic",
-            help="With --count: whether one person more moves all numbers the same way. Default: "
-            "yes for add-remove neighbours, as for counts of people. There is no default for "
-            "fractions and negative numbers (--all-rows).",
+            help="With --count: whether one more person moves all numbers in the same direction. "
+            "Default: yes for add-remove neighbours, as for counts of people; there is no "
+            "default for fractions and negative numbers (--all-rows).",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -214,8 +224,9 @@ class ReleaseOptions:
     sensitivity: Annotated[
         str | None,
         typer.Option(
-            help="How far one person can move a precomputed count; with --count only. Persons that "
-            "are counted here move it by 1.",
+            metavar="NUMBER",
+            help="With --count: the most by which one person can change a precomputed count. "
+            "Default: 1. A person counted by topgap changes a count by 1.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
@@ -223,8 +234,9 @@ class ReleaseOptions:
         bool,
         typer.Option(
             "--estimate",
-            help="How many, too: each of the k is measured, and the gaps make the measurements "
-            "better. ε is then that of the whole.",
+            help="Also release how many: measure each of the k items, and combine the "
+            "measurements with the gaps. --epsilon is then the privacy loss of both "
+            "together.",
             rich_help_panel=PRIVACY,
         ),
     ] = False
@@ -232,16 +244,17 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="The part of ε that selects, between 0 and 1; 1/2 unless given. The rest "
-            "measures. With --estimate only.",
+            help="With --estimate: share of ε that selects the items, between 0 and 1. The rest "
+            "measures them. Default: 1/2.",
             rich_help_panel=PRIVACY,
         ),
     ] = None
     level: Annotated[
         str | None,
         typer.Option(
-            help="How often the interval of an estimate or of a count is to hold the true number; "
-            "0.95 unless given. With --estimate, --threshold or Laplace noise only.",
+            metavar="SHARE",
+            help="With --estimate, --threshold or Laplace noise: the coverage of the intervals, "
+            "between 0 and 1. Default: 0.95.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -249,8 +262,8 @@ class ReleaseOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The budget ledger to charge, which adds up ε and refuses what is over the total. "
-            "It gets the result, too. See topgap budget.",
+            help="Budget ledger to charge (in Python, topgap.Ledger). It adds up ε, refuses a "
+            "release over the total, and keeps the result. See topgap budget.",
             rich_help_panel=BUDGET,
         ),
     ] = None
@@ -258,7 +271,7 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The data set in the ledger that SOURCE is.",
+            help="Name that SOURCE has in the ledger.",
             rich_help_panel=BUDGET,
         ),
     ] = None
@@ -269,40 +282,40 @@ class ReleaseOptions:
         OutputFormat | None,
         typer.Option(
             "--format",
-            help="How the release is written; a table, unless the name of --output says otherwise. "
-            "In CSV an apostrophe is put before text that a spreadsheet would take for a formula.",
+            help="Format of the release. Default: from the name of --output, otherwise a table. "
+            "In CSV, text that a spreadsheet would take for a formula gets an apostrophe.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
     output: options.Output = None
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.html",
-            help="A page for readers too: chart, parameters in plain words, how to cite.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None
-    title: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="The heading of the report.", rich_help_panel=OUTPUT),
-    ] = None
+    report: report_options.Report = None
+    title: report_options.Title = None
+    publisher: report_options.Publisher = None
+    period: report_options.Period = None
+    date: report_options.Date = None
+    source_note: report_options.SourceNote = None
+    labels: report_options.Labels = None
+    person_word: report_options.PersonWord = None
+    item_word: report_options.ItemWord = None
+    locale: report_options.Locale = None
+    in_order: report_options.InOrder = False
     overwrite: options.Overwrite = False
     quiet: options.Quiet = False
     check: Annotated[
         bool,
         typer.Option(
             "--check",
-            help="Read everything as the release would, report what would be released and how much "
-            "ε would remain, and stop: nothing is drawn, charged or written. What it says of the "
-            "data is for the holder of the data alone.",
+            help="Dry run: read everything as the release would, show what would be released and "
+            "how much ε would remain, and stop. Nothing is drawn, charged or written. What "
+            "it shows of the data is for the data holder alone.",
         ),
     ] = False
     yes: Annotated[
         bool,
         typer.Option(
             "--yes",
-            help="Charge without asking. In a terminal the command asks once before it charges.",
+            help="Charge without asking. In a terminal the command otherwise asks once before it "
+            "charges.",
             rich_help_panel=BUDGET,
         ),
     ] = False

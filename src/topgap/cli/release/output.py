@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from topgap.cli import files
 from topgap.cli.charges import describe_charge
@@ -12,9 +13,12 @@ from topgap.cli.release.remarks import count_items
 from topgap.cli.release.request import ReleaseRequest
 from topgap.display.text import format_path
 from topgap.ledger.charging import LedgerCharge, PendingCharge
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import TopK
 from topgap.selection.check import Check
+
+if TYPE_CHECKING:
+    from topgap.report import Details
 
 _REMARKS: Mapping[str, str] = {
     "add-remove": "Data sets are neighbours if one person is added or removed: all counts then "
@@ -32,6 +36,9 @@ _ALL_ROWS = (
 _MOVES_ONE_WAY = (
     "That each person moves all counts the same way is your word; otherwise give twice the "
     "--groups-per-person."
+)
+_NO_LEDGER = (
+    "No ledger was charged, so nothing adds up the ε of all releases of these data; --ledger does."
 )
 _NOTHING_REACHED = (
     "No noisy count reached the threshold: if that surprises you, see whether it is too high, and "
@@ -51,8 +58,15 @@ def write_publication(
     request: ReleaseRequest,
     publication: Publication | GroupedPublication,
     pending: PendingCharge,
+    details: "Details | None",
 ) -> None:
     """Write the files that were asked for, and show the rest.
+
+    Args:
+        request: What was asked for.
+        publication: What is published.
+        pending: What was charged.
+        details: What the page says, if one is asked for.
 
     Raises:
         OutputError: It cannot be written.
@@ -61,8 +75,8 @@ def write_publication(
     contents: dict[Path, bytes] = {}
     if request.output is not None:
         contents[request.output] = publication.to_format(output_format)
-    if request.report is not None:
-        contents[request.report] = publication.to_html(**_report_texts(request)).encode()
+    if request.report is not None and details is not None:
+        contents[request.report] = publication.to_html(details).encode()
     files.write(contents, overwrite=request.overwrite)
 
     remarks = [] if request.quiet else _list_remarks(request, publication, pending, [*contents])
@@ -113,6 +127,8 @@ def _list_remarks(
     remarks = _list_assumptions(request, parameters)
     if isinstance(pending, LedgerCharge) and pending.charge is not None:
         remarks.append(describe_charge(pending.charge))
+    else:
+        remarks.append(_NO_LEDGER)
     remarks += [*map(files.describe_written, targets)]
     if request.resolved_format != "table" or request.output is not None:  # else they stand below it
         remarks += publication.cautions
@@ -139,7 +155,7 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
             which = f"at most {counts} (--items-per-person)" + ", each" * (bound > 1)
         sentences.append(
             f"That one person moves {which} by at most "
-            f"{format_exact(parameters.sensitivity)} (--sensitivity){same_way} is your word."
+            f"{format_short(parameters.sensitivity)} (--sensitivity){same_way} is your word."
         )
     elif bound is not None:
         within = " in each group" if request.has_groups else ""
@@ -150,14 +166,14 @@ def _list_assumptions(request: ReleaseRequest, parameters: TopK) -> list[str]:
     if request.all_rows:
         sentences.append(_ALL_ROWS)
     if request.has_groups:
-        sentences.append(_describe_groups_per_person(request))
+        sentences.append(describe_groups_per_person(request))
         # Laplace noise costs the same whichever way the counts of a group move.
         if request.count is not None and neighbours == "replace" and parameters.noise != "laplace":
             sentences.append(_MOVES_ONE_WAY)
     return sentences
 
 
-def _describe_groups_per_person(request: ReleaseRequest) -> str:
+def describe_groups_per_person(request: ReleaseRequest) -> str:
     """Say in how many groups each person is counted, and why that is true."""
     most = request.groups_per_person or 1
     groups = "1 group" if most == 1 else f"{most:,} groups"
@@ -169,41 +185,3 @@ def _describe_groups_per_person(request: ReleaseRequest) -> str:
         f"Each person counts in at most {groups}, chosen by a public rule that looks at that "
         f"person's rows alone: where people are in more, counts are too low."
     )
-
-
-def _report_texts(request: ReleaseRequest) -> dict[str, str]:
-    """The texts of the HTML page that depend on the request."""
-    texts = {"title": request.title, "counted": _describe_counted(request)}
-    return {name: text for name, text in texts.items() if text is not None}
-
-
-def _describe_counted(request: ReleaseRequest) -> str:
-    counted = _describe_counting(request)
-    if request.has_groups:
-        by = " and ".join(request.by or ["the first item of each line"])
-        counted = f"{counted[:-1]}, in each group by itself ({by})."
-        if request.count is None and request.resolved_source_format != "fimi":
-            counted += f" {_describe_groups_per_person(request)}"
-    if request.items_per_person is None or request.count is not None:
-        return counted
-    most = count_items(request.items_per_person)
-    within = " in a group" if request.has_groups else ""
-    return (
-        f"{counted} Nobody counts for more than {most}{within}: where people have more, the "
-        f"numbers here are too low."
-    )
-
-
-def _describe_counting(request: ReleaseRequest) -> str:
-    if request.resolved_source_format == "fimi":
-        sets = {None: "item", 2: "pair of items", 3: "triple of items"}[request.together]
-        return f"Counted for each {sets}: the people who have it."
-    items = " and ".join(request.item or [])
-    if request.count is not None:
-        return f"Counted for each {items}: {request.count}."
-    if request.together is not None:
-        sets = {2: "pair", 3: "triple"}[request.together]
-        return (
-            f"Counted for each {sets} of {items}: every {request.person} who has all of it, once."
-        )
-    return f"Counted for each {items}: every {request.person} who has it, once."

@@ -22,6 +22,8 @@ from topgap.release import Release, describe_room, describe_spent, explain_bias
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from topgap.report import Details
+
 Grid = tuple[list[str], list[list[str]], str]
 
 
@@ -144,11 +146,11 @@ class Publication:
             return f"{self._to_json(indent=2)}\n".encode()
         return self._to_parquet() if output_format == "parquet" else self._to_text().encode()
 
-    def to_html(self, **texts: str) -> str:
-        """The HTML page, with texts that `topgap.report.to_html` takes."""
+    def to_html(self, details: "Details") -> str:
+        """The HTML page, with what it says about the publication."""
         from topgap.report import to_html
 
-        return to_html(self.result, level=self.level, **texts)
+        return to_html(self.result, details, level=self.level)
 
     def _to_json(self, *, indent: int | None = None) -> str:
         if isinstance(self.result, Estimates):

@@ -6,7 +6,7 @@ from topgap.events.event_table import EventTable
 from topgap.events.grouped_mechanism import GroupedMechanism
 from topgap.events.mechanism import Mechanism
 from topgap.margins import people_needed
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import MOST_WINNERS, TopK
 from topgap.release import format_domain, format_threshold
 
@@ -36,10 +36,10 @@ def describe_mechanism(
 def _describe_groups(mechanism: GroupedMechanism, size: int) -> str:
     """Say what each group costs and how ε is shared."""
     parameters = mechanism.parameters
-    whole, most = format_exact(parameters.epsilon), parameters.groups_per_person
+    whole, most = format_short(parameters.epsilon), parameters.groups_per_person
     if size == 1:
         return f"ε = {whole} for the list of the only group."
-    each, measured = format_exact(parameters.each.epsilon), mechanism.shares is not None
+    each, measured = format_short(parameters.each.epsilon), mechanism.shares is not None
     gets = "each list and its estimates get" if measured else "each list gets"
     twice = ""
     if measured and not parameters.monotonic:
@@ -85,7 +85,7 @@ def describe_noise(parameters: TopK, *, in_each_group: bool = False) -> list[str
     noise of scale 2 without it, too.']
     >>> describe_noise(TopK(25, 1, monotonic=True, threshold=500))  # doctest: +NORMALIZE_WHITESPACE
     ['Noise of mean 25 on every count and on the threshold of 500. ε = 1 is the most that is spent:
-    1/25 if no item is above 500, and 1/25 more for each item that is named.']
+    0.04 if no item is above 500, and 0.04 more for each item that is named.']
     """
     where = "In each group, " if in_each_group else ""
     sentences = [_describe_threshold(parameters, where)] if parameters.has_sentinel else []
@@ -95,13 +95,13 @@ def describe_noise(parameters: TopK, *, in_each_group: bool = False) -> list[str
 def _describe_threshold(parameters: TopK, where: str) -> str:
     threshold, none = format_threshold(parameters), parameters.cost(0)
     each = parameters.epsilon / parameters.k
-    more = f", and {each} more for each item that is named" if parameters.k > 1 else ""
+    more = f", and {format_short(each)} more for each item that is named" * (parameters.k > 1)
     said = f"Noise of mean {format_roughly(parameters.scale)} on every count and on the threshold "
     if none == parameters.epsilon:
         return f"{said}of {threshold}."
     return (
-        f"{said}of {threshold}. {where}ε = {format_exact(parameters.epsilon)} is the most that is "
-        f"spent: {none} if no item is above {threshold}{more}."
+        f"{said}of {threshold}. {where}ε = {format_short(parameters.epsilon)} is the most that is "
+        f"spent: {format_short(none)} if no item is above {threshold}{more}."
     )
 
 

@@ -18,6 +18,10 @@ from topgap.counting import MEMORY
 from topgap.counting.database_addresses import is_address
 from topgap.display.text import format_path
 
+_REPORT_OPTIONS = (
+    "title", "publisher", "period", "date", "source_note", "labels", "person_word", "item_word",
+    "locale", "in_order",
+)  # fmt: skip
 _ARROW = (".arrow", ".arrows", ".feather", ".ipc")
 
 
@@ -63,7 +67,7 @@ class ReleaseRequest(ReleaseOptions):
         """The files that are read, or patterns of them: they must not be overwritten."""
         choices = choose_domains(self) + (choose_groups(self) if self.has_groups else [])
         files_read = [choice.domain for choice in choices]
-        others = [str(each) for each in (*files_read, self.ledger) if each is not None]
+        others = [str(each) for each in (*files_read, self.ledger, self.labels) if each]
         inside = [os.path.join(glob.escape(each), "*") for each in self.sources]
         return [*self.sources, *inside, *others]
 
@@ -297,6 +301,8 @@ def _check_estimate(request: ReleaseRequest) -> None:
     has_intervals = request.estimate or request.has_laplace_noise or request.threshold is not None
     if request.level is not None and not has_intervals:
         raise typer.BadParameter("--level is for --estimate, --threshold or Laplace noise.")
+    if request.in_order and not has_intervals:
+        raise typer.BadParameter("--in-order is for --estimate, --threshold or Laplace noise.")
 
 
 def _check_ledger(request: ReleaseRequest) -> None:
@@ -310,8 +316,12 @@ def _check_ledger(request: ReleaseRequest) -> None:
 
 
 def _check_output(request: ReleaseRequest) -> None:
-    if request.title is not None and request.report is None:
-        raise typer.BadParameter("--title is for the report, with --report.")
+    if request.report is None:
+        for name in _REPORT_OPTIONS:
+            if getattr(request, name) not in (None, False):
+                raise typer.BadParameter(
+                    f"--{name.replace('_', '-')} is for the report, with --report."
+                )
     if not files.are_distinct(request.targets):
         raise typer.BadParameter("--output and --report name the same file.")
     if request.report is not None and request.report.suffix.lower() not in {".html", ".htm"}:

@@ -20,6 +20,7 @@ from topgap.cli.release.mechanism import build_mechanism, draw_from_rows, prepar
 from topgap.cli.release.output import print_remarks, write_check, write_publication
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.remarks import describe_mechanism
+from topgap.cli.release.report_details import build_details
 from topgap.cli.release.request import ReleaseRequest, validate
 from topgap.cli.release.source import open_source, read_table
 from topgap.domains import Domain
@@ -44,6 +45,7 @@ def run_release(request: ReleaseRequest) -> None:
         write_columns(request)
         return
     validate(request)
+    details = build_details(request)
     ledger = _open_ledger(request)
     request = replace(request, neighbours=_resolve_neighbours(request, ledger))
     level = LEVEL if request.level is None else read_level(request.level)
@@ -55,8 +57,9 @@ def run_release(request: ReleaseRequest) -> None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None or request.check:
         files.check_standard_output()
-    pending = prepare_charge(request, mechanism, ledger)
-    with _note_cost(pending), format_warnings():
+    with format_warnings(is_quiet=request.quiet):
+        pending = prepare_charge(request, mechanism, ledger)
+    with _note_cost(pending), format_warnings(is_quiet=request.quiet):
         size, bar = None, Bar(shown=not request.quiet)
         made: Result | Check
         if request.all_rows and isinstance(mechanism, Mechanism):
@@ -74,9 +77,9 @@ def run_release(request: ReleaseRequest) -> None:
         if isinstance(made, Check):
             write_check(request, made, remarks)
         elif isinstance(made, GroupedRelease | GroupedEstimates):
-            write_publication(request, GroupedPublication(made, level), pending)
+            write_publication(request, GroupedPublication(made, level), pending, details)
         else:
-            write_publication(request, Publication(made, level, size), pending)
+            write_publication(request, Publication(made, level, size), pending, details)
 
 
 def _release_table(

@@ -1,5 +1,6 @@
 """A publication on a terminal: the list, the numbers, and a bar chart."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -9,14 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from topgap.cli.release.publication import Publication
-from topgap.display.numbers import format_about, format_aligned
+from topgap.display.bars import Bar, explain_uncertain
+from topgap.display.numbers import format_aligned, format_level
 from topgap.display.text import width
-from topgap.margins import is_uncertain, leads, least_certain_gap
-from topgap.release import Release
+from topgap.estimates import Estimates
 
 _WIDEST, _NARROWEST = 34, 8  # bars; a narrower one would show nothing, and there is none
 _LONGEST_NAME = 14  # what names need not share with a bar
+_GAP = 2  # the column of the gaps
 _MARK = " ?"
+_WITHOUT_GAPS = (
+    "The gaps are left out for the bars; a wider terminal, or a file (--output), has them."
+)
 
 
 class Signs(NamedTuple):
@@ -25,18 +30,21 @@ class Signs(NamedTuple):
     rest: str
     gap: str
     uncertain: str
+    line: str
+    end: str
 
 
-_BLOCKS, _PLAIN = Signs("░", "█", "▒"), Signs(".", "#", "=")
+_BLOCKS, _PLAIN = Signs("░", "█", "▒", "─", "┤"), Signs(".", "#", "=", "-", "|")
 
 
 @dataclass(frozen=True)
 class TerminalTable:
     """A table with bars, which Rich prints.
 
-    Each bar ends at the item's lead over the first item that is not named, and its full part is
-    the item's own gap; that part is lighter where the order is uncertain. Where there is no room
-    for bars, a mark alone says that.
+    Where it is known how many, each bar ends at that number, and a line reaches to both ends of its
+    interval. Otherwise each bar ends at the item's lead over the first item that is not named, and
+    its full part is the item's own gap. It is lighter where the order is uncertain. Where there is
+    no room for bars, the gaps make room; or else a mark alone says that.
 
     Attributes:
         publication: What is published.
@@ -57,33 +65,62 @@ class TerminalTable:
     def _table(
         self, head: list[str], rows: list[list[str]], options: ConsoleOptions
     ) -> RenderResult:
-        release = self.publication.release
+        bars = self.publication.result.bars(self.publication.level)
+        room, columns = 0, len(head)
+        if bars:
+            room = _room(head, rows, options.max_width)
+            if room == 0 and bars[0].interval is not None and columns > _GAP + 1:
+                fewer, *shorter = [row[:_GAP] + row[_GAP + 1 :] for row in (head, *rows)]
+                room = _room(fewer, shorter, options.max_width)
+                if room:
+                    head, rows = fewer, shorter
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         table.add_column(head[0], justify="right", no_wrap=True)
         table.add_column(head[1], overflow="fold")
         for name in head[2:]:
             table.add_column(name, justify="right", no_wrap=True)
-        if release.gaps is None:
+        if not bars:
             for row in rows:
                 table.add_row(*map(Text, row))
             yield table
-        else:
-            room = _room(head, rows, options.max_width)
-            table.add_column("", no_wrap=True, min_width=room)
-            signs = _PLAIN if options.ascii_only else _BLOCKS  # as in a pipe on Windows
-            for row, bar in zip(rows, _bars(release, room, signs), strict=True):
-                table.add_row(*map(Text, row), bar)
-            yield table
-            yield _legend(release, room, signs)
+            return
+        table.add_column("", no_wrap=True, min_width=room)
+        signs = _PLAIN if options.ascii_only else _BLOCKS  # as in a pipe on Windows
+        for row, bar in zip(rows, _draw(bars, room, signs), strict=True):
+            table.add_row(*map(Text, row), bar)
+        yield table
+        yield self._legend(bars, room, signs)
+        if len(head) < columns:
+            yield Text(_WITHOUT_GAPS, style="dim")
+
+    def _legend(self, bars: Sequence[Bar], room: int, signs: Signs) -> Text:
+        parts = [f"{_MARK.strip()} {explain_uncertain(self.publication.parameters)}"]
+        if room and bars[0].interval is None:
+            parts = [
+                f"{signs.gap} its own gap", f"{signs.rest} the lead of the next",
+                f"{signs.uncertain}{_MARK} {parts[0].removeprefix('? ')}",
+            ]  # fmt: skip
+        elif room:
+            name, level = self._name_of_numbers(), format_level(self.publication.level)
+            interval = f"{signs.rest}{signs.line}{signs.line}{signs.end}"
+            doubtful = f"{signs.uncertain}{_MARK} {parts[0].removeprefix('? ')}"
+            parts = [f"{signs.gap}{signs.rest} {name}", f"{interval} its {level} interval"]
+            parts += [doubtful] * any(bar.is_uncertain for bar in bars)
+        return Text("  ".join(parts), style="dim")
+
+    def _name_of_numbers(self) -> str:
+        if isinstance(self.publication.result, Estimates):
+            return "estimate"
+        return "value" if self.publication.parameters.noise == "laplace" else "count"
 
     def _rows(self) -> tuple[list[str], list[list[str]], str]:
         """The rows, with aligned gaps and, if there are more columns, a narrow head for them."""
         head, rows, note = self.publication.rows()
         resolution = self.publication.release.parameters.resolution
         for row, gap in zip(rows, self.publication.release.gaps or (), strict=False):
-            row[2] = format_aligned(gap, resolution)
-        if len(head) > 3:
-            head[2] = "ahead of\nthe next by"
+            row[_GAP] = format_aligned(gap, resolution)
+        if len(head) > _GAP + 1:
+            head[_GAP] = "ahead of\nthe next by"
         return head, rows, note
 
 
@@ -103,27 +140,23 @@ def _room(head: list[str], rows: list[list[str]], columns: int) -> int:
     return 0 if left < _NARROWEST else min(left, _WIDEST)
 
 
-def _bars(release: Release, room: int, signs: Signs) -> list[Text]:
-    ahead = leads(release.gaps or ())
-    full = max([*ahead, least_certain_gap(release.parameters)])
-    ends = [round(room * lead / full) for lead in [*ahead, Fraction(0)]]
-    bars = []
-    for gap, end, next_end in zip(release.gaps or (), ends, ends[1:], strict=False):
-        uncertain = is_uncertain(gap, release.parameters)
-        bar = Text(signs.rest * next_end, style="dim")
-        own = signs.uncertain if uncertain else signs.gap
-        bar.append(own * (end - next_end), style="not dim cyan")
-        bar.append(_MARK if uncertain else "", style="not dim yellow")
-        bars.append(bar)
-    return bars
+def _draw(bars: Sequence[Bar], room: int, signs: Signs) -> list[Text]:
+    """The bars on one axis; the interval of one begins inside it and ends beyond it."""
+    full = max(bar.reach for bar in bars) or Fraction(1)
+    return [_draw_one(bar, room / full, signs) for bar in bars]
 
 
-def _legend(release: Release, room: int, signs: Signs) -> Text:
-    below = format_about(least_certain_gap(release.parameters))
-    own = f"{signs.gap} its own gap  {signs.rest} the lead of the next  {signs.uncertain}"
-    parts = own if room else ""
-    return Text(
-        f"{parts}{_MARK} order uncertain: below {below}; equal items come out that far apart once "
-        f"in 20 times".strip(),
-        style="dim",
-    )
+def _draw_one(bar: Bar, scale: Fraction, signs: Signs) -> Text:
+    start, end = round(bar.start * scale), round(bar.end * scale)
+    own = signs.uncertain if bar.is_uncertain else signs.gap
+    drawn = Text(signs.rest * start, style="dim")
+    if bar.interval is None:
+        drawn.append(own * (end - start), style="not dim cyan")
+    else:
+        low, high = (round(each * scale) for each in bar.interval)
+        drawn.append(own * (low - start), style="not dim cyan")
+        drawn.append(signs.rest * (end - low), style="not dim cyan")
+        line = signs.line * (high - end)
+        drawn.append(line[:-1] + signs.end if line else "", style="not dim")
+    drawn.append(_MARK if bar.is_uncertain else "", style="not dim yellow")
+    return drawn

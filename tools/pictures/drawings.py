@@ -1,13 +1,11 @@
-"""Draw the pictures of the pages: `python docs/pictures/draw.py` writes them beside this file.
+"""Drawings of the pages: `python -m tools.pictures drawings` writes them to docs/pictures.
 
 They are illustrations. Nothing in them is drawn at random: answers and noise are made up and stand
 below, and probabilities come from the exact law (`topgap.law`) or from a formula beside the code.
 """
 
-import sys
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 from math import exp, log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +14,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from tools.pictures.example import PAGES, THREE, ranked
+from tools.pictures.release import draw_release
 from topgap import TopK, law
 from topgap.margins import least_certain_gap
 from topgap.planning import zipf
@@ -53,69 +53,7 @@ SPAN = {
 }
 
 
-class Page(NamedTuple):
-    """A made-up page, how many people visited it, and made-up noise in hundredths."""
-
-    name: str
-    people: int
-    hundredths: int
-
-    @property
-    def noisy(self) -> Fraction:
-        """People and noise together."""
-        return self.people + Fraction(self.hundredths, 100)
-
-
-PAGES = (
-    Page("search", 63, 342),
-    Page("news", 43, 187),
-    Page("help", 41, 731),
-    Page("shop", 24, 556),
-    Page("legal", 9, 104),
-)
-THREE = TopK(k=3, epsilon=1, monotonic=True)  # noise of mean 3
 FIVE = TopK(k=1, epsilon="1/5", resolution=1, monotonic=True)  # noise of mean 5, as of k = 5, ε = 1
-
-
-def ranked() -> list[tuple[Page, Page, Fraction]]:
-    """Each of the three winners, the next, and the gap between them, as a release has it."""
-    order = sorted(PAGES, key=lambda page: -page.noisy)
-    step = THREE.resolution
-    return [
-        (page, after, (page.noisy - after.noisy) // step * step)
-        for page, after in pairwise(order[: THREE.k + 1])
-    ]
-
-
-def release() -> Figure:
-    """What is secret, and what is published of it."""
-    figure = Figure(figsize=(8, 3.1), layout="constrained")
-    secret, public = figure.subplots(1, 2)
-    rows = range(len(PAGES))
-    secret.barh(rows, [page.people for page in PAGES], color=REST, height=0.62)
-    secret.set_yticks(rows, [page.name for page in PAGES])
-    for row, page in enumerate(PAGES):
-        secret.annotate(str(page.people), (page.people, row), (4, 0), **BESIDE)
-    secret.set(title="Secret: people per page (made up)", xlim=(0, 75), ylim=(4.6, -0.6))
-    ahead = Fraction(0)
-    for row, (_, _, gap) in reversed([*enumerate(ranked())]):
-        public.barh(row, float(ahead), color=FAINT, height=0.62)
-        certain = gap >= least_certain_gap(THREE)
-        kind = {"color": GAP} if certain else HOLLOW
-        public.barh(row, float(gap), left=float(ahead), height=0.62, **kind)
-        ahead += gap
-        remark = "" if certain else ": the order is uncertain"
-        public.annotate(f"+{float(gap)}{remark}", (float(ahead), row), (4, 0), **BESIDE)
-    names = [f"{rank}. {page.name}" for rank, (page, *_) in enumerate(ranked(), start=1)]
-    public.set_yticks(range(THREE.k), names)
-    public.set(title="Published: three names, three gaps", xlim=(0, 48), ylim=(4.6, -0.6))
-    public.text(0, 3.1, "whole bar: lead over the first page not named", va="center")
-    public.text(0, 3.7, "its end: gap, the lead over the next", va="center", color=GAP)
-    public.spines["left"].set_bounds(-0.6, 2.6)
-    for ax in (secret, public):
-        ax.tick_params(left=False, bottom=False, labelbottom=False)
-        ax.spines["bottom"].set_visible(False)
-    return figure
 
 
 def line() -> Figure:
@@ -187,7 +125,7 @@ def _gap_law(lead: int, winner: int, gap: int) -> Fraction:
 
 
 class Order(NamedTuple):
-    """Chances of the order of two items, and of a gap that calls it certain or not."""
+    """Probabilities of the order of two items, and of a gap that calls it certain or not."""
 
     right_certain: float
     right_uncertain: float
@@ -273,12 +211,11 @@ def lists() -> Figure:
     ax.set(xscale="log", xlim=(0.01, 10), ylim=(0, 1.02), xlabel="ε")
     ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
     ax.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, 0))
-    ax.set_title("Chance that the whole list is right")
+    ax.set_title("Probability that the whole list is right")
     return figure
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {
-    "release.svg": release,
     "line.svg": line,
     "gap-laws.svg": gap_laws,
     "order.svg": order,
@@ -292,13 +229,10 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def draw(folder: Path) -> None:
-    """Write all pictures to this folder."""
+    """Write all drawings to this folder."""
+    (folder / "release.svg").write_text(draw_release(), encoding="utf-8")
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         for name, picture in PICTURES.items():
             save(picture(), folder / name)
-
-
-if __name__ == "__main__":
-    draw(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent)
