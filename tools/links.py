@@ -37,7 +37,8 @@ class Page(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        self.in_script = tag == "script"
+        is_data = given.get("type", "").endswith("json")  # which a browser does not run
+        self.in_script = tag == "script" and not is_data
         if "srcset" in given:
             self.loads += [each.split()[0] for each in given["srcset"].split(",")]
         if tag in LOADED and LOADED[tag] in given and given.get("rel") not in NAMING:

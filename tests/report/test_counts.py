@@ -62,13 +62,13 @@ def test_it_says_what_was_spent_and_what_a_count_is() -> None:
     values |= {"standard deviation of a count": "≈ 7.071", "standard deviation of a gap": "≈ 7.071"}
     for name, value in values.items():
         assert f"{name} {value} " in text, name
-    assert "promised to cost at most ε = 1. As the threshold ended the list early, it cost" in text
+    assert "promised to cost at most ε = 1. Because the threshold ended the list" in text
     assert "The 3 items above the threshold 500." in text
     assert "A count is the threshold plus the gaps from the item down to it, and half a" in text
-    assert "It took part in the ranking as an item does, with noise of its own" in text
+    assert "It took part in the ranking like an item, with its own noise" in text
     assert "The last gap is the lead over 500." in text
     assert points(page) == ["±", "95% interval", "order uncertain"]
-    assert "the latter is in all counts" in text
+    assert "The noise of the threshold is the same in all counts" in text
     assert "2308.08057" in text
     one = words(Page(to_html(ONE)))
     assert "The item above the threshold 500." in one

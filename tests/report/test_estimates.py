@@ -108,7 +108,7 @@ def test_the_words_are_those_of_the_level(level: str, often: str, percent: str) 
     page = Page(to_html(CERTAIN, level=level))
     said = words(page)
     assert f"In {often} such publications from the same data, each with new noise, an " in said
-    assert f"{often} is how often intervals that are made in this way do" in said
+    assert f"{often} is how often such intervals do" in said
     assert f"all 4 intervals hold at once in {often} publications" in said
     assert {*re.findall(r"[\d,]+ of [\d,]+", said)} == {often}
     assert f"the line on it its {percent} interval" in said
@@ -148,7 +148,7 @@ def test_the_parameters_are_those_of_the_whole_and_of_its_parts() -> None:
     assert "ε ≈ 1.649" in said  # e^(1/2), that of the whole
     assert "costs ε = 0.5: 1/3 to select, and 1/12 for each" in said
     assert "each true number gets: 2 · k · sensitivity / (ε to select)." in said
-    assert "A measurement is off by about 17, its standard deviation." in said  # 12·√2
+    assert "The standard deviation of a measurement is about 17." in said  # 12·√2
     assert "At 35.95 that is once in 20 times" in said  # 12 · ln 20
 
 
@@ -156,12 +156,16 @@ def test_what_was_measured_elsewhere_costs_more_than_is_known() -> None:
     page = Page(to_html(ESTIMATED["normal, elsewhere"]))
     said = words(page)
     assert "ε = 0.5" in page.text("strong")
-    assert "for the ranking; what the measurements cost comes on top" in said
+    assert "for the ranking; the cost of the measurements is added" in said
     assert "The ranking with its gaps was at most" in said
     assert "All of it together" not in said
-    assert "made elsewhere Their noise is normal. A measurement is off by about 9.5 to 13" in said
+    assert (
+        "Their noise is normal. The standard deviation of a measurement is about 9.5 to 13" in said
+    )
     assert "ε to measure" not in said
-    assert "the variance alone is known" in words(Page(to_html(ESTIMATED["unknown, elsewhere"])))
+    assert "Only the variance of their noise is known" in words(
+        Page(to_html(ESTIMATED["unknown, elsewhere"]))
+    )
 
 
 def test_only_what_is_uncertain_is_marked_and_explained() -> None:

@@ -116,7 +116,7 @@ def test_epsilon_is_that_of_all_groups_and_explained_once() -> None:
     assert "groups per person 2 The most groups in which one person counts." in text
     assert "ε of one list 0.5" in text
     assert "noise scale 4 " in text
-    assert "the list of items and that of groups were not taken from them" in text
+    assert "the lists of items and groups were not taken from the data" in text
     assert "removed or replaced" not in text
     other = TopKByGroup(1, 1)
     both = GroupedRelease(other, {1: Release(other.each, None, [3], ["flu"])})

@@ -123,7 +123,7 @@ def test_other_pages_have_nothing_of_it() -> None:
     for word in ("Laplace", "items per person", "threshold", "0811.2841"):
         assert word not in text
     assert "The mean of the exponential noise that each true number gets: k · sens" in text
-    assert "The promise holds if the sensitivity below is true of the data, and" in text
+    assert "The promise holds if the sensitivity below is true for the data, and" in text
     assert "k 10 How many items are named." in text
 
 

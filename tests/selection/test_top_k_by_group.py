@@ -335,7 +335,7 @@ def test_items_and_groups_of_several_columns_of_a_data_frame() -> None:
     rows = [("N", "a", 1, 5000), ("N", "b", 2, 10), ("S", "a", 2, 9000), ("S", "b", 2, 4000)]
     frame = pd.DataFrame(rows, columns=["g", "i", "m", "n"])
     asked: dict[str, Any] = {"k": 1, "epsilon": 1, "count": "n"}
-    tuples = {"by": "g", "item": ["i", "m"], "groups": ["S", "N"]}
+    tuples: dict[str, Any] = {"by": "g", "item": ["i", "m"], "groups": ["S", "N"]}
     found = top_k_by_group(frame, **asked, **tuples, domain=FROM_DATA)
     assert found.domain_from_data
     assert {group: own.items for group, own in found.items()} == {

@@ -31,9 +31,10 @@ def test_a_page_holds_its_release(report: Report) -> None:
     result = READERS[KINDS[report.name]](text)
     assert type(result) is KINDS[report.name]
     assert f"ε = {pages.describe_epsilon(result)}." in INDEX
-    again = to_html(result, title=report.title, counted=report.counted, caveat=report.caveat)
+    again = to_html(result, report.details)
     assert READERS[KINDS[report.name]](again) == result
-    for words in (report.title, report.source, report.question, f"gallery/{report.name}.html"):
+    titles = (report.details.title, f"gallery/{report.name}.html")
+    for words in (*titles, report.source, report.question):
         assert words in INDEX
 
 
@@ -74,5 +75,5 @@ def test_a_gallery_is_written_from_what_the_reports_release(
     monkeypatch.setattr(pages, "REPORTS", made_up)
     written = pages.write_gallery(tmp_path)
     assert [path.name for path in written] == ["diagnoses.html", "regions.html", "gallery.md"]
-    assert read_estimates(written[0].read_text(encoding="utf-8")).items[0] == "I10 Hypertension"
+    assert read_estimates(written[0].read_text(encoding="utf-8")).items[0] == "I10"
     assert [*read_grouped(written[1].read_text(encoding="utf-8"))] == [*REGIONS]

@@ -55,5 +55,11 @@ def test_what_a_style_sheet_loads_is_found(tmp_path: Path) -> None:
     assert wrong == ["a/x.css loads https://far.org/x.css", "a/x.css loads //far.org/y.png"]
 
 
+def test_an_address_in_a_block_of_data_is_not_loaded(tmp_path: Path) -> None:
+    data = '<script type="application/ld+json">{"@context": "https://far.org/"}</script>'
+    page = data + '<p id="top"></p>'
+    assert find_broken(built(tmp_path, WHOLE | {"index.html": page}))[0] == []
+
+
 def test_no_site_is_no_good_site(tmp_path: Path) -> None:
     assert find_broken(tmp_path)[0] == [f"{tmp_path} has no pages."]

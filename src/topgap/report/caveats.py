@@ -31,12 +31,12 @@ def _explain_numbers(found: Findings, text: Mapping[str, str]) -> list[tuple[str
         return [
             (
                 "±",
-                "Random noise protects everyone in the data, so each number is a little off. ± is "
-                "its standard error, the usual size of that error.",
+                "Random noise protects everyone in the data, so each number has a small random "
+                "error. ± is its standard error, the usual size of that error.",
             ),
             (
                 f"{text['percent']} interval",
-                f"Wider than ±, on purpose: in {text['often']} such publications it holds the true "
+                f"Wider than ±: in {text['often']} such publications it contains the true "
                 f"number of an item{text['if_clear']}.",
             ),
         ]
@@ -60,13 +60,15 @@ def _explain_marks(found: Findings, text: Mapping[str, str]) -> list[tuple[str, 
         points.append(
             (
                 ORDER,
-                f"The gap is below {text['certain_from']}, as noise alone often makes it, so the "
-                f"item and the next may truly stand the other way round.{biased}",
+                f"The gap is below {text['certain_from']}. Noise alone often makes such a gap, so "
+                f"the two items may truly be in the other order.{biased}",
             )
         )
     if PLACE in found.marks:
         biased = " Its number is biased upward on average." * found.has_figures
-        points.append((PLACE, f"The item is so near the end that another may belong here.{biased}"))
+        points.append(
+            (PLACE, f"The item is so close to the end that another may truly belong here.{biased}")
+        )
     if found.takes_last_place:
         points.append(("Last place", text["last_place"]))
     return points
@@ -78,18 +80,18 @@ def _explain_order(found: Findings, *, in_order: bool) -> list[tuple[str, str]]:
             (
                 "In order",
                 "The numbers were made at least 0 and put in the order of the ranks afterwards. "
-                "That takes the published numbers alone and costs no ε.",
+                "This uses only the published numbers and costs no ε.",
             )
         ]
     points = []
     if found.is_any_below_zero:
-        points.append((BELOW, "Noise takes small numbers below 0 at times."))
+        points.append((BELOW, "Noise sometimes makes small numbers negative."))
     if found.crossings:
         points.append(
             (
                 "Order of the estimates",
-                f"{_name_pairs(found.crossings)} have estimates in the other order, for ranks and "
-                f"estimates have different noise. Neither order is certain.",
+                f"{_name_pairs(found.crossings)} have estimates in the other order, because ranks "
+                f"and estimates have different noise. Neither order is certain.",
             )
         )
     return points

@@ -67,9 +67,9 @@ def describe_groups(
         "last_gap": _describe_last_gap(each),
         "none": "",
         "last_place": "In a list with one item less than the most, all counts may be biased "
-        "downward, for with one more there would be none.",
+        "downward, because with one more there would be none.",
         "assumed": _describe_bounds(text["assumed"]),
-        "lists_taken": "the list of items and that of groups were",
+        "lists_taken": "the lists of items and groups were",
         "k_meaning": text["k_meaning"].replace("named", "named in each group"),
         "scale_formula": text["scale_formula"]
         .replace("(ε to select)", "ε")
@@ -84,7 +84,7 @@ def describe_groups(
         "measurements_per_person": write(str(parameters.measurements_per_person)),
         "epsilon_to_select": exact(parameters.epsilon),
         "at_once": f"That all intervals hold at once in {write(format_share(read_level(level)))} "
-        f"publications: each does so for itself, in its own group.",
+        f"publications: each holds on its own, in its own group.",
         "percent": write(format_level(level)),
     }
 
@@ -102,8 +102,8 @@ def _describe_cost(
         )
     if result.spent < result.epsilon:
         return (
-            f"The lists of all groups together were promised to cost at most ε = {epsilon}. As the "
-            f"threshold ended lists early, they cost {exact(result.spent)}."
+            f"The lists of all groups together were promised to cost at most ε = {epsilon}. "
+            f"Because the threshold ended lists early, they cost {exact(result.spent)}."
         )
     return f"The lists of all groups together cost ε = {epsilon}, however many groups there are."
 
@@ -112,8 +112,8 @@ def _describe_share(result: GroupedRelease | GroupedEstimates) -> str:
     most = result.parameters.groups_per_person
     of_what = "ε to select" if isinstance(result, GroupedEstimates) else "ε"
     if most == 1:
-        return f"As each person counts in one group at most, each list has all of {of_what}."
-    return f"{of_what} divided by the groups per person. The noise of each list is made for this."
+        return f"Because each person counts in at most one group, each list gets all of {of_what}."
+    return f"{of_what} divided by the groups per person. The noise of each list is made for this ε."
 
 
 def _describe_last_gap(parameters: TopK) -> str:

@@ -107,11 +107,11 @@ def _describe_shares(estimates: Estimates, write: Write) -> dict[str, str]:
 def _describe_cost_of_selection(estimates: Estimates, write: Write) -> dict[str, str]:
     epsilon = write(format_short(estimates.release.epsilon))
     return {
-        "of_what": " for the ranking; what the measurements cost comes on top",
+        "of_what": " for the ranking; the cost of the measurements is added",
         "published": "The ranking with its gaps",
         "reading": "the ranking",
         "together": f"The ranking with its gaps costs ε = {epsilon}. The measurements were made "
-        f"elsewhere; what they cost comes on top, and the estimates cost nothing more.",
+        f"elsewhere; their cost is added, and the estimates cost nothing more.",
         "noise_kind": _NOISE_KINDS[estimates.noise.kind],
     }
 
@@ -120,7 +120,7 @@ def _describe_coverage(k: int, share: str) -> str:
     if k == 1:
         return "Anything about the items that are not named."
     return (
-        f"That all {k:,} intervals hold at once in {share} publications: each does so for itself. "
+        f"That all {k:,} intervals hold at once in {share} publications: each holds on its own. "
         f"Wider ones that hold at once are in the JSON below, as simultaneous_interval."
     )
 
@@ -141,8 +141,8 @@ _VALUES = {
 _COUNTS = {
     "number": "count",
     "number_rule": "A count is the threshold plus the gaps from the item down to it, and half a "
-    "step of the resolution for each of these gaps. It has the noise of the item in it and that of "
-    "the threshold; the latter is in all counts, which are off the same way by it.",
+    "step of the resolution for each of these gaps. It contains the noise of the item and that of "
+    "the threshold. The noise of the threshold is the same in all counts.",
     "gap_spread": "√2 times the noise scale, as that of a count",
 }
 
@@ -150,5 +150,5 @@ _COUNTS = {
 _NOISE_KINDS = {
     "laplace": "Their noise is Laplace noise.",
     "normal": "Their noise is normal.",
-    "unknown": "Of their noise the variance alone is known.",
+    "unknown": "Only the variance of their noise is known.",
 }

@@ -68,7 +68,7 @@ def describe_release(release: Release, details: Details) -> dict[str, str]:
         **_describe_cut(release, write),
         "epsilon": write(format_short(parameters.epsilon)),
         "of_what": "",
-        "published": "Whatever is published here",
+        "published": "The content of this page",
         "reading": "this",
         "together": _describe_cost(release, write),
         "spent": write(format_short(release.spent)),
@@ -112,7 +112,9 @@ def describe_domain(release: Release, details: Details) -> dict[str, str]:
         f"lifts {lifted} to about {count} or more, and an item needs a count of about {count} to "
         f"stand out."
     )
-    words["domain_caveat"] = f"need not occur in the data. An item needs about {count} to stand out."
+    words["domain_caveat"] = (
+        f"need not occur in the data. An item needs a count of about {count} to stand out."
+    )
     return {**words, "domain_meaning": meaning}
 
 
@@ -145,7 +147,7 @@ def _describe_cut(release: Release, write: Write) -> dict[str, str]:
         if is_next
         else "the first item that is not named",
         "threshold_meaning": "Only items that came out above this are named. It took part in the "
-        "ranking as an item does, with noise of its own, and was rounded down to a multiple of the "
+        "ranking like an item, with its own noise, rounded down to a multiple of the "
         "resolution."
         if is_next
         else "Only items whose values reach this are named.",
@@ -157,8 +159,8 @@ def _describe_cost(release: Release, write: Write) -> str:
     if release.spent == release.epsilon:
         return f"All of it together costs ε = {epsilon}."
     return (
-        f"All of it together was promised to cost at most ε = {epsilon}. As the threshold ended "
-        f"the list early, it cost {spent}."
+        f"All of it together was promised to cost at most ε = {epsilon}. Because the threshold "
+        f"ended the list early, it cost {spent}."
     )
 
 
@@ -195,8 +197,8 @@ _MONOTONIC = {
     "neighbours": "one person added or removed",
     "toss_up": "whether one person is in the data at all",
     "monotonic": "yes",
-    "monotonic_meaning": "One person more moves all true numbers the same way, as it is with "
-    "counts when a person is added or removed. Half the noise suffices for that.",
+    "monotonic_meaning": "One person moves all true numbers in the same direction, as is true of "
+    "counts if a person is added or removed. This takes half the noise.",
     "scale_formula": "k · sensitivity / ε",
 }
 _NOT_MONOTONIC = {
@@ -204,8 +206,8 @@ _NOT_MONOTONIC = {
     "item’s true number by more than the sensitivity",
     "toss_up": "which of two versions of one person’s data is the true one",
     "monotonic": "no",
-    "monotonic_meaning": "One person may move some true numbers up and others down, as it is when "
-    "a person is replaced by another. That takes twice the noise.",
+    "monotonic_meaning": "One person may move some true numbers up and others down, for example if "
+    "a person is replaced by another. This takes twice the noise.",
     "scale_formula": "2 · k · sensitivity / ε",
 }
 _EXPONENTIAL = {
@@ -213,4 +215,4 @@ _EXPONENTIAL = {
     "scale_meaning": "The mean of the exponential noise that each true number gets",
     "assumed": "the sensitivity below is",
 }
-_BY_POSITION = " Each goes by its position in the list of all items, counted from 0."
+_BY_POSITION = " Items are named by their positions in the list of all items, counted from 0."
