@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from topgap.cli.errors import FAILED, print_error
+from topgap.cli.errors import FAILED, print_error, print_waiting_warnings
 from topgap.display.text import to_line
 from topgap.ledger import Charge
 from topgap.ledger.charging import LedgerCharge, describe_cost
@@ -23,6 +23,7 @@ def confirm_charge(pending: LedgerCharge) -> None:
     """
     if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
+    print_waiting_warnings()
     cost = describe_cost(pending.cost, pending.epsilon)
     sharing = describe_sharing(pending.parameters)
     whatever = "whatever comes of it"

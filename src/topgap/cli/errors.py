@@ -21,6 +21,7 @@ from topgap.signals import SIGNALS
 FAILED = 1
 INTERRUPTED = 130
 _came: list[int] = []
+_waiting: list[str] = []
 
 
 def print_error(sentence: str) -> None:
@@ -72,20 +73,34 @@ def _describe(error: BaseException) -> str:
 
 @contextmanager
 def format_warnings(*, is_quiet: bool) -> Iterator[None]:
-    """Print each warning of topgap as one sentence; if quiet, those of the ledger alone."""
+    """Print each warning of topgap as one sentence; if quiet, only those of the ledger.
+
+    That of a large ε waits until something is released or asked: an error has one sentence.
+    """
+    _waiting.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("always", LedgerWarning)
         warnings.simplefilter("ignore" if is_quiet else "always", LargeEpsilonWarning)
         show_other = warnings.showwarning
 
         def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-            if category in (LedgerWarning, LargeEpsilonWarning):
+            if category is LargeEpsilonWarning:
+                _waiting.append(str(message))
+            elif category is LedgerWarning:
                 print_error(str(message))
             else:
                 show_other(message, category, *where, **more)
 
         warnings.showwarning = show
         yield
+    print_waiting_warnings()
+
+
+def print_waiting_warnings() -> None:
+    """Print the warnings that waited for a release, or for a question before it."""
+    for sentence in _waiting:
+        print_error(sentence)
+    _waiting.clear()
 
 
 class _Interrupt(KeyboardInterrupt):
