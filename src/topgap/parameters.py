@@ -14,6 +14,9 @@ Neighbours: TypeAlias = Literal["add-remove", "replace"]
 """How two neighbouring data sets differ: a person added or removed, or a person replaced."""
 
 MOST_WINNERS = 10_000_000
+LARGE_EPSILON = 10
+"""A release with a larger ε is hardly private, and says so."""
+
 """So many winners are named at most where a threshold alone says how many."""
 
 NoiseKind: TypeAlias = Literal["exponential", "laplace"]

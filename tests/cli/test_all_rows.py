@@ -80,7 +80,7 @@ def test_what_was_asserted_is_said_and_nothing_is_left_unprotected(tmp_path: Pat
     assert "half the noise" in ended.err
     page = (tmp_path / "r.html").read_text()
     assert read_release(page).items == ("flu", "cold")
-    assert "The numbers were counted beforehand." in page
+    assert "The counts were made beforehand." in page
     assert NOT_PROTECTED not in page + ended.out + ended.err
     assert all_rows(tmp_path, path, "-q").err == ""
 

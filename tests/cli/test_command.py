@@ -86,7 +86,7 @@ def test_the_report_holds_the_release(folder: Path) -> None:
     ended = release(folder, "--report", "r.html", *titled)
     page = (folder / "r.html").read_text()
     assert read_release(page) == Release.from_json(ended.out)
-    assert "For each item, the people who have it are counted, each once." in page
+    assert "Everyone counts once for each item." in page
     assert "<h1>Diagnoses &lt;2026&gt;</h1>" in page
     assert NOT_PROTECTED not in page
 

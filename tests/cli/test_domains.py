@@ -101,7 +101,7 @@ def test_pairs_and_triples(folder: Path) -> None:
         assert "-7, 1000000000000000" in ended.out
         page = (folder / "r.html").read_text()
         assert read_release(page).items[0] == (-7, 10**15)
-        assert "For each pair of items, the people who have both are counted" in page
+        assert "Each pair of items counts the people who have both" in page
     asked = ["--domain-range", "-10:1000000000000000", "--together", 3, "-k", 1, "--epsilon", 1]
     assert made(folder, *asked, source="numbers.dat").items == ((-7, 5, 10**15),)
     (folder / "four.txt").write_text("flu\ncold\ncough\ngout\n")

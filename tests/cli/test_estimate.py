@@ -194,7 +194,7 @@ def test_the_report_tells_of_the_whole(folder: Path) -> None:
     assert read_release(page) == found.release
     assert "<strong>ε = 1</strong>" in page
     assert "<h1>Diagnoses &lt;2026&gt;</h1>" in page
-    assert "For each item, the people who have it are counted, each once." in page
+    assert "Everyone counts once for each item." in page
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])

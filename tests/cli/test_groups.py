@@ -185,7 +185,7 @@ def test_all_outputs_say_the_same(places: Path) -> None:
         )
     ]
     text = (places / "lists.html").read_text()
-    assert "each once, in each group by itself." in text
+    assert "Everyone counts once for each item, separately in each group." in text
     assert release(places, *ASKED, "-o", "lists.parquet").code == 0
     table = pq.read_table(places / "lists.parquet")
     stored = GroupedRelease.from_json(table.schema.metadata[b"topgap.grouped_release"])

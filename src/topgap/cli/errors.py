@@ -20,14 +20,27 @@ from topgap.signals import SIGNALS
 
 FAILED = 1
 INTERRUPTED = 130
+_NARROWEST = 40
 _came: list[int] = []
 _waiting: list[str] = []
 
 
 def print_error(sentence: str) -> None:
     """Print the sentence on standard error, if that is open."""
-    if sys.stderr is not None:
-        print(f"topgap: {sentence}", file=sys.stderr)
+    print_remark(f"topgap: {sentence}")
+
+
+def print_remark(sentence: str) -> None:
+    """Print the sentence on standard error, if that is open; in lines that fit a terminal."""
+    if sys.stderr is None:
+        return
+    if sys.stderr.isatty():
+        from shutil import get_terminal_size
+        from textwrap import fill
+
+        columns = max(get_terminal_size().columns, _NARROWEST)
+        sentence = fill(sentence, columns, break_long_words=False, break_on_hyphens=False)
+    print(sentence, file=sys.stderr)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from topgap.estimates.intervals import Ends, Errors, find_errors
 from topgap.estimates.noise import Noise
 from topgap.estimates.ordering import Ordered, put_in_order, weigh
 from topgap.estimates.parsing import FORMAT, parse_estimates
-from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain
+from topgap.margins import NEAR_TIES, ONE_IN, is_any_uncertain, is_uncertain
 from topgap.numbers.format import (
     format_exact,
     format_rounded,
@@ -384,12 +384,14 @@ topgap.estimates/1.
         return place_intervals(self.measurements, self.estimates, self.intervals(level))
 
     def bars(self, level: "Number" = LEVEL) -> list[Bar]:
-        """A bar for each winner: its estimate, with the interval.
+        """A bar for each winner: its estimate, with the interval; marked where its gap is small.
 
         Args:
             level: That of the intervals.
         """
-        return list_number_bars(self.chart_scale(level), self.near_ties)
+        parameters = self.release.parameters
+        uncertain = [is_uncertain(gap, parameters) for gap in self.release.gaps or ()]
+        return list_number_bars(self.chart_scale(level), uncertain)
 
     @property
     def near_ties(self) -> tuple[bool, ...]:

@@ -28,13 +28,12 @@ from topgap.errors import (
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.entry import DEFAULT_RELATION, NUMBER_OF_GROUPS, relation_of
 from topgap.numbers.format import format_short
-from topgap.parameters import Neighbours, TopK
+from topgap.parameters import LARGE_EPSILON, Neighbours, TopK
 from topgap.user_stacklevel import find_user_stacklevel
 
 if TYPE_CHECKING:
     from topgap.ledger import Charge, Ledger
 
-_LARGE = 10
 _Result = TypeVar("_Result")
 LedgerLike: TypeAlias = "Ledger | str | os.PathLike[str]"
 """A ledger, or the path of one."""
@@ -214,11 +213,11 @@ def warn_of_large_epsilon(epsilon: Fraction) -> None:
     ε = 20 is more than 10 and hardly private: with one person more, an output can become 485165195
     times as likely.
     """
-    if epsilon.numerator > _LARGE * epsilon.denominator:
+    if epsilon.numerator > LARGE_EPSILON * epsilon.denominator:
         factor = format_likelihood_factor(epsilon)
         warnings.warn(
-            f"ε = {format_short(epsilon)} is more than {_LARGE} and hardly private: with one "
-            f"person more, an output can become {factor} times as likely.",
+            f"ε = {format_short(epsilon)} is more than {LARGE_EPSILON} and hardly private: with "
+            f"one person more, an output can become {factor} times as likely.",
             LargeEpsilonWarning,
             stacklevel=find_user_stacklevel(),
         )

@@ -104,7 +104,7 @@ def _describe_deployment(
             "privacy_unit": "Person-level",
             "privacy_unit_details": "Neighbouring data sets differ by one person "
             + ("added or removed." if parameters.monotonic else "added, removed or replaced."),
-            "privacy_parameters": {"epsilon": _write_number(_find_epsilon(result))},
+            "privacy_parameters": {"epsilon": _write_number(find_epsilon(result))},
             **_describe_epsilon(result),
         },
         "deployment_model": {
@@ -152,7 +152,8 @@ def _name_mechanism(result: Shown) -> str:
     return name
 
 
-def _find_epsilon(result: Shown) -> Fraction:
+def find_epsilon(result: Shown) -> Fraction:
+    """Return the privacy loss of all of it, as far as it is known."""
     if isinstance(result, Estimates) and result.epsilon is None:
         return result.release.epsilon
     return result.epsilon or Fraction(0)

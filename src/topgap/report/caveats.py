@@ -7,6 +7,11 @@ from topgap.report.chart import BELOW, ORDER, PLACE
 from topgap.report.table import Findings
 
 _MOST_PAIRS = 4
+_GAP_BESIDE_ESTIMATES = (
+    "Gap",
+    "How far an item came out ahead of the next in the ranking. Gaps and numbers have different "
+    "noise, so a gap need not be the difference of two numbers.",
+)
 
 
 def render_caveats(found: Findings, text: Mapping[str, str], *, in_order: bool) -> str:
@@ -36,9 +41,10 @@ def _explain_numbers(found: Findings, text: Mapping[str, str]) -> list[tuple[str
             ),
             (
                 f"{text['percent']} interval",
-                f"Wider than ±: in {text['often']} such publications it contains the true "
-                f"number of an item{text['if_clear']}.",
+                f"In {text['often']} such publications it contains the true number of an "
+                f"item{text['if_clear']}. It is wider where noise may have decided a place.",
             ),
+            *([_GAP_BESIDE_ESTIMATES] if found.has_gaps and "measurement_error" in text else []),
         ]
     noise = (
         "Noise",

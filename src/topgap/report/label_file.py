@@ -34,10 +34,15 @@ def read_labels(path: "str | Path") -> dict[str, str]:
     shown = format_path(path)
     try:
         if Path(path).stat().st_size > _MOST_BYTES:
-            raise SourceError(f"{shown} is larger than {_MOST_BYTES // 10**6} MB; labels are not.")
+            raise SourceError(
+                f"{shown} has more than {_MOST_BYTES // 10**6} MB; keep only "
+                f"the labels that you need."
+            )
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise SourceError(f"{shown} is not in UTF-8.") from None
+        raise SourceError(
+            f"{shown} is not a text file in UTF-8; save the labels as CSV in UTF-8."
+        ) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it has no such name"
         raise SourceError(f"{shown} cannot be read: {why}.") from None
@@ -58,7 +63,9 @@ def _parse(text: str, shown: str) -> dict[str, str]:
                 continue
             where = f"{shown}, line {reader.line_num:,}:"
             if len(row) != 2:
-                raise SourceError(f"{where} an item and its label are two columns, not {len(row)}.")
+                raise SourceError(
+                    f"{where} there must be two columns, an item and its label, not {len(row)}."
+                )
             item, label = row[0], row[1].strip()
             if not label:
                 continue

@@ -16,8 +16,9 @@ from topgap.display.text import to_line
 from topgap.errors import EstimatesError, ParameterTypeError, ReleaseError
 from topgap.estimates import Estimates, GroupedEstimates
 from topgap.numbers.parse import LEVEL, Number
+from topgap.parameters import LARGE_EPSILON
 from topgap.release import GroupedRelease, Release
-from topgap.report.card import to_card
+from topgap.report.card import find_epsilon, to_card
 from topgap.report.caveats import render_caveats
 from topgap.report.details import Details
 from topgap.report.group_page import render_groups
@@ -27,6 +28,7 @@ from topgap.report.table import render_table
 from topgap.report.templates import Content, fill_template, read_file
 from topgap.report.words import describe_domain, describe_release
 
+_LARGE = "This ε is so large that it protects nobody well."
 _RELEASE_ID, _ESTIMATES_ID = "topgap-release", "topgap-estimates"  # of the element with the JSON
 _GROUPS_ID, _GROUPED_ESTIMATES_ID = "topgap-groups", "topgap-grouped-estimates"
 _IDS = (_RELEASE_ID, _ESTIMATES_ID, _GROUPS_ID, _GROUPED_ESTIMATES_ID)
@@ -85,6 +87,8 @@ def to_html(
         )
     text = {**content.words, **_render_head(details)}
     caveats = [*content.caveats, *([] if details.caveat is None else [details.caveat])]
+    if find_epsilon(result) > LARGE_EPSILON:
+        caveats.insert(0, _LARGE)
     style, json = read_file("style.css") + content.more_style, _escape_json(content.json)
     script = f"<script>{content.script}</script>\n" if content.script else ""
     is_single = content.json_id in (_RELEASE_ID, _ESTIMATES_ID)

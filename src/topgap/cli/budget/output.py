@@ -182,7 +182,8 @@ def _format_bar(budget: Budget) -> str:
     """Full only if nothing is left, and empty only if nothing is spent."""
     share = budget.spent / budget.total
     filled = int(share * _BAR) or int(share > 0)
-    label = "<1%" if 0 < share < Fraction(1, 100) else f"{int(share * 100)}%"
+    percent = min(round(share * 100), 99 + (share == 1))
+    label = "<1%" if 0 < share < Fraction(1, 100) else f"{percent}%"
     return f"{'█' * filled}{'░' * (_BAR - filled)} {label:>4}"
 
 

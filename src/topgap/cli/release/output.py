@@ -1,12 +1,12 @@
 """Where a publication goes: files, standard output, and remarks on standard error."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topgap.cli import files
 from topgap.cli.charges import describe_charge
+from topgap.cli.errors import print_remark
 from topgap.cli.release.grouped_publication import GroupedPublication
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.remarks import count_items
@@ -82,9 +82,8 @@ def write_publication(
     remarks = [] if request.quiet else _list_remarks(request, publication, pending, [*contents])
     if request.output is not None or output_format != "table":  # else they stand below the table
         remarks += publication.release.caveats
-    if sys.stderr is not None:
-        for remark in remarks:
-            print(remark, file=sys.stderr)
+    for remark in remarks:
+        print_remark(remark)
     if request.output is not None:
         return
     to_terminal = output_format == "table" and request.goes_to_terminal
@@ -98,9 +97,8 @@ def write_publication(
 
 def print_remarks(request: ReleaseRequest, remarks: Sequence[str]) -> None:
     """Print sentences on standard error, unless the user asked for quiet."""
-    if sys.stderr is not None and not request.quiet:
-        for remark in remarks:
-            print(remark, file=sys.stderr)
+    for remark in [] if request.quiet else remarks:
+        print_remark(remark)
 
 
 def write_check(request: ReleaseRequest, check: Check, remarks: Sequence[str]) -> None:

@@ -61,7 +61,7 @@ def _choose_date(asked: str | None) -> str | None:
 def _describe_counted(request: ReleaseRequest, people: str) -> str:
     counted = _describe_counting(request, people)
     if request.has_groups:
-        counted = f"{counted[:-1]}, in each group by itself."
+        counted = f"{counted[:-1]}, separately in each group."
         if request.count is None and request.resolved_source_format != "fimi":
             counted += f" {describe_groups_per_person(request)}"
     if request.items_per_person is None or request.count is not None:
@@ -69,16 +69,16 @@ def _describe_counted(request: ReleaseRequest, people: str) -> str:
     most = count_items(request.items_per_person)
     within = " in a group" if request.has_groups else ""
     return (
-        f"{counted} Nobody counts for more than {most}{within}: where people have more, the "
+        f"{counted} Nobody counts for more than {most}{within}. Where people have more, the "
         f"numbers here are too low."
     )
 
 
 def _describe_counting(request: ReleaseRequest, people: str) -> str:
     if request.count is not None:
-        return "The numbers were counted beforehand."
+        return "The counts were made beforehand."
     if request.together is not None:
         sets, have = {2: ("pair", "both"), 3: ("triple", "all three")}[request.together]
         items = request.item_word or "items"
-        return f"For each {sets} of {items}, the {people} who have {have} are counted, each once."
-    return f"For each item, the {people} who have it are counted, each once."
+        return f"Each {sets} of {items} counts the {people} who have {have}."
+    return "Everyone counts once for each item."

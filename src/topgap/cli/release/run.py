@@ -4,7 +4,7 @@ Everything public is checked before the data are read, and nothing is drawn befo
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -57,9 +57,9 @@ def run_release(request: ReleaseRequest) -> None:
         files.check_beside_ledger(request.targets, request.ledger)
     if request.output is None or request.check:
         files.check_standard_output()
-    with format_warnings(is_quiet=request.quiet):
+    with format_warnings(is_quiet=request.quiet), ExitStack() as charged:
         pending = prepare_charge(request, mechanism, ledger)
-    with _note_cost(pending), format_warnings(is_quiet=request.quiet):
+        charged.enter_context(_note_cost(pending))
         size, bar = None, Bar(shown=not request.quiet)
         made: Result | Check
         if request.all_rows and isinstance(mechanism, Mechanism):
