@@ -72,7 +72,7 @@ class SparkError(TopgapError, RuntimeError):
 
 
 class LedgerError(TopgapError, RuntimeError):
-    """A ledger cannot be read or written, or has been changed by other means."""
+    """A ledger cannot be read or written, or was modified outside topgap."""
 
 
 class ChargeMissingError(LedgerError):

@@ -215,7 +215,7 @@ def test_attacks_have_a_table_and_a_plot(
     assert asked[:2] == [20_000, Fraction(1, 10**10)]
     assert ended.out.splitlines()[0].split()[:4] == ["attack", "on", "ε", "releases"]
     assert "gives people away" in ended.out
-    assert ended.out.endswith("All is as it should be.\n")
+    assert ended.out.endswith("All results are as expected.\n")
     assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm")
 
 

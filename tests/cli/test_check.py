@@ -43,7 +43,7 @@ def test_a_check_says_what_would_be_and_does_nothing(folder: Path, ledger: Ledge
     )
     assert charged == "Would be charged to visits: ε = 1, which leaves 2."
     assert holder == (
-        "For the holder of the data alone, never to be published: of 5 items, 4 have an answer "
+        "For the data holder only, never to be published: of 5 items, 4 have an answer "
         "other than 0."
     )
     assert more[-1] == "Would be written: out.csv."

@@ -186,7 +186,7 @@ def test_a_check_tells_the_size_and_how_many_occur(folder: Path, ledger: Ledger)
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[3] == (
-        "For the holder of the data alone, never to be published: of about 4.1·10^56 items, 4 have "
+        "For the data holder only, never to be published: of about 4.1·10^56 items, 4 have "
         "an answer other than 0."
     )
     assert lines[4].startswith("The domain is the texts that match [a-z]{3,40} (about 4.1·10^56 ")

@@ -50,7 +50,7 @@ def test_a_table_goes_to_standard_output_with_its_caution(public: Path) -> None:
     assert [line.split()[0] for line in lines[:4:2]] == ["0.1", "1"]
     assert lines[2].split() == ["1", "names,", "gaps", "100%", "100%", "2.00"]
     assert lines[4] == "The 2 largest of 4 items: resolution 1/10, sensitivity 1, monotonic"
-    caution = "Not private: a plan tells of its counts, which must be public or made up."
+    caution = "Not private: a plan reveals its counts, which must be public or made up."
     assert lines[-1] == caution
     assert ended.err == ""
     for more, said in (([], [caution]), (["--quiet"], [])):

@@ -149,7 +149,7 @@ def test_a_packed_file_with_a_wrong_byte_is_refused(tmp_path: Path) -> None:
     for at in (12, len(packed) // 2, len(packed) - 6):
         packed[at] ^= 1
         path.write_bytes(packed)
-        with pytest.raises(DatasetError, match=r"three\.dat holds is damaged, or cut short\.$"):
+        with pytest.raises(DatasetError, match=r"three\.dat holds is damaged or incomplete\.$"):
             list(datasets.transactions(path))
         packed[at] ^= 1
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_read_is_told_in_a_sentence(tmp_path: Path) -> None:
     for source, message in [
         (tmp_path / "none.dat", "Reading none.dat failed: No such file or directory."),
         (tmp_path, f"Reading {tmp_path.name} failed: "),
-        ("nul\0.dat", "failed: it is no file that is open for reading."),
+        ("nul\0.dat", "failed: it is not a file that is open for reading."),
         (closed, "Reading the open file failed: it is no file"),
         (io.StringIO("7\n"), "A file must be open for reading bytes."),
         (7, "Reading the open file failed: it is no file"),

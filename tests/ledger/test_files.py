@@ -192,7 +192,7 @@ told(lambda: topgap.top_k([3, 2, 1], 1, "1/100", ledger=read_only, dataset="visi
             each.chmod(mode | 0o700)
     assert said[:3] == ["17/30", str(ENTRIES), "4"]
     assert {*said[3:7]} == {f"{path} cannot be written: it or its directory is read-only."}
-    assert said[7] == f"{names[1]} cannot be opened: it or its directory may not be used so."
+    assert said[7] == f"{names[1]} cannot be opened: access to it or to its directory is denied."
     assert said[8] == f"{names[2]} cannot be opened: Permission denied."
     assert said[9].startswith(f"{names[2]} cannot be ")
     assert said[10].startswith(f"{names[3]} cannot be opened: ")
@@ -242,10 +242,10 @@ def test_whoever_waits_in_vain_is_told(path: Path) -> None:
     before = content(path)
     with held(path):
         for call in calls(path, wait=0).values():
-            with refused("has been in use by others for 0 seconds; try again"):
+            with refused("has been in use by other processes for 0 seconds; try again"):
                 call()
         start = time.monotonic()
-        with refused(r"has been in use by others for 0\.3 seconds; try again"):
+        with refused(r"has been in use by other processes for 0\.3 seconds; try again"):
             Ledger(path, wait=0.3).charge("visits", "1/100", mechanism="m")
         assert 0.3 <= time.monotonic() - start < 5
     assert content(path) == before
@@ -583,7 +583,7 @@ def test_a_new_column_is_hashed_where_it_has_a_value(
             connection.execute("DROP TRIGGER no_edit")
             connection.execute(f"UPDATE entries SET {change}")
             connection.execute(_NO_EDIT)
-        with refused("has been changed by other means"):
+        with refused("was modified outside topgap"):
             Ledger(copy).verify()
 
 

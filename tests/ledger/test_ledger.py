@@ -696,7 +696,7 @@ def test_a_clock_that_was_set_back_charges_nothing(
         lambda: Ledger(path).check("visits", "1/10"),
         lambda: Ledger(path).add_dataset("more", 1),
     ):
-        with refused(r"The clock stands at .* before the ledger's last entry of 2026-03-01 12:00"):
+        with refused(r"The clock shows .* before the ledger's last entry of 2026-03-01 12:00"):
             call()
     assert path.read_bytes() == before
     assert Ledger(path).budget("visits").left == Fraction(17, 30)
@@ -723,7 +723,7 @@ def test_a_clock_that_was_far_ahead_is_passed_over_on_request(
     clock.turn(days=27_000)
     assert Ledger(path).charge("visits", "1/10", mechanism="m").at.year == 2100
     clock.turn(days=-27_000)
-    with refused("set it right, or give check_clock=False"):
+    with refused("correct it, or give check_clock=False"):
         Ledger(path).charge("visits", "1/10", mechanism="m")
     for _ in range(3):
         clock.turn(days=1)

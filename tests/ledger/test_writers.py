@@ -105,7 +105,7 @@ def test_of_64_processes_that_make_a_ledger_one_does(tmp_path: Path) -> None:
     assert found["entries"] == 1
     assert sum(each.get("won", 0) for each in found["found"]) == 1
     assert {each["said"] for each in found["found"] if "won" not in each} == {
-        "visits has its total already, 1; it is set once."
+        "visits has its total already, 1; it can be set only once."
     }
 
 

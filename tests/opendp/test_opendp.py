@@ -724,7 +724,7 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"input_domain": dicts}, ItemsError, "a secret of the data; give domain="),
     ({"input_domain": keyed(), "domain": TREES, "items": TREES}, ItemsError, "domain= alone"),
     ({"input_domain": keyed(), "domain": FROM_DATA}, DomainError, "holds for public items alone"),
-    ({"input_domain": keyed(), "domain": "ash"}, DomainError, "A str is no list of items"),
+    ({"input_domain": keyed(), "domain": "ash"}, DomainError, "A str is not a list of items"),
     ({"input_domain": keyed(), "domain": ["ash"]}, DomainError, "must have at least 2 items"),
     ({"input_domain": keyed(), "domain": ["ash", 3]}, ItemsError, "of type String"),
     ({"input_domain": keyed(), "domain": Domain.range(0, 9)}, ItemsError, "of type String"),
@@ -787,7 +787,8 @@ def test_an_error_in_the_data_shows_none_of_them(domain: Any, data: Any, sentenc
         ),
         (
             "import importlib.metadata as m; m.version = lambda name: '0.9.2'",
-            "topgap.opendp needs OpenDP 0.14, and 0.9.2 is here: pip install 'topgap[opendp]'.",
+            "topgap.opendp needs OpenDP 0.14, and 0.9.2 is installed: pip install "
+            "'topgap[opendp]'.",
         ),
     ],
     ids=["none", "old"],

@@ -316,7 +316,7 @@ def test_a_plan_with_a_domain_has_its_columns_in_all_forms() -> None:
     assert max(map(len, lines)) <= 100
     axes: Any = tuple(Chart().subplots(2, 1))
     drawn = {line.get_label(): list(line.get_ydata()) for line in made.plot(axes)[0].get_lines()}  # type: ignore[arg-type]
-    assert drawn["part of the list that nobody has: counts too"] == [
+    assert drawn["share of the list that nobody has: counts too"] == [
         empty(row.estimates).value / 2 for row in made.rows
     ]
     without = plan([60, 50, 40], 2, 1, releases=2)

@@ -303,7 +303,7 @@ def test_merging_what_does_not_fit_is_refused() -> None:
     for parameters in (TWO, TopK(1, 2), TopK(1, 1, monotonic=True), TopK(1, 1, resolution=1)):
         with pytest.raises(SelectorError, match="only if their parameters are equal"):
             made.merge(holding(parameters, {"oak": 1}))
-    with pytest.raises(ParameterTypeError, match="Only a Selector is merged, not dict"):
+    with pytest.raises(ParameterTypeError, match="Only a Selector can be merged, not dict"):
         made.merge({"oak": 1})  # type: ignore[arg-type]
     for positions in (holding(ONE, [3]), holding(ONE, [3])):
         with pytest.raises(ItemsError, match="go by their position cannot be merged"):

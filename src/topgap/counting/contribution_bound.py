@@ -48,7 +48,8 @@ def read_bound(items_per_person: Any, count: str | None = None) -> int | None:
         return None
     if count is not None:
         raise ParameterError(
-            "Precomputed counts do not say who had what; items_per_person needs events."
+            "Precomputed counts do not say which person has which item; items_per_person needs "
+            "events."
         )
     return read_whole(items_per_person, "items_per_person", least=1)
 

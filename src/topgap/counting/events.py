@@ -348,7 +348,7 @@ def counted_items(
             engine, source, domain, columns, bound, person=person, count=count, **options
         )
         if isinstance(counted, Counts):
-            raise DomainError("Only a domain that is not written out is read in batches.")
+            raise DomainError("Only a domain given by a rule is read in batches.")
         yield counted
 
 
@@ -410,8 +410,8 @@ def _check_counting_there(
     """Refuse what a database cannot count by itself, because it takes each person's items."""
     if fold_case:
         raise ParameterError(
-            "fold_case (--fold-case) folds letters by DuckDB's rule, so that the rows must be "
-            "moved; leave it out, or count_in_database (--count-in-database)."
+            "fold_case (--fold-case) follows DuckDB's rule for letters, so the rows must be "
+            "transferred; leave out either it or count_in_database (--count-in-database)."
         )
     if person is None:
         raise ParameterError(
@@ -425,8 +425,8 @@ def _check_counting_there(
     for name, value in asked.items():
         if value is not None:
             raise ParameterError(
-                f"{name} looks at the items of each person, so that the rows must be moved; leave "
-                f"it out, or count_in_database (--count-in-database)."
+                f"{name} looks at the items of each person, so the rows must be transferred; leave "
+                f"out either it or count_in_database (--count-in-database)."
             )
 
 

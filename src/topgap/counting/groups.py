@@ -70,7 +70,7 @@ def read_grouping(by: Any, groups: Any, groups_per_person: Any) -> Grouping | No
         raise ParameterError("groups needs by, the column with the groups.")
     columns = read_columns(by, "by", "groups")
     if groups is None:
-        raise DomainError("The groups are missing: give the public list of them.")
+        raise DomainError("The groups are missing; give the public list of them.")
     return Grouping(columns, _read_groups(groups), most)
 
 

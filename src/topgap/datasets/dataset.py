@@ -56,7 +56,7 @@ class Dataset:
         """
         if self.form == "counts":
             name = format_path(self.path.name)
-            raise DatasetError(f"{name} has counts alone, and no transactions.")
+            raise DatasetError(f"{name} has only counts, and no transactions.")
         return transactions(self.path, form=self.form)
 
 
@@ -138,8 +138,8 @@ def _read_counts(content: Content) -> dict[int, int]:
         if not (item.isdigit() and count.isdigit()) or len(item) > 18 or len(count) > 18:
             raise content.line_error("is not an item and its count, as in 7,1200")
         if int(count) == 0:
-            raise content.line_error("has a count of 0; leave out what nobody has")
+            raise content.line_error("has a count of 0; leave out items that nobody has")
         if int(item) in counts:
-            raise content.line_error("has an item that has been there before")
+            raise content.line_error("has an item that an earlier line already has")
         counts[int(item)] = int(count)
     return counts

@@ -230,7 +230,7 @@ class Domain:
         """
         [member] = self._kind.find([name])
         if member is ABSENT:
-            raise DomainError("The domain has no such item; see whether it is `in` the domain.")
+            raise DomainError("The domain has no such item; test with `in` first.")
         return self._kind.rank(member)
 
     def unrank(self, rank: int) -> Any:
@@ -260,8 +260,8 @@ class Domain:
     def __iter__(self) -> Iterator[Any]:
         if self.size > MOST_ITEMS:
             raise DomainError(
-                f"The domain has more than {MOST_ITEMS:,} items, too many to go through; ask for "
-                f"some by unrank()."
+                f"The domain has more than {MOST_ITEMS:,} items, too many to iterate over; get "
+                f"single items by unrank()."
             )
         return iter(self._kind)
 
@@ -295,7 +295,7 @@ class Domain:
 
 def _read_part(domain: Any) -> Kind:
     if isinstance(domain, FromData):
-        raise DomainError("FROM_DATA is no part of a domain; give a public list or rule.")
+        raise DomainError("FROM_DATA cannot be part of a domain; give a public list or rule.")
     return (domain if isinstance(domain, Domain) else Domain(domain))._kind
 
 

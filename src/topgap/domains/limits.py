@@ -17,6 +17,6 @@ def check_size(size: int) -> int:
     """
     if size > LARGEST_SIZE:
         raise DomainError(
-            "The domain has more than 10^4000 items; take shorter texts or a smaller range."
+            "The domain has more than 10^4000 items; use shorter texts or a smaller range."
         )
     return size

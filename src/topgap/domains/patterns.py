@@ -151,7 +151,7 @@ def make_strings(alphabet: str, max_length: int) -> Texts:
     ranges = _join_ranges(_read_alphabet(_read_text(alphabet, "alphabet")))
     shown = _leave_out_blank(ranges)
     if not shown:
-        raise DomainError("The alphabet has no character that shows; add letters or digits.")
+        raise DomainError("The alphabet has no visible character; add letters or digits.")
     inside, end = _write_class(ranges), _write_class(shown)
     try:
         return Texts(f"{end}(?:{inside}*{end})?", longest, alphabet)
@@ -160,7 +160,7 @@ def make_strings(alphabet: str, max_length: int) -> Texts:
     if sentence.startswith("The pattern takes"):
         raise DomainError(
             "The alphabet has characters that a cell may hold in two ways, such as letters with "
-            "accents put on them; write the ranges that you mean, as in a-zà-ö."
+            "combining accents; write the ranges that you mean, as in a-zà-ö."
         )
     raise DomainError(sentence.replace("The pattern", "The alphabet", 1))
 
@@ -236,7 +236,9 @@ def _read_alphabet(alphabet: str) -> list[tuple[int, int]]:
         escaped = char == "\\"
         letter = next(rest, "") if escaped else char
         if not letter or (escaped and letter not in "\\-"):
-            raise DomainError("In an alphabet a backslash stands before - or another backslash.")
+            raise DomainError(
+                "In an alphabet a backslash can only come before - or another backslash."
+            )
         letters.append((letter, escaped))
     if not letters:
         raise DomainError("The alphabet is empty; write its characters, such as a-z0-9.")

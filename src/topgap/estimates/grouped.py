@@ -67,7 +67,7 @@ class GroupedEstimates(ByGroup[Estimates]):
         if any(unit.denominator != 1 for unit in units):
             raise EstimatesError("The measurements must be multiples of the resolution.")
         if any(len(each.measurements) != len(each.release) for each in found):
-            raise EstimatesError("There must be one measurement for each winner.")
+            raise EstimatesError("There must be one measurement for each named item.")
         one = Noise.for_one_winner(parameters.each, noise.epsilon)
         self._fill(release, pack_units([unit.numerator for unit in units]), one)
 
@@ -218,7 +218,7 @@ class GroupedEstimates(ByGroup[Estimates]):
         parameters, estimates = parse_grouped_estimates(read)
         made = cls(parameters, estimates)
         if read["epsilon"] != str(made.epsilon):
-            raise EstimatesError("These are no estimates: the parts do not sum to epsilon.")
+            raise EstimatesError("These are not estimates: the parts do not sum to epsilon.")
         return made
 
     @classmethod

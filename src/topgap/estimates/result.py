@@ -273,13 +273,13 @@ alone, which files and the page have too, do not lean.
 
         >>> Estimates.from_json("{}")
         Traceback (most recent call last):
-        topgap.errors.EstimatesError: These are no estimates: they must have the format \
+        topgap.errors.EstimatesError: These are not estimates: they must have the format \
 topgap.estimates/1.
         """
         try:
             read = json.loads(text)
         except Exception:  # it is no text, or not JSON, or nested too deeply
-            raise EstimatesError("These are no estimates: they must be JSON.") from None
+            raise EstimatesError("These are not estimates: they must be JSON.") from None
         estimates = cls.from_dict(read)
         estimates.release.to_json()  # which refuses items that JSON has not, such as NaN
         return estimates

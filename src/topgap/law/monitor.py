@@ -91,7 +91,7 @@ def sparse_vector(
     if max(map(abs, distances), default=0) > MOST_STEPS:
         raise AnswersError(
             f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
-            "from the threshold; take answers that lie closer to it or a coarser resolution."
+            "from the threshold; use answers that lie closer to it or a coarser resolution."
         )
     if max(exact, default=0) > 2 * MOST_STEPS:
         raise ParameterError(

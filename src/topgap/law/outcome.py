@@ -81,7 +81,7 @@ def split_answers(
     if max(levels) - min(levels) > MOST_STEPS:
         raise AnswersError(
             f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
-            f"apart{' and from the threshold' * (threshold is not None)}; take answers that lie "
+            f"apart{' and from the threshold' * (threshold is not None)}; use answers that lie "
             "closer together or a coarser resolution."
         )
     if not all(is_whole(index) for index in indices):

@@ -212,8 +212,8 @@ class EntryLog:
         """Return the error for a ledger that is not as it was written."""
         where = "" if number is None else f" at entry {number}"
         return LedgerError(
-            f"{self.label} has been changed by other means{where}: what it says of what is left "
-            f"cannot be trusted; {RESTORE_ADVICE}."
+            f"{self.label} was modified outside topgap{where}, so its balance cannot be "
+            f"trusted; {RESTORE_ADVICE}."
         )
 
     def _check_no_sum_after(self, entry: Entry) -> None:

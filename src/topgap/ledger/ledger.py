@@ -121,13 +121,13 @@ class Ledger:
                 if known == name:
                     total = log.balance(name).total
                     raise LedgerError(
-                        f"{to_line(name)} has its total already, {format_exact(total)}; it is set "
-                        f"once."
+                        f"{to_line(name)} has its total already, {format_exact(total)}; it can be "
+                        f"set only once."
                     )
                 if validation.fold_name(known) == validation.fold_name(name):
                     raise LedgerError(
-                        f"There is a data set {to_line(known)} already, nearly by this name; "
-                        f"take another name, or that one."
+                        f"There is a data set {to_line(known)} with nearly this name; use "
+                        f"that name, or a different one."
                     )
             log.append(last, kind="dataset", at=self._timestamp(last), dataset=name, **columns)
             return read_budget(log, name)

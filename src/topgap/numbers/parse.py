@@ -151,7 +151,7 @@ def read_level(level: "Number") -> Fraction:
     if share >= 1:
         raise ParameterError("level must be below 1, such as 0.95.")
     if share > 1 - Fraction(1, 10**100):
-        raise ParameterError("level must be below 1 by 1e-100 or more, such as 0.95.")
+        raise ParameterError("level must be at most 1 - 1e-100, such as 0.95.")
     return share
 
 
@@ -268,7 +268,9 @@ def _decimal_ratio(answer: Decimal) -> tuple[int, int]:
     if answer.is_zero():
         return 0, 1
     if answer.adjusted() >= _MOST_ANSWER_EXPONENT:
-        raise AnswersError(f"Decimal answers must be below 10**{_MOST_ANSWER_EXPONENT} in size.")
+        raise AnswersError(
+            f"Decimal answers must be below 10**{_MOST_ANSWER_EXPONENT} in absolute value."
+        )
     if answer.adjusted() < -_MOST_ANSWER_EXPONENT:
         # No resolution is so fine; any number of this sign and size is rounded down alike.
         return (-1 if answer.is_signed() else 1), 10**_MOST_ANSWER_EXPONENT

@@ -17,7 +17,7 @@ if not find_spec("opendp"):
 
 if tuple(map(int, version("opendp").split(".")[:2])) < (0, 14):
     raise MissingExtraError(
-        f"topgap.opendp needs OpenDP 0.14, and {version('opendp')} is here: "
+        f"topgap.opendp needs OpenDP 0.14, and {version('opendp')} is installed: "
         f"pip install 'topgap[opendp]'."
     )
 

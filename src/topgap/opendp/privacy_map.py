@@ -116,7 +116,7 @@ def read_metric(metric: object) -> MetricInfo:
             return MetricInfo(_l01inf, monotonic=False, additive=True, counts_moves=True)
     raise ParameterError(
         "input_metric must be linf_distance, l1_distance, or l01inf_distance of absolute_distance; "
-        "for another one the privacy map is not proved."
+        "the privacy map has no proof for others."
     )
 
 

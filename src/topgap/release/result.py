@@ -230,7 +230,7 @@ with its noise.
             ReleaseError: The release has names alone: it was read, or its domain is not a list.
         """
         if self._indices is None:
-            raise ReleaseError("This release has names alone, without positions.")
+            raise ReleaseError("This release has only names, no positions.")
         return np.frombuffer(self._indices, dtype=np.int64)
 
     @property
@@ -497,7 +497,7 @@ with its noise.
 
         >>> Release.from_json("{}")
         Traceback (most recent call last):
-        topgap.errors.ReleaseError: This is no release: it must have the format topgap.release/1.
+        topgap.errors.ReleaseError: This is not a release: it must have the format topgap.release/1.
         """
         return cls(**parse_json(text)._asdict())
 

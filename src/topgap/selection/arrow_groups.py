@@ -226,6 +226,6 @@ def _without_shift(array: KernelArray | None) -> KernelArray:
         if ends[0] >= -(2**63) and ends[1] < 2**63:
             return KernelArray(numbers + np.int64(shift), array.in_steps)
     raise AnswersError(
-        "The counts of the groups are too large for the kernel; give whole numbers, or take a "
+        "The counts of the groups are too large for the kernel; give whole numbers, or use a "
         "coarser resolution."
     )

@@ -32,7 +32,7 @@ def choose_groups(answers: Mapping[Any, Any], groups: object, domain: object) ->
     if groups is None:
         chosen = {group: (each, None) for group, each in answers.items()}
         if any(map(_is_missing, chosen)):
-            raise DomainError("A group is missing, as None and NaN are; give each a name.")
+            raise DomainError("A group is missing (None or NaN); give each a name.")
     else:
         public = to_groups(groups)
         known = [*answers]
@@ -41,7 +41,7 @@ def choose_groups(answers: Mapping[Any, Any], groups: object, domain: object) ->
             raise DomainError("A group without answers needs the public items; give domain.")
         chosen = {group: (answers[own[group]] if group in own else {}, None) for group in public}
     if not chosen:
-        raise DomainError("There is no group; give the answers of one, or more.")
+        raise DomainError("There is no group; give the answers of at least one.")
     return chosen
 
 
@@ -70,8 +70,8 @@ def split_frame(
     """
     if any(column is None or column in ([], ()) for column in (by, item, count)):
         raise ParameterError(
-            "Of a data frame say with by, item and count which columns have the groups, the items "
-            "and the answers."
+            "A data frame needs by, item and count; name the columns of the groups, the items and "
+            "the answers."
         )
     if groups is None or domain is None:
         raise ParameterError(

@@ -105,7 +105,7 @@ measure with.
         resolution = self.selection.resolution
         steps = floor_answers(answers, resolution.denominator)
         if len(steps) != self.selection.k:
-            raise AnswersError(f"Only the {self.selection.k} winners are measured, each once.")
+            raise AnswersError(f"Only the {self.selection.k} named items are measured, each once.")
         return tuple(each * resolution for each in self.add_noise(steps))
 
     def add_noise(self, steps: Sequence[int]) -> list[int]:

@@ -86,7 +86,7 @@ new one, which costs its own epsilon.
         dataset: str | None = None,
     ) -> None:
         if hasattr(self, "_parameters"):
-            raise MonitorError("A monitor is not started again; make a new one.")
+            raise MonitorError("A monitor cannot be started again; create a new one.")
         parameters = SparseVector(
             threshold,
             answers,
@@ -146,8 +146,8 @@ new one, which costs its own epsilon.
         with self._in_use():
             if self.left == 0:
                 raise MonitorError(
-                    "This monitor has given all the gaps that it was made for; make a new one, "
-                    "which costs its own epsilon."
+                    "This monitor has given all the gaps that it was created for; create a new "
+                    "one, which costs its own epsilon."
                 )
             noise = Sampler().geometric(parameters.answer_rate)
             lead = steps + noise - self._noisy_threshold
@@ -163,13 +163,13 @@ new one, which costs its own epsilon.
         return f"<Monitor of {self._parameters}, {answered}>"
 
     def __copy__(self) -> NoReturn:
-        raise MonitorError("A monitor is not copied, for its noise is used once.")
+        raise MonitorError("A monitor cannot be copied, because its noise is used only once.")
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         self.__copy__()
 
     def __reduce__(self) -> NoReturn:
-        raise MonitorError("A monitor stays in its process and is not pickled.")
+        raise MonitorError("A monitor cannot be pickled, because it must stay in its process.")
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -180,10 +180,10 @@ new one, which costs its own epsilon.
                 what this thread was interrupted in.
         """
         if this_process() != self._process:
-            raise MonitorError("This monitor belongs to another process; ask there.")
+            raise MonitorError("This monitor belongs to another process; use it there.")
         with self._lock:
             if self._busy:
-                raise MonitorError("This monitor is in use by what was interrupted to call it.")
+                raise MonitorError("This monitor is in use by the code that this call interrupted.")
             self._busy = True
             try:
                 yield

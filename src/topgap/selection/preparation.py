@@ -89,7 +89,7 @@ def prepare(
     if cut is not None and not has_room(parameters, cut):
         if constant_work:  # of whose answers only the type moved the threshold
             raise ParameterError(
-                "constant_work needs a threshold that the kernel's integers can hold; take one "
+                "constant_work needs a threshold that the kernel's integers can hold; use one "
                 "that the answers can reach."
             )
         kernel_array = cut = None
@@ -107,13 +107,13 @@ def check_constant_work(parameters: TopK, threads: int, numbers: object) -> None
         raise ParameterError("constant_work runs in one thread; leave threads out.")
     if parameters.kernel is None:
         raise ParameterError(
-            "constant_work needs noise that the kernel's integers can hold; take a larger epsilon "
+            "constant_work needs noise that the kernel's integers can hold; use a larger epsilon "
             "or a coarser resolution, or leave constant_work out."
         )
     if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
         raise AnswersTypeError(
             "constant_work needs an array of integers, such as np.array(answers, dtype=np.int64), "
-            "because reading others takes longer for some answers; names go into items."
+            "because reading other types takes longer for some answers; give names as items."
         )
 
 

@@ -56,7 +56,9 @@ def refuse_address(path: str) -> None:
     """
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]+):/", path)
     if scheme and ("://" in path or not os.path.lexists(path)):
-        raise SourceError(f"Only files are read, and this is a network address ({scheme[1][:20]}).")
+        raise SourceError(
+            f"Only files can be read, and this is a network address ({scheme[1][:20]})."
+        )
 
 
 def check_readable(path: str) -> os.stat_result:

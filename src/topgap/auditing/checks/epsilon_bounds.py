@@ -71,7 +71,7 @@ def read_promise(parameters: TopK, winners: int | None, cost: Cost) -> Fraction:
         return parameters.epsilon
     promised = read_number(cost(parameters, winners), "cost")
     if promised < 0:
-        raise ParameterError("cost must give 0 or more for every number of winners.")
+        raise ParameterError("cost must return 0 or more for every number of winners.")
     return promised
 
 
