@@ -284,7 +284,7 @@ def test_a_threshold_says_what_is_named_and_what_it_costs(public: Path) -> None:
         ["3", "3.00", "3.00", "1", "100%"], ["2", "2.00", "2.00", "0.75", "100%"],
     ]  # fmt: skip
     assert lines[1][:2] == ["0.1", "5,000"]
-    assert "Not private: a plan tells" in ended.out
+    assert "Not private: a plan reveals" in ended.out
     assert (public / "t.svg").read_text().startswith("<?xml")
     more = ["-k", 2, "--items-per-person", 1, "--domain-size", 1_000, "--releases", 5]
     read = json.loads(plan(public, *thresholds, *more, "--format", "json").out)

@@ -166,5 +166,5 @@ def test_a_query_of_counts_hides_none(postgresql: PostgresServer) -> None:
     asked: dict[str, Any] = {"item": "code", "count": "n", "domain": ["flu", "cold"]}
     query = "SELECT code, count(DISTINCT patient) AS n FROM visits GROUP BY code"
     assert counting.read_counts(postgresql.address, query=query, **asked)["cold"] == 2
-    with pytest.raises(SourceError, match="no LIMIT"):
+    with pytest.raises(SourceError, match="not have LIMIT"):
         counting.read_counts(postgresql.address, query=f"{query} LIMIT 1", **asked)

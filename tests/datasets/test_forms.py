@@ -43,7 +43,7 @@ REFUSED: list[tuple[fimi.Form, bytes, str]] = [
     ("spmf", b"7 -1 -2\n\n", "Line 2 of the open file does not end in -2"),
     ("spmf", b"7 -1 -2 -2\n", "has '-2' where"),
     ("pairs", b"1 2 3\n", "Line 1 of the open file is no pair"),
-    ("pairs", b"1\n", "is no pair"),
+    ("pairs", b"1\n", "is not a pair"),
     ("pairs", b"x 1\n", "has 'x' where"),
     ("pairs", b"1 2\n2 2\n1 3\n", "Line 3 of the open file goes back to a transaction"),
 ]

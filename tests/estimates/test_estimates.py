@@ -372,7 +372,7 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
         .to_json().replace('"flu"', "NaN")),
      ReleaseError, "can be written as JSON"),
     (lambda: estimate(REACHED, [1, 2, 3], variance=1), EstimatesError,
-     "A release with Laplace noise has estimates of its own, release.values"),
+     "A release with Laplace noise has its own estimates, release.values"),
     (lambda: estimate(EMPTY, [], variance=1), EstimatesError, "A release with Laplace noise has"),
     (lambda: estimate(released(), "123", variance=1), EstimatesError, "as a list, not str"),
     (lambda: estimate(released(), {1, 2, 3}, variance=1), EstimatesError, "as a list, not set"),
@@ -408,7 +408,7 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate([1, 2, 3], [1, 2, 3], variance=1),  # type: ignore[arg-type]
      ParameterTypeError, "release must be a Release, not list"),
     (lambda: estimate(select(TopK(1, 1), [5, 10**6], gaps=False), [1], variance=1), EstimatesError,
-     "A release without gaps has nothing to make measurements better with"),
+     "A release without gaps has nothing to improve measurements with"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share="-1/2"), ParameterError,
      "selection_share must be greater than 0, not negative"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share=1), ParameterError,

@@ -93,7 +93,7 @@ def test_a_ledger_that_is_missing_is_not_made_by_looking(folder: Path) -> None:
 
 def test_an_empty_file_is_begun_and_by_nothing_else(folder: Path) -> None:
     (folder / "empty.db").touch()
-    all_refuse(folder / "empty.db", "is empty; begin it with", but=("add_dataset",))
+    all_refuse(folder / "empty.db", "is empty; create it with", but=("add_dataset",))
     assert (folder / "empty.db").read_bytes() == b""
     Ledger(folder / "empty.db").add_dataset("visits", 1)
     assert Ledger(folder / "empty.db").verify().entries == 1
@@ -327,7 +327,7 @@ def test_whoever_cannot_take_it_back_is_told(path: Path) -> None:
     finally:
         path.parent.chmod(0o755)
         path.chmod(0o644)
-    assert said.startswith(f"{path} was left by a crash in the middle of a charge; it is put right")
+    assert said.startswith(f"{path} was left by a crash in the middle of a charge; it is repaired")
     assert Ledger(path).verify().entries == ENTRIES
 
 
@@ -476,7 +476,7 @@ def test_the_first_version_says_which_neighbours_its_sum_is_true_for(old: Path) 
         for each in ledger.budgets():
             assert (each.neighbours, each.neighbours_stated) == ("add-remove", False)
         assert {each.neighbours for each in ledger.history()} == {"add-remove"}
-        with refused("says nothing of that"):
+        with refused("does not bound it"):
             ledger.charge("visits", "1/100", mechanism="m", neighbours="replace")
         made = ledger.charge("visits", "1/100", mechanism="m", neighbours="add-remove")
         assert made.epsilon == Fraction(1, 100)
@@ -655,7 +655,7 @@ def test_a_file_with_two_names_is_read_and_not_written(path: Path) -> None:
     os.link(path, link)
     for each in (path, link):
         assert Ledger(each).verify().entries == ENTRIES
-        with refused("has another name too, by a hard link"):
+        with refused("also has another name, by a hard link"):
             Ledger(each).charge("visits", "1/100", mechanism="m")
     link.unlink()
     Ledger(path).charge("visits", "1/100", mechanism="m")
@@ -686,7 +686,7 @@ def test_a_file_too_small_for_a_database_is_left_alone(tmp_path: Path, size: int
     path = tmp_path / "budget.db"
     path.write_bytes(b"x" * size)
     for call in (lambda: Ledger(path).add_dataset("visits", 1), Ledger(path).budgets):
-        with refused("is no ledger, or damaged"):
+        with refused("is not a ledger, or is damaged"):
             call()
     assert path.read_bytes() == b"x" * size
 

@@ -160,7 +160,7 @@ class Histories(RuleBasedStateMachine):
             with refused("There is no data set"):
                 self.ledger.charge(dataset, number[0], mechanism="m", neighbours=stated)
         elif times is None:
-            with refused("says nothing of that"):
+            with refused("does not bound it"):
                 self.ledger.charge(dataset, number[0], mechanism="m", neighbours=stated)
         elif number[1] * times > self.left(dataset):
             self.is_too_much(dataset, number[0], number[1] * times, stated)
@@ -259,7 +259,7 @@ class Histories(RuleBasedStateMachine):
     def is_recorded(self, charge: Charge | int, result: Any, kept: Any) -> None:
         number = charge if isinstance(charge, int) else charge.number
         if number in self.results:
-            with refused("has its result already"):
+            with refused("already has its result"):
                 self.ledger.record(charge, result)
             return
         self.ledger.record(charge, result)
@@ -607,8 +607,8 @@ def test_bad_parameters_charge_nothing(
     [
         ({"path": 7}, ParameterTypeError, "by the path of its file, not by int"),
         ({"path": None}, ParameterTypeError, "not by NoneType"),
-        ({"path": ""}, ParameterError, "which has a name"),
-        ({"path": "a\0b"}, ParameterError, "which has a name"),
+        ({"path": ""}, ParameterError, "its name must not be empty"),
+        ({"path": "a\0b"}, ParameterError, "its name must not be empty"),
         ({"who": ""}, ParameterError, "who must be text on one line"),
         ({"who": 7}, ParameterTypeError, "who must be text"),
         ({"note": 7}, ParameterTypeError, "note must be text"),
@@ -642,7 +642,7 @@ def test_a_number_that_no_entry_can_have_is_no_charge(number: int, path: Path) -
         (0, 1, ParameterError, "charge must be at least 1"),
         (True, 1, ParameterTypeError, "charge must be"),
         ("5", 1, ParameterTypeError, "charge must be"),
-        (3, 1, topgap.LedgerError, "has its result already"),
+        (3, 1, topgap.LedgerError, "already has its result"),
         (5, RELEASE, topgap.LedgerError, "Charge 5 is of ε = 0.1, and the result cost more: 1/3"),
         (5, {1, 2}, ParameterTypeError, "result must be what JSON can hold"),
         (5, float("inf"), ParameterTypeError, "result must be what JSON can hold"),

@@ -132,4 +132,4 @@ def test_a_fork_amid_a_transaction_of_a_thread_is_refused_at_once(
 @pytest.mark.parametrize("mutant", ["forked amid, and going on"])
 def test_a_fork_amid_a_transaction_would_wait_in_vain(tmp_path: Path, mutant: str) -> None:
     found = played("fork amid", tmp_path, writes=True, mutant=mutant)
-    assert "has been in use by others" in found["amid"]["said"][0]
+    assert "has been in use by other processes" in found["amid"]["said"][0]

@@ -685,7 +685,7 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"input_domain": keyed(T=float), "items": TREES}, ParameterError, "free of NaN"),
     ({"input_metric": "linf"}, ParameterTypeError, "input_metric must be a metric of OpenDP"),
     *(
-        ({"input_metric": metric}, ParameterError, "the privacy map is not proved")
+        ({"input_metric": metric}, ParameterError, "the privacy map has no proof")
         for metric in (
             dp.symmetric_distance(),
             dp.l2_distance(T=int),
@@ -722,8 +722,8 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"input_domain": keyed("bool"), "items": [0, 1]}, ItemsError, "of type bool"),
     ({"domain": TREES}, DomainError, "A vector names no items, so no domain can be given"),
     ({"input_domain": dicts}, ItemsError, "a secret of the data; give domain="),
-    ({"input_domain": keyed(), "domain": TREES, "items": TREES}, ItemsError, "domain= alone"),
-    ({"input_domain": keyed(), "domain": FROM_DATA}, DomainError, "holds for public items alone"),
+    ({"input_domain": keyed(), "domain": TREES, "items": TREES}, ItemsError, "only domain="),
+    ({"input_domain": keyed(), "domain": FROM_DATA}, DomainError, "holds only for public items"),
     ({"input_domain": keyed(), "domain": "ash"}, DomainError, "A str is not a list of items"),
     ({"input_domain": keyed(), "domain": ["ash"]}, DomainError, "must have at least 2 items"),
     ({"input_domain": keyed(), "domain": ["ash", 3]}, ItemsError, "of type String"),

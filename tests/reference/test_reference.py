@@ -175,7 +175,7 @@ def test_a_refinement_is_an_integer_of_at_least_two(
 
 def test_noisy_max_names_one_winner() -> None:
     sampler = Sampler()
-    with pytest.raises(ParameterError, match="take k=1, or top_k for more"):
+    with pytest.raises(ParameterError, match="use k=1, or top_k for more"):
         noisy_max([1, 2, 3], TopK(2, 1), sampler=sampler)
     assert not sampler.calls
 

@@ -120,7 +120,7 @@ NAMES = ["a", "b", "c"]
         (FEW, ([5], ["a", "b"], [9, 4]), "one"),
         (FEW, ([], [], []), "one"),
         (CUT, ([1, 0], ["a", "b"], [-7, -8]), "below the threshold"),
-        (CUT, ([0] * 4, ["a", "b", "c", "d"], [5] * 4), "at most k winners"),
+        (CUT, ([0] * 4, ["a", "b", "c", "d"], [5] * 4), "at most k named items"),
         (CUT, ([0] * 2, ["a"], [5] * 2), "one gap per named item"),
         (CUT, ([12], "a", [5]), "one name per named item"),
         (CUT, ([11], ["a"], [5]), "its last gap is not over the threshold"),

@@ -134,7 +134,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], type[TopgapError], str]] = {
     ),
     "threshold NaN": (TREES, {**FEW, "threshold": float("nan")}, ParameterError, "threshold"),
     "threshold list": (TREES, {**FEW, "threshold": [1]}, ParameterTypeError, "threshold"),
-    "no k": (TREES, {**FEW, "k": None}, ParameterError, "k is needed"),
+    "no k": (TREES, {**FEW, "k": None}, ParameterError, "k is missing"),
     "sensitivity": (TREES, {**FEW, "sensitivity": "1/3"}, ParameterError, "multiple of the"),
     "too few": ({"ash": 31_415, "elm": 5}, FEW, AnswersError, "need at least 3"),
     "NaN": ([31_415, float("nan"), 1], FEW, AnswersError, "finite"),

@@ -179,7 +179,7 @@ def test_what_does_not_fit_is_refused() -> None:
     measuring.add({"nut": 4})
     with pytest.raises(SelectorError, match=r"use release_with_estimates\(\)"):
         measuring.release()
-    with pytest.raises(SelectorError, match="make it with selection_share"):
+    with pytest.raises(SelectorError, match="create it with selection_share"):
         plain.release_with_estimates()
     for other in (plain, Selector(SURE, selection_share="1/3")):
         with pytest.raises(SelectorError, match="parameters are equal"):

@@ -273,9 +273,13 @@ def test_a_check_tells_the_size_of_the_domain() -> None:
         (
             {"k": 1, "epsilon": 1, "answers": [3, 4], "items": [1, 1.0]},
             ItemsError,
-            "two answers; give each one",
+            "two answers; give one for each item",
         ),
-        ({"k": 1, "epsilon": 1, "answers": [3, 4], "items": [1]}, ItemsError, "not one item"),
+        (
+            {"k": 1, "epsilon": 1, "answers": [3, 4], "items": [1]},
+            ItemsError,
+            "numbers of items and answers",
+        ),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], error: type[Exception], sentence: str) -> None:

@@ -70,11 +70,11 @@ WRONG: dict[str, Wrong] = {
     "an impossible name": (lambda _: "a\0b", SourceError, "not that of a file"),
     "empty": (lambda folder: written(folder / "a.parquet", b""), SourceError, "is empty"),
     "open and empty": (lambda _: io.BytesIO(), SourceError, "is empty"),
-    "an empty pipe": (lambda _: a_pipe(b""), SourceError, "no Arrow stream"),
+    "an empty pipe": (lambda _: a_pipe(b""), SourceError, "not an Arrow stream"),
     "csv": (lambda folder: written(folder / "a.csv", b"what,people\n"), SourceError, "neither"),
     "text": (lambda _: io.StringIO("what"), SourceError, "for reading bytes"),
     "parquet in a pipe": (
-        lambda folder: a_pipe(parquet(folder).read_bytes()), SourceError, "by its name alone"
+        lambda folder: a_pipe(parquet(folder).read_bytes()), SourceError, "by its name"
     ),
     "half a parquet file": (
         lambda folder: written(folder / "b", parquet(folder).read_bytes()[:-20]),

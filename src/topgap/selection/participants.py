@@ -24,7 +24,7 @@ _SEEMS_TAKEN = (
 )
 
 
-_TWO_ANSWERS = "An item of the domain has two answers; give one for each answer."
+_TWO_ANSWERS = "An item of the domain has two answers; give one for each item."
 
 
 class Participants(NamedTuple):

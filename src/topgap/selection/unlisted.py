@@ -131,5 +131,5 @@ def check_domain_size(domain_size: int, k: int) -> None:
     """
     if domain_size <= k:
         raise DomainError(
-            f"With k = {k} the domain must have at least {k + 1} items, but it has {domain_size}."
+            f"With k = {k} the domain must have at least {k + 1} items; it has {domain_size}."
         )
