@@ -190,7 +190,7 @@ def test_options_that_need_each_other(folder: Path, arguments: list[str], senten
     ("asked", "sentence"),
     [
         (("none.db", "visits"), r"There is no ledger .*none\.db; make one with .*budget init\."),
-        (("budget.db", "stays"), r"There is no data set stays in .*budget\.db; there is visits\."),
+        (("budget.db", "stays"), r"There is no data set stays in .*budget\.db; it has visits\."),
         (("visits.csv", "visits"), r"visits\.csv is no ledger, or damaged; .*\."),
         (("budget.db", " x"), r"dataset must be text on one line: not empty, .*\."),
     ],

@@ -285,7 +285,7 @@ def test_bins_hardly_change_the_tails(name: str, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("tail", [0.0, 1.0, -0.5, inf, nan])
 def test_a_tail_is_between_0_and_1(tail: float) -> None:
-    with pytest.raises(ParameterError, match="a tail must be a probability above 0 and below 1"):
+    with pytest.raises(ParameterError, match="A tail must be a probability above 0 and below 1"):
         quantiles([1.0], NONE, 0.0, [0.5, tail])
 
 
@@ -294,7 +294,7 @@ def test_a_tail_is_between_0_and_1(tail: float) -> None:
     [([inf], NONE, 0.0), (NONE, [nan], 0.0), (NONE, NONE, -1.0), (NONE, NONE, inf)],
 )
 def test_terms_are_finite(laplace: Scales, exponential: Scales, variance: float) -> None:
-    with pytest.raises(ParameterError, match="the terms must be finite"):
+    with pytest.raises(ParameterError, match="The terms must be finite"):
         quantiles(laplace, exponential, variance, [0.5])
 
 

@@ -575,7 +575,7 @@ def test_it_chains_after_scores() -> None:
     chain = scores >> then_top_k(PURE, k=1, scale=8)
     assert chain.map(1) == 2 * scores.map(1) / 8
     assert chain([20] * 10**4).items in [(1,), (2,)]  # the largest score is the worst
-    with pytest.raises(AnswersError, match="k = 3 winners need at least 4 answers"):
+    with pytest.raises(AnswersError, match="k = 3 needs at least 4 answers"):
         _ = scores >> then_top_k(PURE, k=3, scale=8)
 
 
@@ -708,9 +708,9 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"scale": None}, ParameterTypeError, "scale must be an int, float"),
     ({"resolution": "2/3"}, ParameterError, "resolution must be one divided by an integer"),
     ({"gaps": 1}, ParameterTypeError, "gaps must be True or False"),
-    ({"input_domain": integers(2), "k": 2}, AnswersError, "k = 2 winners need at least 3 answers"),
+    ({"input_domain": integers(2), "k": 2}, AnswersError, "k = 2 needs at least 3 answers"),
     ({"input_domain": integers(0)}, AnswersError, "The answers are empty"),
-    ({"items": ["ash"]}, AnswersError, "k = 1 winners need at least 2 answers"),
+    ({"items": ["ash"]}, AnswersError, "k = 1 needs at least 2 answers"),
     ({"items": "ash"}, ItemsError, "items must be a list of names, not str"),
     ({"items": 3}, ItemsError, "items must be a list of names, not int"),
     ({"items": ["ash", "ash"]}, ItemsError, "Two items have the same name"),
@@ -763,7 +763,7 @@ def test_without_opendps_features_it_says_what_to_type() -> None:
 @pytest.mark.parametrize(
     ("domain", "data", "sentence"),
     [
-        (integers(), [987_654], "k = 1 winners need at least 2 answers; there are 1"),
+        (integers(), [987_654], "k = 1 needs at least 2 answers, not 1"),
         (integers(), [], "The answers are empty"),
         (floats(), [987_654.0, nan], "Every answer must be a finite number"),
         (floats(), [987_654.0, -inf], "Every answer must be a finite number"),

@@ -214,6 +214,6 @@ def test_a_decimal_is_taken_up_to_the_size_that_the_error_names() -> None:
 
 
 def test_too_few_answers_for_k_are_refused() -> None:
-    with pytest.raises(AnswersError, match="k = 3 winners need at least 4 answers; there are 3"):
+    with pytest.raises(AnswersError, match="k = 3 needs at least 4 answers, not 3"):
         in_steps([1, 2, 3], TopK(3, 1))
     assert len(in_steps([1, 2, 3, 4], TopK(3, 1))) == 4

@@ -276,7 +276,7 @@ def test_no_more_and_no_fewer_than_the_winners_are_measured(count: int) -> None:
 
 
 def test_too_few_answers_are_refused() -> None:
-    with pytest.raises(AnswersError, match="k = 2 winners need at least 3 answers"):
+    with pytest.raises(AnswersError, match="k = 2 needs at least 3 answers"):
         top_k_with_estimates([1, 2], 2, 1)
 
 

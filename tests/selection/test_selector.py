@@ -135,7 +135,7 @@ def test_few_answers_are_too_few_until_more_come() -> None:
     with pytest.raises(AnswersError, match="The answers are empty"):
         made.release()
     made.add([FAR, 0])
-    with pytest.raises(AnswersError, match="k = 2 winners need at least 3 answers; there are 2"):
+    with pytest.raises(AnswersError, match="k = 2 needs at least 3 answers, not 2"):
         made.release()
     made.add([2 * FAR])
     assert made.release().items == (2, 0)

@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_refused() -> None:
     half = TopK(2, SURE.epsilon / 2)  # whose noise is the same
     with pytest.raises(SelectorError, match="other parameters"):
         Selector.from_arrow(half, table)
-    with pytest.raises(SelectorError, match="and answer if its winners are measured"):
+    with pytest.raises(SelectorError, match="and answer if its named items are measured"):
         Selector.from_arrow(SURE, table.drop(["answer"]), **HALF)
     for wrong in (0, 1, 2):
         with pytest.raises(ParameterError, match="selection_share"):

@@ -56,7 +56,7 @@ def check_fit(domain: Domain | FromData, tally: Tally, columns: Sequence[str] | 
         raise DomainError(_NESTED)
     if len(parts) != tally.width:
         raise DomainError(
-            f"The domain is of {_count_columns(len(parts))}, and the items are told by "
+            f"The domain has {_count_columns(len(parts))}, and the items have "
             f"{_count_columns(tally.width)}; give a Domain.product with a part for each column."
         )
     for name, part, kind in zip(columns or [], parts, tally.kinds, strict=False):

@@ -87,11 +87,12 @@ def _one_each(release: Release, given: Any, what: str) -> list[Any]:
         raise
     except Exception:  # a number, an array without a dimension, or what fails as it is read
         raise EstimatesError(
-            f"Give one {what} for each winner, as a list, not {type(given).__name__}."
+            f"Give one {what} for each named item, as a list, not {type(given).__name__}."
         ) from None
     if len(listed) != len(release):
         raise EstimatesError(
-            f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."
+            f"There must be one {what} for each of the {len(release)} named items, "
+            f"not {len(listed)}."
         )
     return listed
 

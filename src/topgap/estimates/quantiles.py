@@ -118,10 +118,10 @@ def compute_quantiles(
     [3.919928]
     """
     if not all(0 < p < 1 for p in tail_probabilities):
-        raise ParameterError("a tail must be a probability above 0 and below 1.")
+        raise ParameterError("A tail must be a probability above 0 and below 1.")
     scales = np.concatenate([exponential, laplace, -laplace]).astype(np.float64)
     if not (0 <= variance < inf and np.isfinite(scales).all()):
-        raise ParameterError("the terms must be finite, and the variance not negative.")
+        raise ParameterError("The terms must be finite, and the variance not negative.")
     # Scale to standard deviation 1, in two steps, so that no square overflows or vanishes.
     largest = max(float(np.abs(scales).max(initial=0.0)), sqrt(variance))
     if largest == 0:

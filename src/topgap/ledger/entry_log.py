@@ -129,8 +129,7 @@ class EntryLog:
         if found is None:
             known = ", ".join(map(to_line, self.datasets()[:5]))
             raise LedgerError(
-                f"There is no data set {to_line(name)} in {self.label}; there "
-                f"{'are' if ',' in known else 'is'} {known or 'none'}."
+                f"There is no data set {to_line(name)} in {self.label}; it has {known or 'none'}."
             )
         return found
 

@@ -158,8 +158,8 @@ def check_enough(count: int, k: int) -> None:
         raise AnswersError("The answers are empty; give one number per item.")
     if count <= k:
         raise AnswersError(
-            f"k = {k} winners need at least {k + 1} answers; "
-            f"there are {count}: give more answers or use a smaller k."
+            f"k = {k} needs at least {k + 1} answers, not {count}; "
+            "give more answers or use a smaller k."
         )
 
 

@@ -83,7 +83,7 @@ def fill_from_arrow(pool: CandidatePool, table: Any) -> None:
     except Exception:  # it is no table, or has no such columns
         raise SelectorError(
             "A selector is read from an Arrow table with the columns item and value, and answer if "
-            "its winners are measured."
+            "its named items are measured."
         ) from None
     if items.null_count > 0:
         raise ItemsError("An item of the table has no name.")

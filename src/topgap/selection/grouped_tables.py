@@ -83,9 +83,9 @@ def split_frame(
     named = [*by_columns, *item_columns, *_to_columns(count)]
     if any(named.count(each) > 1 for each in named):
         raise ParameterError("by, item and count must name each column once.")
-    _check_width("groups are", public, "they", by_columns)
+    _check_width("groups have", public, "they", by_columns)
     if isinstance(domain, Domain):
-        _check_width("domain is", domain, "the items", item_columns)
+        _check_width("domain has", domain, "the items", item_columns)
     elif len(item_columns) > 1:
         raise DomainError(
             "In groups, items of several columns need public items: give a Domain.product."
@@ -119,7 +119,7 @@ def _check_width(subject: str, domain: Domain, told: str, columns: Sequence[Any]
     # A set is in a column of tuples, too.
     if len(columns) != width and not (sets is not None and len(columns) == 1):
         raise DomainError(
-            f"The {subject} of {_count_columns(width)}, and {told} are told by "
+            f"The {subject} {_count_columns(width)}, and {told} have "
             f"{_count_columns(len(columns))}; give a Domain.product with a part for each column."
         )
 
