@@ -36,7 +36,10 @@ def find_faults(message: Message) -> list[str]:
     faults = []
     first = re.split(r"[^\w]", text, maxsplit=1)[0]
     if message.error != "BadParameter" and not (
-        first[:1].isupper() or first in read_names() or text.startswith(("{", "-", "ε"))
+        first[:1].isupper()
+        or "_" in first
+        or first in read_names()
+        or text.startswith(("{", "-", "ε"))
     ):
         faults.append("must start with a capital letter, an option or a parameter")
     if not text.endswith((".", "}")) or text.endswith(".."):

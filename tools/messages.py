@@ -46,7 +46,7 @@ def read_names(root: Path = SOURCES) -> set[str]:
     nodes = [
         node for path in root.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))
     ]
-    parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    parameters = {node.arg for node in nodes if isinstance(node, ast.arg | ast.keyword)}
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     fields = {
         node.target.id
@@ -54,7 +54,7 @@ def read_names(root: Path = SOURCES) -> set[str]:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
     functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
-    return parameters | attributes | fields | functions | {"topgap"}
+    return {*filter(None, parameters)} | attributes | fields | functions | {"topgap"}
 
 
 @cache
