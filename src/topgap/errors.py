@@ -118,7 +118,7 @@ class LedgerWarning(UserWarning):
     It says so if the ledger has lost the charge since.
 
     Attributes:
-        result: The release, which has been paid for; for those who turn warnings into errors.
+        result: The release, which has been charged; for those who turn warnings into errors.
     """
 
     result: object = None

@@ -187,7 +187,7 @@ def probability_above_threshold(parameters: TopK, answer: "Number") -> float:
         answer: The answer of the item.
 
     Raises:
-        ParameterError, ParameterTypeError: There is no such threshold, or the answer is no number.
+        ParameterError, ParameterTypeError: There is no threshold, or the answer is not a number.
 
     >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)   # noise of mean 4
     >>> probability_above_threshold(few, 500), round(probability_above_threshold(few, 510), 3)

@@ -47,7 +47,7 @@ class TopK:
             Unless given, it is that of the smaller scale: "laplace" if L is less than k.
 
     Raises:
-        ParameterTypeError: A parameter is of a type that is no exact number.
+        ParameterTypeError: A parameter is of a type that is not an exact number.
         ParameterError: A parameter's value cannot be used; the sentence says what to do.
 
     >>> parameters = TopK(k=10, epsilon=1, monotonic=True)

@@ -349,8 +349,8 @@ def test_a_threshold_may_lie_far_from_all_answers(false_alarm: float) -> None:
 @pytest.mark.parametrize(("answers", "parameters", "said"), [
     ((0, 0), TopK(1, 1, threshold=5, items_per_person=1, noise="laplace"),
      "a threshold only with exponential noise"),
-    ((0, 0), TopK(3, 1, threshold=5), "as many answers, and at least k"),
-    ((0, 0), TopK(2, 1), "as many answers, and more than k"),
+    ((0, 0), TopK(3, 1, threshold=5), "same number of answers, and at least k"),
+    ((0, 0), TopK(2, 1), "same number of answers, and more than k"),
     ((0, 0), TopK(1, 1, threshold=10**100), "its threshold must lie between"),
 ], ids=range(4))  # fmt: skip
 def test_cases_that_cannot_be_used_are_refused(

@@ -292,7 +292,7 @@ def test_an_error_after_the_charge_says_that_it_has_cost(folder: Path, ledger: L
     first, second = ended.err.splitlines()[-2:]
     assert "missing" in first
     assert second == (
-        "topgap: ε = 1 was charged to visits before, as entry 2 of the ledger, and stays charged."
+        "topgap: ε = 1 was already charged to visits, as entry 2 of the ledger, and stays charged."
     )
     assert ledger.budget("visits").without_result == 1
 

@@ -83,7 +83,7 @@ def all_refuse(path: Path, said: str, but: tuple[str, ...] = ()) -> None:
 
 
 def test_a_ledger_that_is_missing_is_not_made_by_looking(folder: Path) -> None:
-    all_refuse(folder / "none.db", "There is no ledger .*none.db; make one", but=("add_dataset",))
+    all_refuse(folder / "none.db", "There is no ledger .*none.db; create one", but=("add_dataset",))
     assert [*folder.iterdir()] == []
     Ledger(folder / "none.db").add_dataset("visits", 1)
     assert Ledger(folder / "none.db").verify().entries == 1

@@ -136,7 +136,7 @@ class Histories(RuleBasedStateMachine):
     def add_dataset(self, dataset: str, number: tuple[Any, Fraction]) -> None:
         if dataset in self.totals:
             for name in (dataset, f"{dataset[:1]} {dataset[1:].upper()}".strip()):
-                with refused("its total already|nearly by this name"):
+                with refused("its total already|with nearly this name"):
                     self.ledger.add_dataset(name, number[0])
             return
         relation = RELATIONS[dataset]
@@ -555,7 +555,7 @@ def test_whoever_has_no_name_is_known_by_a_number(monkeypatch: pytest.MonkeyPatc
 def test_a_total_is_set_once_for_a_name_and_those_like_it(name: str, path: Path) -> None:
     filled(path)
     before = path.read_bytes()
-    with refused("has its total already, .*; it is set once|nearly by this name"):
+    with refused("has its total already, .*; it can be set only once|with nearly this name"):
         Ledger(path).add_dataset(name, 5)
     assert path.read_bytes() == before
 

@@ -218,7 +218,7 @@ def test_what_it_cost_is_told_with_an_error(path: Path, monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt) as raised:
         topgap.top_k(TREES, 1, "1/2", monotonic=True, ledger=path, dataset="stays")
     assert raised.value.__notes__ == [
-        "ε = 1 was charged to stays before, as entry 3 of the ledger, and stays charged."
+        "ε = 1 was already charged to stays, as entry 3 of the ledger, and stays charged."
     ]
 
 

@@ -112,7 +112,7 @@ def _clone(connection: Any) -> Any:
 
 
 def _check_other(extraction: Extraction) -> None:
-    """Refuse what only PostgreSQL can do, and rows that nobody vouches for."""
+    """Refuse what only PostgreSQL can do, and rows that nobody has confirmed."""
     if extraction.count_there:
         raise ParameterError(
             "Only PostgreSQL can count in the database (count_in_database, --count-in-database); "
@@ -197,7 +197,7 @@ def _open_reader(
 def _check_duckdb(engine: Engine, cursor: Any, extraction: Extraction) -> Extraction:
     """Check the query or view of a connection of DuckDB, as those of its files are.
 
-    It needs vouching for all the same where names may mean those of another database or schema.
+    The user must still confirm it where names may mean those of another database or schema.
     """
     if extraction.person is None or extraction.count_there:
         return extraction

@@ -105,7 +105,7 @@ class Engine:
 
     Args:
         memory: How much memory DuckDB may use, such as "700MB" or "4GB".
-        progress: Whom to tell how far the work is.
+        progress: A function that is called with the progress.
 
     Raises:
         MissingExtraError: DuckDB is not installed.

@@ -315,7 +315,7 @@ def counted_items(
 
     Args:
         source: As for `count_events`, and so are those not named here.
-        domain: The domain, which is no list.
+        domain: The domain, which is not a list.
         item: As there; None for transactions.
         person: As there; None for transactions and precomputed counts.
         count: As for `read_counts`; None for events.
@@ -494,7 +494,7 @@ def _count_within(
         engine: Does the counting.
         source: Whatever holds what is counted.
         public: The domain.
-        columns: The columns that tell an item; None for transactions.
+        columns: The columns that identify an item; None for transactions.
         bound: How many items are kept of each person; None for all.
         **options: Those of `open_tally`.
     """

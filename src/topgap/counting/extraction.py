@@ -17,7 +17,7 @@ class Extraction(NamedTuple):
         table: The table or view, if it is named.
         query: The SELECT to ask instead.
         person: The column that identifies the person, if rows are to come from one person alone;
-            None if rows are no persons', or if the user vouches for it.
+            None if rows are not persons', or if the user confirms it.
         run: Whether the query is run; otherwise it is only checked.
         counts: Whether a query computes counts.
         count_there: Whether the database counts the distinct persons, who are in the first column.

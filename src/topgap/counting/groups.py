@@ -1,4 +1,4 @@
-"""The public groups of a count, and the columns that tell them."""
+"""The public groups of a count, and the columns that identify them."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ class Grouping(NamedTuple):
     """How a source is split into groups.
 
     Attributes:
-        columns: The columns that tell the group; empty for transactions, whose first items do.
+        columns: The columns that identify the group; empty for transactions, whose first items do.
         groups: The public groups.
         most: c, in how many groups a person counts.
     """

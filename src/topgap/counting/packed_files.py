@@ -121,7 +121,7 @@ def _unpack_zip(engine: Engine, path: str, label: str) -> str:
 
 
 def _choose_member(archive: zipfile.ZipFile, label: str) -> zipfile.ZipInfo:
-    """The one file of an archive; those that macOS adds to describe it are no files of the user."""
+    """The one file of an archive; files that macOS adds to describe it do not count."""
     members = [
         each
         for each in archive.infolist()

@@ -364,7 +364,7 @@ _STANDARD = "STANDARD_HANDLING"
 
 
 def _refusal(of: str, why: str, remedy: str = "") -> SourceError:
-    """Make the error for what may break the rule; without a remedy, the user can vouch for it."""
+    """Make the error for what may break the rule; without a remedy, the user can confirm it."""
     remedy = remedy or (
         "change it; or, if each row does come from only one person's rows, confirm that "
         "(rows_are_per_person=True, --rows-are-per-person)"

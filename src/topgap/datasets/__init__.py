@@ -1,7 +1,7 @@
 """Public data sets, and made-up ones of any size, to try, test and measure with.
 
     load("Kosarak")                a data set of the paper: a Dataset, which says if it is verified
-    read(path)                     any other public file of transactions, or of ready counts
+    read(path)                     any other public file of transactions, or of precomputed counts
     transactions(path)             the transactions of such a file, one by one
     baskets(T40I10D100K, seed=1)   made-up ones, by the Quest generator; there is nobody behind them
     write(path, baskets)           transactions as a file

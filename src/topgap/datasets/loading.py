@@ -27,7 +27,7 @@ def load(
 ) -> Dataset:
     """Load T40I10D100K, BMS-POS or Kosarak.
 
-    A download must have the right checksum. Of a file that was put there by other means only the
+    A download must have the right checksum. Of a file that you put there yourself only the
     numbers of records and items are checked, which must be those of the paper's first table: there
     are copies in several forms. So it may hold something else with the same numbers; `verified`
     says whether its content is the known one.
@@ -35,9 +35,9 @@ def load(
     Args:
         name: Which one; capitals, hyphens and spaces do not matter.
         path: The file, if you have it. Else it is sought in the cache.
-        form: What a line of the file is: see `topgap.datasets.fimi`. Or "counts", for ready counts:
-            then the number of items is checked, and of records nothing is known. Unless given, the
-            name of the file tells it: `.counts.csv` are ready counts, `.csv` is "commas",
+        form: What a line of the file is: see `topgap.datasets.fimi`. Or "counts", for precomputed
+            counts: then the number of items is checked, and of records nothing is known. Unless given, the
+            name of the file tells it: `.counts.csv` are precomputed counts, `.csv` is "commas",
             `_sequences.txt` is "spmf", and others have the form in which it is downloaded, which is
             "pairs" for BMS-POS and "fimi" for the rest.
         cache: The folder to look into and to download to; `topgap.datasets.data_folder()` unless

@@ -134,13 +134,13 @@ def plot_estimates(
 ) -> "Axes":
     """Draw a point per winner, its estimate, and an error bar, its interval.
 
-    The point is hollow where the estimate may lean because an order or the last place is uncertain.
+    The point is hollow where the estimate may be biased: an order or the last place is uncertain.
 
     Args:
         items: The winners' names, from the largest down.
         scale: Where their estimates and intervals lie.
         labels: What is written beside each.
-        near_ties: Which estimates may lean.
+        near_ties: Which estimates may be biased.
         ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
         level: That of the intervals, such as "95%".
         cost: What the title says after "The largest".

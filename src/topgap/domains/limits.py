@@ -6,11 +6,11 @@ MOST_ITEMS = 10_000_000
 """So many items may be written out in a list."""
 
 LARGEST_SIZE = 10**4000
-"""So many items may be told by a rule; Python writes no number that is much longer."""
+"""So many items may be given by a rule; Python writes no number that is much longer."""
 
 
 def check_size(size: int) -> int:
-    """Return the size of a domain that is told by a rule.
+    """Return the size of a domain that is given by a rule.
 
     Raises:
         DomainError: It is larger than any may be.

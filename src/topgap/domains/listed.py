@@ -67,7 +67,7 @@ class Listed(Kind):
 
     @property
     def identity(self) -> Hashable:
-        """The texts, and how those items are printed that are no texts."""
+        """The texts, and how those items are printed that are not texts."""
         return tuple(self.texts), tuple(
             (type(name).__name__, repr(name)) if not isinstance(name, str) else None
             for name in self.names

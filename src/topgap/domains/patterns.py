@@ -126,7 +126,7 @@ class _UpperTexts(Texts):
 
     def find_texts(self, texts: Sequence[Any]) -> list[Any]:
         """For each text of a cell the text that it means, or ABSENT."""
-        # Of what is no ASCII none is found, and it must not become ASCII here, as ı would.
+        # Nothing that is not ASCII is found, and it must not become ASCII here, as ı would.
         return super().find_texts([text.upper() if text.isascii() else text for text in texts])
 
 
@@ -142,7 +142,7 @@ def make_strings(alphabet: str, max_length: int) -> Texts:
     Raises:
         DomainError: The alphabet cannot be read, or has characters that are not their own normal
             form, or none that shows.
-        ParameterError, ParameterTypeError: The length is no whole number greater than 0.
+        ParameterError, ParameterTypeError: The length is not a whole number greater than 0.
 
     >>> make_strings("ab", 2).size, make_strings("a ", 3).unrank(2)
     (6, 'aa')

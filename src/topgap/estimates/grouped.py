@@ -168,7 +168,7 @@ class GroupedEstimates(ByGroup[Estimates]):
         return self._release.has_counts
 
     def cautions(self, level: "Number" = LEVEL) -> list[str]:  # noqa: ARG002 - as of the release
-        """The sentence about groups whose estimates may lean, if there are any."""
+        """The sentence about groups whose estimates may be biased, if there are any."""
         each = self.parameters.each
         return explain_near_ties(each, self.groups, self._release.list_gap_units())
 

@@ -51,8 +51,8 @@ def read_noise(
 
     Raises:
         EstimatesError: There is not one variance per winner.
-        ParameterError, ParameterTypeError: A variance is no number greater than 0, or the noise is
-            of no such family.
+        ParameterError, ParameterTypeError: A variance is not a number greater than 0, or the
+            family of the noise is unknown.
     """
     check_family(noise)
     if isinstance(variance, Iterable) and not isinstance(variance, str):

@@ -63,7 +63,7 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
 
 
 def require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
-    """Refuse what are no estimates.
+    """Refuse what are not estimates.
 
     Raises:
         EstimatesError: The condition does not hold.

@@ -163,7 +163,7 @@ alone, which files and the page have too, do not lean.
         )
 
     def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
-        """For each winner, whether noise may have decided on its place: estimates may lean there.
+        """For each winner, whether noise may have decided its place, so that the estimate may be biased.
 
         With α one minus the level, a place is not in doubt if the gaps before and after it are so
         large that two equal items come out so far apart with probability at most α/2, and so is the
@@ -259,7 +259,7 @@ alone, which files and the page have too, do not lean.
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: An item is no string, number, True, False or None, and no tuple of these.
+            ReleaseError: An item is not a string, number, True, False, None or a tuple of these.
         """
         self.release.to_json()  # which refuses items that JSON has not
         return json.dumps(self.to_dict(level), ensure_ascii=False, indent=indent)
@@ -312,7 +312,7 @@ topgap.estimates/1.
     def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a point per winner, its estimate, and an error bar, its interval.
 
-        The point is hollow where the estimate may lean.
+        The point is hollow where the estimate may be biased.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -351,7 +351,7 @@ topgap.estimates/1.
 
     @property
     def near_ties(self) -> tuple[bool, ...]:
-        """Which estimates may lean: those beside an uncertain order, or all if the last place is.
+        """Which estimates may be biased: those at an uncertain order, or all if the last place is.
 
         >>> from topgap import TopK, estimate
         >>> release = Release(TopK(k=3, epsilon=1, monotonic=True), [4, 0, 2], [125, 3, 125])
@@ -402,7 +402,7 @@ topgap.estimates/1.
 
     @property
     def has_near_ties(self) -> bool:
-        """Whether an order or the last place is uncertain, so that estimates may lean."""
+        """Whether an order or the last place is uncertain, so that estimates may be biased."""
         return is_any_uncertain(self.release.gaps or (), self.release.parameters)
 
     @property

@@ -59,7 +59,7 @@ def sparse_vector(
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used, or spread too far for this.
         ParameterError, ParameterTypeError: `outcome` does not have one entry for each answer, one
-            of them is no such number or is too large for this, or `bits` is no integer of at
+            of them is no such number or is too large for this, or `bits` is not an integer of at
             least 1.
 
     >>> half = SparseVector(0, 1, 2, monotonic=True)   # both rates are 1

@@ -64,7 +64,7 @@ def read_dataset(name: Any) -> str:
     """Return the name of a data set, composed in one way if Unicode has several.
 
     Raises:
-        ParameterError, ParameterTypeError: It is no name.
+        ParameterError, ParameterTypeError: It is not a name.
 
     >>> read_dataset("visits 2026")
     'visits 2026'
@@ -116,7 +116,7 @@ def read_note(note: Any) -> str | None:
     """Return the note, if there is one.
 
     Raises:
-        ParameterError, ParameterTypeError: It is no text, or too long.
+        ParameterError, ParameterTypeError: It is not a text, or too long.
     """
     if note is None:
         return None

@@ -48,7 +48,7 @@ def read_whole(value: int, name: str, *, least: int) -> int:
     """Return `value` as a Python int, or refuse it in a sentence that calls it `name`.
 
     Raises:
-        ParameterTypeError: `value` is no integer by type; a bool and 2.0 are none.
+        ParameterTypeError: `value` is not an integer by type; a bool and 2.0 are none.
         ParameterError: `value` is less than `least`.
 
     >>> read_whole(3, "k", least=1)
@@ -141,7 +141,7 @@ def read_level(level: "Number") -> Fraction:
     """Return the level of confidence intervals as an exact number between 0 and 1.
 
     Raises:
-        ParameterTypeError: It is of a type that is no exact number.
+        ParameterTypeError: It is of a type that is not an exact number.
         ParameterError: It does not lie between 0 and 1, or is too close to 1.
 
     >>> read_level(0.95)

@@ -86,7 +86,7 @@ def make_top_k(
         ParameterError, ParameterTypeError: An argument cannot be used, or OpenDP's features are not
             enabled; the sentence says what to do.
         ItemsError: The items cannot be used, or no key can equal them, or a map comes without any.
-        DomainError: The domain is no list or rule of enough items, or comes with a vector.
+        DomainError: The domain is not a list or rule of enough items, or comes with a vector.
         AnswersError: There are too few answers.
 
     >>> import opendp.prelude as dp

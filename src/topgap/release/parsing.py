@@ -114,7 +114,7 @@ def has_json(item: object, levels: int = _DEEPEST_ITEM) -> bool:
 
 
 def require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
-    """Refuse what is no release.
+    """Refuse what is not a release.
 
     Raises:
         ReleaseError: It does not hold.

@@ -479,8 +479,8 @@ with its noise.
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: An item is no string, number, True, False or None, and no tuple of these,
-                or a whole number of more than 600 digits.
+            ReleaseError: An item is not a string, number, True, False, None or a tuple of these,
+                or is a whole number of more than 600 digits.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> Release.from_json(release.to_json()) == release
@@ -594,7 +594,7 @@ with its noise.
 
     @property
     def near_the_end(self) -> tuple[bool, ...]:
-        """For each winner, whether noise may have decided that it is named: values lean there.
+        """For each winner, whether noise may have decided that it is named, so that values are biased.
 
         >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
         >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])

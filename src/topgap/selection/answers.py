@@ -178,7 +178,7 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
         AnswersTypeError: `answers` holds no real numbers.
         AnswersError: There are fewer than k + 1 answers, they are not one-dimensional, or one is
             missing, NaN or infinite. No error text contains an answer or tells which one it was.
-        ParameterTypeError: `parameters` is no `TopK`.
+        ParameterTypeError: `parameters` is not a `TopK`.
 
     >>> in_steps([], TopK(k=1, epsilon=1))
     Traceback (most recent call last):

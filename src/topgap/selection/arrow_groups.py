@@ -83,7 +83,7 @@ def release_groups(
     used up group after group; and its rows come in one order, by group and item.
 
     Args:
-        batches: Columns group, item and value. Items that are no members are left out.
+        batches: Columns group, item and value. Items that are not members are left out.
         partition: Its number.
         parameters: What is released of each group.
         streams: Where the noise comes from. With None nothing is drawn or handed over: it is only

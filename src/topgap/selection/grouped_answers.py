@@ -74,7 +74,7 @@ class PreparedGroups(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many items take part, in all groups together."""
+        """The number of items, in all groups together."""
         if self.domain is not None:
             return self.domain.size * len(self.groups)
         return int(self.ends[-1])

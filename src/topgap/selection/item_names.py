@@ -65,7 +65,7 @@ def to_indexable_names(names: Any) -> Any:
     """The names in a form that can be looked up by position, however many, and distinct or not.
 
     Raises:
-        ItemsError: They are no list, or have no order.
+        ItemsError: They are not a list, or have no order.
 
     >>> to_indexable_names(iter(["ash", "ash"]))
     ['ash', 'ash']

@@ -95,8 +95,8 @@ def top_k(
             distinct, and known to everyone, unless there is a domain.
         domain: The public items, more than k of them, or with a threshold at least one: a
             `topgap.Domain` of any kind and size, or a list, tuple, range, array, Series or Index.
-            Exactly its members take part: those that have no answer with 0, and what is no member
-            is left out without a word, whatever its answer is. Names are compared as in a dict,
+            The items are exactly its members: those without an answer have 0, and any other item is
+            left out silently, whatever its answer is. Names are compared as in a dict,
             where 1 and 1.0 are the same; winners are named as the domain has them, and positions
             are those in a list. Without it, the answers must be those of all items of a public
             list. `topgap.counting.FROM_DATA` says that they are not, and the release says it too.
@@ -238,7 +238,7 @@ def select(
     The parameters are read once and can be used often; all else is as for `topgap.top_k`.
 
     Raises:
-        ParameterTypeError: `parameters` is no `TopK`.
+        ParameterTypeError: `parameters` is not a `TopK`.
 
     >>> parameters = TopK(k=2, epsilon=1)
     >>> select(parameters, {"ash": 10**9, "elm": 0, "oak": 10**6}).items

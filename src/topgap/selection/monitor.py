@@ -196,7 +196,7 @@ def _read_number(answer: object) -> object:
     """Return the answer as `topgap.top_k` reads one.
 
     Raises:
-        AnswersTypeError: It is no number, but a list or nothing, for instance.
+        AnswersTypeError: It is not a number, but a list or nothing, for instance.
     """
     is_many = isinstance(answer, list | tuple | dict | set) or getattr(answer, "ndim", 0) != 0
     if answer is None or is_many:

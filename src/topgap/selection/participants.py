@@ -202,7 +202,7 @@ def _choose_members(
 
     Raises:
         AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used; none
-            of this is because of an item that is no member.
+            of this is because of an item that is not a member.
     """
     members: list[Any] = []
     distinct: set[Any] = set()
@@ -253,7 +253,7 @@ def _read_members(domain: Any) -> tuple[Any, dict[Any, int]]:
     """The members of the list in its order, and the place of each.
 
     Raises:
-        DomainError: It is no list of different items.
+        DomainError: It is not a list of different items.
     """
     try:
         members = _to_member_list(domain)

@@ -41,7 +41,7 @@ class Prepared(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many items take part."""
+        """The number of items."""
         return len(self.numbers) if self.domain is None else self.domain.size
 
 

@@ -64,7 +64,7 @@ class Selector:
             can still win are kept then, and `release_with_estimates` takes the place of `release`.
 
     Raises:
-        ParameterTypeError: `parameters` is no `TopK`.
+        ParameterTypeError: `parameters` is not a `TopK`.
         ParameterError: The share cannot be used, or the winners cannot be measured with these
             parameters: with a threshold or Laplace noise a release says how many already.
         DomainError: The domain cannot be used, or has no more than k members.
@@ -149,7 +149,7 @@ class Selector:
             answers: One number per item; see `topgap.top_k` for what may hold them.
             items: Their names, in the same order, if the answers have none of their own. Without
                 names items go by their position, counted from 0 through all parts; with a domain
-                they must have names, and those that are no members are left out.
+                they must have names, and those that are not members are left out.
             threads: How many look at the answers at once; see `topgap.top_k`.
 
         Raises:
@@ -191,7 +191,7 @@ class Selector:
             other: A selector with equal parameters, which has not been released.
 
         Raises:
-            ParameterTypeError: `other` is no selector.
+            ParameterTypeError: `other` is not a selector.
             ParameterError: Together they have counts of more items of each person than the noise is
                 for: a person may be in both.
             ItemsError: An item is in both, or items go by their position in either.
@@ -403,7 +403,7 @@ class Selector:
         Args:
             parameters: Those of the selectors that wrote it.
             table: The Arrow table, or what Arrow can make one of. It does not know how many items
-                of each person were counted: that is your word then.
+                of each person were counted: you state it then.
             domain: Theirs, if they have one.
             selection_share: Theirs, if their winners are to be measured.
 

@@ -97,8 +97,9 @@ def top_k_by_group_with_estimates(
         A mapping from each group to its `Estimates`. With `check`, a `Check`.
 
     Raises:
-        ParameterError, ParameterTypeError, AnswersError, AnswersTypeError, ItemsError, DomainError,
-            BudgetExceeded, LedgerError, KernelError: As of `topgap.top_k_by_group`.
+        ParameterError, ParameterTypeError, AnswersError: As of `topgap.top_k_by_group`.
+        AnswersTypeError, ItemsError, DomainError: As of `topgap.top_k_by_group`.
+        BudgetExceeded, LedgerError, KernelError: As of `topgap.top_k_by_group`.
 
     >>> regions = {"North": {"flu": 10**9, "cold": 0}, "South": {"flu": 0, "cold": 10**6}}
     >>> made = top_k_by_group_with_estimates(regions, k=1, epsilon=1, monotonic=True)

@@ -24,7 +24,7 @@ class OffGrid(NamedTuple):
 
     Attributes:
         steps: The number in steps of the resolution, rounded down.
-        lowest_bit: The exponent of its lowest bit that is set; None if it is no binary fraction.
+        lowest_bit: The exponent of its lowest bit that is set; None if it is not a binary fraction.
     """
 
     steps: int
