@@ -306,11 +306,11 @@ def test_positions_of_named_items_are_never_written() -> None:
     read = Release.from_json(release.to_json())
     assert read == release
     assert read.items == release.items
-    with pytest.raises(ReleaseError, match="without positions"):
+    with pytest.raises(ReleaseError, match="no positions"):
         _ = read.indices
     pickled = pickle.loads(pickle.dumps(release))  # noqa: S301
     assert pickled == release
-    with pytest.raises(ReleaseError, match="without positions"):
+    with pytest.raises(ReleaseError, match="no positions"):
         _ = pickled.indices
     assert copy.deepcopy(release).indices.tolist() == release.indices.tolist()
 

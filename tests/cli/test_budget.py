@@ -189,9 +189,9 @@ def test_options_that_need_each_other(folder: Path, arguments: list[str], senten
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (("none.db", "visits"), r"There is no ledger .*none\.db; make one with .*budget init\."),
+        (("none.db", "visits"), r"There is no ledger .*none\.db; create one with .*budget init\."),
         (("budget.db", "stays"), r"There is no data set stays in .*budget\.db; it has visits\."),
-        (("visits.csv", "visits"), r"visits\.csv is no ledger, or damaged; .*\."),
+        (("visits.csv", "visits"), r"visits\.csv is not a ledger, or is damaged; .*\."),
         (("budget.db", " x"), r"dataset must be text on one line: not empty, .*\."),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_query_is_charged_before_it_runs(folder: Path, ledger: Ledger) -> None
     code, said = asked(failing)
     assert code == 1
     assert "The query failed while it ran" in said
-    assert "stays spent" in said
+    assert "stays charged" in said
     assert ledger.budget("visits").spent == 1
     for wrong in (
         "SELECT who FROM v",

@@ -236,7 +236,7 @@ def test_what_a_bound_leaves_out_of_public_events_is_counted(
 def test_bounds_of_counts_have_noise_alone(public: Path) -> None:
     ended = plan(public, "--items-per-person", "1")
     assert (ended.code, ended.err) == (0, "")
-    assert "Counts do not say what a bound leaves out" in ended.out
+    assert "Counts do not show what a bound leaves out" in ended.out
     assert "resolution 1/10" in ended.out
     assert "\nWith Laplace noise the resolution is 1.\n" in ended.out
     assert "\nWith at most 1 item per person, if that leaves out little, Laplace" in ended.out

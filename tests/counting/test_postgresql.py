@@ -290,7 +290,7 @@ def test_what_takes_each_persons_items_is_not_counted_there(
 ) -> None:
     postgresql.execute(VISITS)
     said = refused(postgresql, table="visits", count_in_database=True, **options)
-    assert "the rows must be moved" in said
+    assert "the rows must be transferred" in said
 
 
 def test_a_server_without_unicode_does_not_count_texts(postgresql: PostgresServer) -> None:

@@ -84,8 +84,8 @@ REFUSED = {
     "SELECT patient, $$x$$ AS code FROM visits": "sign",
     'SELECT patient, U&"cod\\0065" FROM visits': "sign",
     "SELECT patient, code FROM visits FOR UPDATE": "",
-    "SELECT patient, code FROM pg_stat_activity": "not there",
-    "SELECT patient, code FROM pg_catalog.pg_class": "not there",
+    "SELECT patient, code FROM pg_stat_activity": "does not exist",
+    "SELECT patient, code FROM pg_catalog.pg_class": "does not exist",
     "SELECT patient, code FROM limited": "LIMIT",
     "SELECT patient, code FROM above": "LIMIT",
     "SELECT patient, code FROM joined": "join",
@@ -104,8 +104,8 @@ REFUSED = {
     "SELECT patient FROM visits": "no column 'code'",
     "SELECT patient, code, code FROM visits": "more than one column 'code'",
     "TABLE codes": "",
-    'SELECT "Patient" AS patient, code FROM visits': "differ by case",
-    'SELECT patient, code FROM visits UNION SELECT "Patient", code FROM visits': "differ by case",
+    'SELECT "Patient" AS patient, code FROM visits': "differ only by case",
+    'SELECT patient, code FROM visits UNION SELECT "Patient", code FROM visits': "differ only by case",
     "SELECT": "",
 }
 # What the user vouches for is still one SELECT that changes nothing.

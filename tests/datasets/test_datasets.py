@@ -79,7 +79,7 @@ def test_ready_counts_tell_of_items_alone(tmp_path: Path) -> None:
     found = load(written(tmp_path, "a.counts.csv", b"12,1\r\n3, 3\n7,1"))
     assert (found.counts, found.records, found.verified) == (COUNTS, None, False)
     assert [*found.counts] == [3, 7, 12]
-    with pytest.raises(DatasetError, match=r"^a\.counts\.csv has counts alone"):
+    with pytest.raises(DatasetError, match=r"^a\.counts\.csv has only counts"):
         found.transactions()
     with pytest.raises(DatasetError, match="form counts it has 2 items; give its form"):
         load(written(tmp_path, "b.counts.csv", b"12,1\n3,3\n"))

@@ -80,7 +80,7 @@ def test_it_holds_nothing_that_was_not_released_or_measured() -> None:
         assert [*map(type, made.measurements)] == [Fraction, Fraction]
         assert made.release.items == ("ash", "oak")
         pickled = pickle.loads(pickle.dumps(made))  # noqa: S301  (our own)
-        with pytest.raises(ReleaseError, match="without positions"):
+        with pytest.raises(ReleaseError, match="no positions"):
             _ = pickled.release.indices
 
 
@@ -166,7 +166,7 @@ def test_measurements_may_go_by_name() -> None:
     assert by_name == estimate(release, [3, 2, 1], variance=[5, 6, 7])
     named, counted = pd.Series({"z": 1, "x": 3, "y": 2}), pd.Series([5, 6, 7])
     assert estimate(release, named, variance=counted) == by_name
-    with pytest.raises(EstimatesError, match="a winner without a measurement"):
+    with pytest.raises(EstimatesError, match="a named item without a measurement"):
         estimate(release, pd.Series({"z": 1, "x": 3, "w": 2}), variance=1)
     by_position = Release(release.parameters, [7, 0, 2], [9, 9, 9])
     of_positions = pd.Series({0: 2, 2: 1, 7: 3})
@@ -379,7 +379,7 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate(released(), {0: 1, 1: 2}, variance=1), EstimatesError,
      "There is a named item without a measurement"),
     (lambda: estimate(released(), {0: 1, 1: 2, 2: 3, 3: 4}, variance=1), EstimatesError,
-     "There is a measurement of an item that is no winner"),
+     "There is a measurement of an item that is not named"),
     (lambda: estimate(released(), [1, 2, float("nan")], variance=1), EstimatesError,
      "Each measurement must be a finite number"),
     (lambda: estimate(released(), [1, 2, None], variance=1), EstimatesError,
@@ -415,7 +415,7 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
      "selection_share must be below 1"),
     (lambda: top_k_with_estimates(PAGES, 2, "1e-900", selection_share="1e-900"), ParameterError,
      "selection_share must have fewer digits, or epsilon"),
-    (lambda: top_k_with_estimates(PAGES, 4, 1), topgap.AnswersError, "k = 4 winners need"),
+    (lambda: top_k_with_estimates(PAGES, 4, 1), topgap.AnswersError, "k = 4 needs"),
     (lambda: top_k_with_estimates(PAGES, 0, 1), ParameterError, "k must be at least 1"),
     (lambda: top_k_with_estimates(PAGES, 1, -1), ParameterError, "epsilon must be greater"),
     (lambda: top_k_with_estimates(PAGES, 1, 1, items=["a"] * 4), topgap.ItemsError, "already name"),

@@ -120,7 +120,7 @@ def test_a_pipe_is_no_ledger(folder: Path) -> None:
 )  # fmt: skip
 def test_what_is_no_database_is_left_alone(inside: bytes, folder: Path) -> None:
     (folder / "file").write_bytes(inside)
-    all_refuse(folder / "file", "is no ledger, or damaged|is damaged|cannot be used")
+    all_refuse(folder / "file", "is not a ledger, or is damaged|is damaged|cannot be used")
     assert (folder / "file").read_bytes() == inside
     assert [each.name for each in folder.iterdir()] == ["file"]
 

@@ -716,7 +716,7 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"items": ["ash", "ash"]}, ItemsError, "Two items have the same name"),
     ({"input_domain": integers(3), "items": TREES}, ItemsError, "There are 4 items for 3 answers"),
     ({"input_domain": keyed()}, ItemsError, "a secret of the data; give domain="),
-    ({"input_domain": keyed(), "items": ["ash"]}, AnswersError, "need at least 2 answers"),
+    ({"input_domain": keyed(), "items": ["ash"]}, AnswersError, "needs at least 2 answers"),
     ({"input_domain": keyed(), "items": ["ash", 3]}, ItemsError, "of type String"),
     ({"input_domain": keyed("i32"), "items": [3, True]}, ItemsError, "of type i32"),
     ({"input_domain": keyed("bool"), "items": [0, 1]}, ItemsError, "of type bool"),

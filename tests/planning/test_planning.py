@@ -367,7 +367,7 @@ def test_progress_is_told_and_can_interrupt() -> None:
 
 @pytest.mark.parametrize(("arguments", "kind", "said"), [
     (([], 1), AnswersError, "answers are empty"),
-    (([5, 4], 2), AnswersError, "need at least 3"),
+    (([5, 4], 2), AnswersError, "needs at least 3"),
     (([5, float("nan")], 1), AnswersError, "finite"),
     (("54", 1), AnswersTypeError, "not str"),
     (([5, "4"], 1), AnswersTypeError, "not str"),

@@ -162,9 +162,9 @@ def test_winners_are_named_as_the_domain_has_them() -> None:
 
 
 @pytest.mark.parametrize(("domain", "said"), [
-    ("ash", "A str is no list"), (b"ash", "A bytes is no list"), ({"a": 1}, "A dict is no list"),
-    (7, "An int is no list"), (pd.DataFrame({"a": PUBLIC}), "A DataFrame is no list"),
-    (pa.table({"a": PUBLIC}), "A Table is no list"), ({"a", "b"}, "must have an order"),
+    ("ash", "A str is not a list"), (b"ash", "A bytes is not a list"), ({"a": 1}, "A dict is not a list"),
+    (7, "An int is not a list"), (pd.DataFrame({"a": PUBLIC}), "A DataFrame is not a list"),
+    (pa.table({"a": PUBLIC}), "A Table is not a list"), ({"a", "b"}, "must have an order"),
     (frozenset("ab"), "must have an order"), (np.array([PUBLIC]), "one-dimensional"),
     (["ash", "ash"], "more than once"), ([1, True], "more than once"), ([1, 1.0], "more than once"),
     (["ash", None], "missing"), ([0.5, float("nan")], "missing"), (["ash", pd.NaT], "missing"),

@@ -136,7 +136,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], type[TopgapError], str]] = {
     "threshold list": (TREES, {**FEW, "threshold": [1]}, ParameterTypeError, "threshold"),
     "no k": (TREES, {**FEW, "k": None}, ParameterError, "k is missing"),
     "sensitivity": (TREES, {**FEW, "sensitivity": "1/3"}, ParameterError, "multiple of the"),
-    "too few": ({"ash": 31_415, "elm": 5}, FEW, AnswersError, "need at least 3"),
+    "too few": ({"ash": 31_415, "elm": 5}, FEW, AnswersError, "needs at least 3"),
     "NaN": ([31_415, float("nan"), 1], FEW, AnswersError, "finite"),
     "text": ([31_415, "x", 1], {**FEW, "threshold": 1}, AnswersTypeError, "not str"),
     "two names": ([31_415, 1, 2], {**FEW, "items": ["a", "a", "b"]}, ItemsError, "the same name"),

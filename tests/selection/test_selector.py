@@ -289,7 +289,7 @@ def test_what_was_released_or_merged_is_used_up() -> None:
             lambda used=used: used.to_arrow(),
             lambda used=used: pickle.dumps(used),
         ):
-            with pytest.raises(SelectorError, match=f"This selector has been {how}; make a new"):
+            with pytest.raises(SelectorError, match=f"This selector has been {how}; create a new"):
                 call()
     with pytest.raises(SelectorError, match="merged into another"):
         merged.release()

@@ -168,7 +168,7 @@ def test_it_is_charged_once_and_gives_the_same_again(tmp_path: Path) -> None:
     assert entry.parameters["selection_epsilon"] == "1"
     assert Estimates.from_json(entry.result or "") == made
     ledger.add_dataset("others", 5)
-    with pytest.raises(SelectorError, match="not by this ledger"):
+    with pytest.raises(SelectorError, match="not with this ledger"):
         selector.release_with_estimates(ledger=ledger, dataset="others")
     assert "900" not in repr(selector)
 
@@ -201,5 +201,5 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ParameterTypeError):
         Selector(SURE, selection_share=[1])  # type: ignore[arg-type]
     for more in ({"threshold": 5}, {"items_per_person": 1}):
-        with pytest.raises(ParameterError, match="says how many already"):
+        with pytest.raises(ParameterError, match="already has counts"):
             Selector(TopK(2, 1, **more), **HALF)  # type: ignore[arg-type]

@@ -252,5 +252,5 @@ def test_without_pyarrow_it_says_what_to_install(call: str) -> None:
 
 def test_an_enormous_k_is_refused_before_it_takes_memory() -> None:
     source = pa.table({"what": ["a", "b"], "people": [1, 2]})
-    with pytest.raises(AnswersError, match="need at least"):
+    with pytest.raises(AnswersError, match="needs at least"):
         topgap.streams.top_k_with_estimates(source, 2**63 - 1, 1, item="what", count="people")

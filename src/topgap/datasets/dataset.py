@@ -14,7 +14,7 @@ from topgap.display.text import format_path
 from topgap.errors import DatasetError, ParameterError
 
 AnyForm: TypeAlias = Form | Literal["counts"]
-"""A form of transactions; or precomputed counts, with an item, a comma and its count in each line."""
+"""A form of transactions; or precomputed counts, an item, a comma and its count in each line."""
 
 
 @dataclass(frozen=True, kw_only=True)

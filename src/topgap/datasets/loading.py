@@ -36,8 +36,8 @@ def load(
         name: Which one; capitals, hyphens and spaces do not matter.
         path: The file, if you have it. Else it is sought in the cache.
         form: What a line of the file is: see `topgap.datasets.fimi`. Or "counts", for precomputed
-            counts: then the number of items is checked, and of records nothing is known. Unless given, the
-            name of the file tells it: `.counts.csv` are precomputed counts, `.csv` is "commas",
+            counts, of which only the number of items is checked. Unless given, it follows from the
+            name of the file: `.counts.csv` are precomputed counts, `.csv` is "commas",
             `_sequences.txt` is "spmf", and others have the form in which it is downloaded, which is
             "pairs" for BMS-POS and "fimi" for the rest.
         cache: The folder to look into and to download to; `topgap.datasets.data_folder()` unless

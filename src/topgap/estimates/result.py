@@ -163,7 +163,7 @@ alone, which files and the page have too, do not lean.
         )
 
     def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
-        """For each winner, whether noise may have decided its place, so that the estimate may be biased.
+        """For each winner, whether noise may have decided its place and biased its estimate.
 
         With α one minus the level, a place is not in doubt if the gaps before and after it are so
         large that two equal items come out so far apart with probability at most α/2, and so is the

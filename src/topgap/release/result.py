@@ -594,7 +594,7 @@ with its noise.
 
     @property
     def near_the_end(self) -> tuple[bool, ...]:
-        """For each winner, whether noise may have decided that it is named, so that values are biased.
+        """For each winner, whether noise may have decided that it is named and biased its value.
 
         >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
         >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])
