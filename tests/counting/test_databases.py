@@ -37,7 +37,7 @@ def test_types_of_sqlite_are_those_of_its_values(clinic: Path) -> None:
 
 
 @pytest.mark.parametrize(("how", "said"), [
-    ({}, "needs a table"),
+    ({}, "which table"),
     ({"table": "visit"}, "no table 'visit'; it has 'odd"),
     ({"table": "other"}, "no column 'who'; it has 'n'"),
     ({"table": "visits", "query": "select 1"}, "not both"),

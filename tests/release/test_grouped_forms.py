@@ -58,7 +58,7 @@ def test_a_group_without_winners_says_so_and_counts_stand_where_they_are() -> No
     assert lines[8:11] == [
         "No item was above 500, noise included, in 1 of 4 groups (East).",
         "3 items were above 500, as many as are named at most, in 1 of 4 groups (South). The last "
-        "gap is the lead over what came next, an item or 500, so there are no counts.",
+        "gap is the lead over whatever came next, an item or 500, so there are no counts.",
         "In all others the last gap is the lead over 500.",
     ]
     assert "ε = 1 for all 4 groups together" in lines  # South has spent all of it

@@ -195,7 +195,7 @@ def test_a_table_has_counts_and_says_what_was_spent() -> None:
 def test_without_counts_it_says_why() -> None:
     assert str(FULL).splitlines()[6:] == [
         "5 items were above 500, noise included, as many as are named at most. The last gap is the "
-        "lead over what came next, an item or 500, so there are no counts.",
+        "lead over whatever came next, an item or 500, so there are no counts.",
         "ε = 1, resolution 1/10, sensitivity 1, monotonic",
         NOISE,
     ]

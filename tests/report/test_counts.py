@@ -77,7 +77,7 @@ def test_it_says_what_was_spent_and_what_a_count_is() -> None:
 
 def test_without_counts_the_page_has_gaps_or_names() -> None:
     text = words(Page(to_html(FULL)))
-    assert "lead over what came next, an item or 500, so there are no counts." in text
+    assert "lead over whatever came next, an item or 500, so there are no counts." in text
     assert "The 5 items above the threshold 500, and how far each came out ahead of" in text
     assert "All of it together costs ε = 1." in text
     assert "spent of ε 1 " in text

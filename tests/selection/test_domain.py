@@ -162,7 +162,8 @@ def test_winners_are_named_as_the_domain_has_them() -> None:
 
 
 @pytest.mark.parametrize(("domain", "said"), [
-    ("ash", "A str is not a list"), (b"ash", "A bytes is not a list"), ({"a": 1}, "A dict is not a list"),
+    ("ash", "A str is not a list"), (b"ash", "A bytes is not a list"),
+    ({"a": 1}, "A dict is not a list"),
     (7, "An int is not a list"), (pd.DataFrame({"a": PUBLIC}), "A DataFrame is not a list"),
     (pa.table({"a": PUBLIC}), "A Table is not a list"), ({"a", "b"}, "must have an order"),
     (frozenset("ab"), "must have an order"), (np.array([PUBLIC]), "one-dimensional"),

@@ -53,5 +53,5 @@ def choose_table(names: Sequence[str], table: str | None, label: str, noun: str 
     shown = ", ".join(map(quote, names[:8])) + (", …" if len(names) > 8 else "")
     has = f"it has {shown}" if names else "it has none"
     if table is None:
-        raise SourceError(f"Say which {noun} of {label} is meant (table=, --table); {has}.")
+        raise SourceError(f"Say which {noun} of {label} to read (table=, --table); {has}.")
     raise SourceError(f"{label} has no {noun} {quote(table)}; {has}.")

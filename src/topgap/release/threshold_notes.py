@@ -60,7 +60,7 @@ def explain_last_gap(parameters: TopK, winners: int) -> str:
         return f"The last gap is the lead over {threshold}."
     if parameters.has_sentinel:
         return (
-            f"The last gap is the lead over what came next, an item or {threshold}, so there "
+            f"The last gap is the lead over whatever came next, an item or {threshold}, so there "
             f"are no counts."
         )
     return f"The last gap is the lead over the next item, or over {threshold} if that is larger."
