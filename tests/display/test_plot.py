@@ -237,7 +237,7 @@ def test_all_estimates_can_be_drawn(made: Estimates, level: str) -> None:
 def test_gigantic_estimates_keep_their_proportions() -> None:
     ax = ESTIMATED["gigantic"].plot()
     assert points(ax)[0] == pytest.approx({0: 1.0, 1: 0.1, 2: 0.0})
-    assert ax.get_xlabel() == "estimate as a part of 1.000 × 10⁴⁰⁰"
+    assert ax.get_xlabel() == "estimate as a share of 1.000 × 10⁴⁰⁰"
     ends = error_bars(ESTIMATED["gigantic noise"].plot())
     assert ends[1] == pytest.approx((-1 / 50, 1))  # the whole scale: nothing is known
 
@@ -321,7 +321,7 @@ def test_all_values_can_be_drawn(name: str) -> None:
 def test_gigantic_values_keep_their_proportions() -> None:
     ax = VALUED["gigantic"].plot()
     assert points(ax)[0] == pytest.approx({0: 1.0, 1: 0.25})
-    assert ax.get_xlabel() == "value as a part of 4.000 × 10⁴⁰⁰"
+    assert ax.get_xlabel() == "value as a share of 4.000 × 10⁴⁰⁰"
     assert threshold_line(VALUED["a gigantic threshold"].plot()) == [-1]
 
 

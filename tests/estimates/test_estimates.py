@@ -361,8 +361,8 @@ def test_a_level_close_to_1_is_still_reckoned() -> None:
 
 # What is refused.
 REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
-    (lambda: estimate(released(), [1, 2], variance=1), EstimatesError, "the 3 winners, not 2"),
-    (lambda: estimate(released(), [], variance=1), EstimatesError, "3 winners, not 0"),
+    (lambda: estimate(released(), [1, 2], variance=1), EstimatesError, "the 3 named items, not 2"),
+    (lambda: estimate(released(), [], variance=1), EstimatesError, "3 named items, not 0"),
     (lambda: estimate(released(), 5, variance=1), EstimatesError, "as a list, not int"),
     (lambda: estimate(released(), np.array(5), variance=1), EstimatesError, "not ndarray"),
     (lambda: estimate(released(), memoryview(b"abcdef").cast("B", (3, 2)), variance=1),
@@ -395,7 +395,7 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate(released(), [1, 2, 3], variance=[1, 2, -3]), ParameterError,
      "variance must be greater than 0, not negative"),
     (lambda: estimate(released(), [1, 2, 3], variance=[1, 2]), EstimatesError,
-     "one variance for each of the 3 winners, not 2"),
+     "one variance for each of the 3 named items, not 2"),
     (lambda: estimate(released(), [1, 2, 3], variance=[1, 10**13, 1]), ParameterError,
      "The variances must differ by a factor of at most 10^12"),
     (lambda: estimate(released(), [1, 2, 3], variance=1, step=0), ParameterError,

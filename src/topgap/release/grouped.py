@@ -207,7 +207,7 @@ class GroupedRelease(ByGroup[Release]):
     @property
     def cost(self) -> str:
         """What all of it has cost, in words."""
-        spent = f", with {self.spent} spent" * (self.spent < self.epsilon)
+        spent = f", of which {self.spent} was spent" * (self.spent < self.epsilon)
         return f"ε = {self.epsilon} for {name_all(len(self))}{spent}"
 
     @property
