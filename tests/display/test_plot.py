@@ -345,7 +345,7 @@ def test_without_counts_gaps_are_bars_and_nothing_is_a_line() -> None:
     ax = FULL.plot()
     assert ax.get_title() == "5 items above 500 at ε = 1"
     texts = {text.get_text() for legend in figure_of(ax).legends for text in legend.get_texts()}
-    assert "whole bar: lead over whatever came next" in texts
+    assert "whole bar: lead over what came next" in texts
     assert len(ax.patches) > 0
     assert NONE.plot().get_title() == "No item above 500 at ε = 1"
     assert threshold_line(NONE.plot()) == [500]
