@@ -104,8 +104,8 @@ REFUSED = {
     "SELECT patient FROM visits": "no column 'code'",
     "SELECT patient, code, code FROM visits": "more than one column 'code'",
     "TABLE codes": "",
-    'SELECT "Patient" AS patient, code FROM visits': "differ only by case",
-    'SELECT patient, code FROM visits UNION SELECT "Patient", code FROM visits': "differ only by case",
+    'SELECT "Patient" AS patient, code FROM visits': "only by case",
+    'SELECT patient, code FROM visits UNION SELECT "Patient", code FROM visits': "only by case",
     "SELECT": "",
 }
 # What the user vouches for is still one SELECT that changes nothing.

@@ -73,7 +73,7 @@ def plot_gaps(
 ) -> "Axes":
     """Draw a horizontal bar per winner: its lead, which ends in its gap.
 
-    A bar is as long as the lead over whatever came next after the last winner. Its end, in another
+    A bar is as long as the lead over what came next after the last winner. Its end, in another
     colour, is the gap to the next item, hatched where the order of the two is uncertain.
 
     Args:
