@@ -28,15 +28,15 @@ class ItemsError(TopgapError, ValueError):
 
 
 class KernelError(TopgapError, RuntimeError):
-    """The kernel stopped before its end: by a defect, or for want of randomness."""
+    """The kernel stopped early, because of a defect or a lack of randomness."""
 
 
 class SelectorError(TopgapError, RuntimeError):
-    """A selector cannot be used so, because its noise is drawn once and released once."""
+    """A selector cannot be used in this way, because its noise is drawn once and released once."""
 
 
 class MonitorError(TopgapError, RuntimeError):
-    """A monitor cannot be used so, because its noise is drawn once and its gaps are numbered."""
+    """A monitor cannot be used in this way; its noise is drawn once and its gaps are counted."""
 
 
 class ReleaseError(TopgapError, ValueError):
@@ -48,15 +48,15 @@ class EstimatesError(TopgapError, ValueError):
 
 
 class MissingExtraError(TopgapError, ImportError):
-    """A library that topgap needs for this, and for nothing else, is not installed."""
+    """An optional library that is needed for this is not installed."""
 
 
 class SourceError(TopgapError, ValueError):
-    """The data to be counted cannot be read, or are not there."""
+    """The data to be counted cannot be read, or are missing."""
 
 
 class DatasetError(TopgapError, RuntimeError):
-    """A public data set is not there, cannot be fetched or read, or is not what its name says."""
+    """A public data set is missing, cannot be fetched or read, or is not what its name says."""
 
 
 class DomainError(TopgapError, ValueError):
@@ -125,4 +125,4 @@ class LedgerWarning(UserWarning):
 
 
 class DomainWarning(UserWarning):
-    """The items that take part seem to be taken from the data, where a public list is needed."""
+    """The items seem to be taken from the data, where a public list is needed."""

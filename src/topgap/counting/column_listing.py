@@ -1,4 +1,4 @@
-"""`list_columns`: which columns a source has, for whoever holds the data and asks."""
+"""`list_columns`: which columns a source has, for the data holder."""
 
 from typing import Any
 

@@ -56,7 +56,7 @@ def read_domain(
         form: The format of the table, if its name does not tell.
         header: Whether a CSV or TSV file, or a sheet, has the names of its columns in its first
             line.
-        encoding: The encoding of a text file; UTF-8 unless given, or what a byte order mark tells.
+        encoding: The encoding of a text file. Default: that of a byte order mark, or else UTF-8.
         table: The sheet of a workbook, or the table of a database; the only one unless given.
 
     Raises:

@@ -69,7 +69,7 @@ def find_zeros(start: bytes) -> str | None:
 
 
 def guess_encoding(chunks: Iterable[bytes]) -> str | None:
-    r"""Guess the encoding of a text that is not UTF-8; None if nothing tells it.
+    r"""Guess the encoding of a text that is not UTF-8; None if nothing shows it.
 
     Bytes from 0x80 to 0x9F are letters and signs in windows-1252, and nothing that is typed in
     Latin-1, which is otherwise the same.

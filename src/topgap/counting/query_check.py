@@ -223,7 +223,7 @@ class _RowCheck:
         return name in _MANY_ROWS or any(each in definitions for each in _MANY_ROWS)
 
     def _check_person(self, person: Node, scope: "_Scope") -> None:
-        """Refuse a person who is not told by one column."""
+        """Refuse a person who is not identified by one column."""
         parts = {last_name(e) for e in walk_expressions(person) if e["class"] == "COLUMN_REF"}
         if scope.outermost and not parts:
             what = f"makes up {quote(self._person)}"

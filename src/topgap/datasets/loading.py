@@ -80,7 +80,7 @@ def find(
     cache: str | os.PathLike[str] | None = None,
     catalogue: Mapping[str, CatalogueEntry] = CATALOGUE,
 ) -> Path | None:
-    """Where a data set lies on this computer, as far as its name tells; None if it does not.
+    """Where a data set lies on this computer, as far as its name shows; None if it does not.
 
     Args:
         name: Which one; capitals, hyphens and spaces do not matter.

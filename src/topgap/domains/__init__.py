@@ -1,4 +1,4 @@
-"""What takes part in a release: lists, ranges, patterns, products and subsets of items.
+"""The items that a release can name: lists, ranges, patterns, products and subsets of items.
 
     Domain             the items, listed or given by a rule, of any number
     DomainDescription  the same in words, with its size, for whoever reads a release

@@ -19,9 +19,9 @@ from topgap.sealing import seal_library_errors
 
 
 class Domain:
-    r"""The public items that take part in a release, in a public order.
+    r"""The public items that a release can name, in a public order.
 
-    A list is written out. What is too large for that is given by a rule: `range`, `pattern`,
+    A list is stored in full. Larger domains are given by a rule: `range`, `pattern`,
     `strings`, `product` and `subsets` make such domains, of any size.
 
     Args:

@@ -67,7 +67,7 @@ class Entry:
         mechanism: What was charged for.
         parameters: Its parameters, as JSON.
         who: Who wrote it.
-        note: What they wished to say.
+        note: The note of the entry.
         charge: The number of the charge whose result or settlement this is.
         result: What came of it, as JSON.
         software: The version of topgap that wrote it.

@@ -4,7 +4,7 @@
     then_top_k(output_measure, k, scale, …)                              the same after `>>`
 
 Answers come as a vector, or as a map that holds what occurs of a public domain. The output is a
-`Release`, and the privacy map is right for every distance; docs/opendp.md shows and tells.
+`Release`, and the privacy map is right for every distance; docs/opendp.md has examples.
 """
 
 from importlib.metadata import version

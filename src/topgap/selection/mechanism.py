@@ -71,8 +71,8 @@ def top_k(
         answers: One number per item; more than k of them, or with a threshold at least one. A list
             or tuple; a dict or Counter, whose keys name the items; a NumPy array of integers,
             floats or objects; a pandas Series, whose index names the items; a polars Series; an
-            Arrow array; or what speaks the buffer, `__array__` or Arrow PyCapsule protocol. A float
-            is the number that it stores, exactly. Contiguous int64 is read without a copy.
+            Arrow array; or what supports the buffer, `__array__` or Arrow PyCapsule protocol. A
+            float is the number that it stores, exactly. Contiguous int64 is read without a copy.
         k: How many winners are named; with a threshold, at most.
         epsilon: The privacy loss ε of the release. This and the next two may be an int, Fraction,
             Decimal, string such as `"1/3"`, or a float, which means its shortest decimal.
@@ -84,7 +84,8 @@ def top_k(
         items_per_person: L, the most answers that one person can move; None if there is no bound.
             If it is less than k, every answer gets Laplace noise whose scale grows with L and not
             with k, and the noisy answers of the winners are released, too. Like the sensitivity,
-            this is your word; counts that topgap made know it, and are refused if it is larger.
+            you state this; counts made by topgap record their bound, and are refused if it is
+            larger.
         threshold: A public number: name only items above it, at most k of them. It joins the
             ranking with noise like all others, and ends the list where it comes: then the last gap
             is the lead over it, and what the release cost, `spent`, can be less than ε. With
@@ -101,8 +102,7 @@ def top_k(
             are those in a list. Without it, the answers must be those of all items of a public
             list. `topgap.counting.FROM_DATA` says that they are not, and the release says it too.
         gaps: Whether the gaps are released; they cost no privacy.
-        threads: How many look at the answers at once; all cores, if there are many answers, unless
-            given. It changes the speed and never the law.
+        threads: Number of threads. Default: all cores for large inputs. It changes only the speed.
         constant_work: Whether the work is to be the same for any answers, for when others can
             measure how long a release takes: every item draws its noise, and who wins is found by
             comparisons that are fixed beforehand. It is many times slower, runs in one thread, and

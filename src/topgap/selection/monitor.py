@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class Monitor:
-    """Says of answers that come one at a time which are above a threshold, and by how much.
+    """Decides for answers that come one at a time which are above a threshold, and by how much.
 
     The threshold gets noise once, which is kept for the whole run; each answer gets fresh noise.
     Noise is geometric: never negative, and in whole steps of the resolution. `ask` gives the gap
-    between the two if the noisy answer reaches the noisy threshold. After so many gaps as were
-    agreed on it stops. The whole run costs ε, however many answers are below the threshold.
+    between the two if the noisy answer reaches the noisy threshold. It stops after a fixed number
+    of gaps. The whole run costs ε, however many answers are below the threshold.
 
     The next query may depend on what was given for those before. All of them are about the same
     people: one person may move each of the answers, by at most `sensitivity`.
 
     Where all answers are there already, `topgap.top_k` with a threshold does better: it names the
-    largest, and pays only for what it names.
+    largest, and is charged only for what it names.
 
-    A monitor belongs to the process that made it, whose threads may use it together. It is neither
-    copied nor pickled nor started again, because each use of the same noise tells more of it.
+    A monitor belongs to the process that made it, whose threads may use it together. It cannot be
+    copied, pickled or started again, because each use of the same noise reveals more of it.
 
     Args:
         threshold: The threshold, a public number; rounded down to a multiple of the resolution.
@@ -49,14 +49,14 @@ class Monitor:
         threshold_share: The part of ε that the noise of the threshold gets, between 0 and 1; unless
             given, the one for which a gap has the smallest variance.
         ledger: The budget ledger to charge, or its path; see `topgap.top_k`. All of ε is charged
-            before the first random bit is drawn, and stays spent, however few gaps are given.
+            before the first random bit is drawn, and stays charged, however few gaps are given.
         dataset: The data set in it.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written; nothing was
             drawn.
-        KernelError: The system gave no randomness; what was charged stays spent.
+        KernelError: The system gave no randomness; what was charged stays charged.
 
     >>> # Noise of mean 2 reaches 480 with a probability below e^−200.
     >>> monitor = Monitor(threshold=500, answers=1, epsilon=1, monotonic=True)

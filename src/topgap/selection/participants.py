@@ -1,4 +1,4 @@
-"""Which answers take part in a release, and by which names."""
+"""Which answers are in a release, and by which names."""
 
 import warnings
 from collections import Counter
@@ -28,14 +28,14 @@ _TWO_ANSWERS = "An item of the domain has two answers; give one for each item."
 
 
 class Participants(NamedTuple):
-    """Who takes part.
+    """The items of a release.
 
     Attributes:
         numbers: Their answers.
         names: Their names, or None.
         domain_from_data: Whether their list is known to be from the data.
         domain: The domain that they are members of, if one was given.
-        unlisted: All other members of a domain that is not written out; None otherwise.
+        unlisted: All other members of a domain given by a rule; None otherwise.
     """
 
     numbers: "Array | list[Any]"
@@ -118,7 +118,7 @@ def find_participants(
     *,
     as_run: bool = False,
 ) -> Participants:
-    """The answers that take part in a release, with their names.
+    """The answers of a release, with their names.
 
     Args:
         answers: As `topgap.top_k` takes them.
@@ -188,7 +188,7 @@ def _match_domain(answers: object, items: object, domain: object, k: int) -> Par
 
 
 def _match_rule(answers: object, items: object, domain: Domain, parameters: TopK) -> Participants:
-    """Those that have an answer, and all other members of a domain that is not written out."""
+    """Those that have an answer, and all other members of a domain given by a rule."""
     check_domain(domain, parameters)
     numbers, names, distinct = _choose_members(answers, items, domain)
     unlisted = Unlisted(domain, len(names), distinct.intersection)

@@ -25,7 +25,7 @@ class Prepared(NamedTuple):
         constant_work: Whether the work is to be the same whatever they are.
         domain_from_data: Whether the list of items is known to be from the data.
         domain: The domain that was given, if one was.
-        unlisted: All other members of a domain that is not written out.
+        unlisted: All other members of a domain given by a rule.
         cut: The threshold in steps, shifted as the kernel's array.
     """
 

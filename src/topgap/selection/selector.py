@@ -45,15 +45,16 @@ class Selector:
 
     An item must be given once. Names are compared within each part, with the names of earlier parts
     as long as these are at most 262,144 with at most 16,777,216 characters (`MOST_REMEMBERED`,
-    `MOST_TEXT`), and with the items that can still win; beyond that it is for you to make sure.
+    `MOST_TEXT`), and with the items that can still win; beyond that you must make sure of it.
 
-    With a domain, its members take part, each with 0 unless an answer is added. Those without an
-    answer are drawn once, at the release, and the names of all others are remembered for that.
+    With a domain, all its members can be named, each with 0 unless an answer is added. Those
+    without an answer are drawn once, at the release, and the names of all others are remembered for
+    that.
 
     What it holds is as secret as the answers, and its copies hold the same noise: release only one.
-    It belongs to the process that made it, whose threads may use it together; to another process it
-    goes by pickle or as Arrow. An interruption loses nothing, unless it comes in the short moment
-    in which what was drawn is put in: then the selector cannot be used any more.
+    It belongs to the process that made it, whose threads may use it together; send it to another
+    process by pickle or as Arrow. An interruption loses nothing, unless it comes in the short
+    moment in which what was drawn is put in: then the selector cannot be used any more.
 
     Args:
         parameters: What is released and how private it is.
@@ -66,7 +67,7 @@ class Selector:
     Raises:
         ParameterTypeError: `parameters` is not a `TopK`.
         ParameterError: The share cannot be used, or the winners cannot be measured with these
-            parameters: with a threshold or Laplace noise a release says how many already.
+            parameters: with a threshold or Laplace noise a release already has counts.
         DomainError: The domain cannot be used, or has no more than k members.
 
     >>> selector = Selector(TopK(k=2, epsilon=1))
