@@ -15,9 +15,9 @@
     topgap.streams                        precomputed counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
     topgap.opendp                         the same as a Measurement of OpenDP
-    audit(function, …)                    any release function, compared with the law and ε: an Audit
-    Ledger(path)                          adds up the ε of all releases, and refuses to exceed a total
-    Domain                                the items that can be named: a list, range, pattern, product
+    audit(function, …)                    any release function, against the law and ε: an Audit
+    Ledger(path)                          adds up the ε of all releases, and enforces a total
+    Domain                                the public items: a list, range, pattern, product
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
     topgap.datasets                       public data sets, and made-up baskets, to try it on
