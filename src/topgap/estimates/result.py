@@ -58,9 +58,9 @@ class Estimates:
        1  flu                   12.5      57.9  2.3      53.1  66.0
        2  cold                   0.3      43.1  2.3      35.0  47.9
     ε = 1 to select, measured elsewhere, resolution 1/10, sensitivity 1, monotonic
-    Where an order or the last place is uncertain, the estimates lean one way or the other and are \
-off by more than their standard errors say; the intervals allow for that, and the measurements \
-alone, which files and the page have too, do not lean.
+    Where an order or the last place is uncertain, the estimates are biased and their standard \
+errors understate the error; the intervals allow for that, and the measurements, which files and \
+the page have too, are not biased.
     """
 
     release: Release

@@ -66,8 +66,8 @@ class Monitor:
     True
     >>> monitor.ask(9_000)
     Traceback (most recent call last):
-    topgap.errors.MonitorError: This monitor has given all the gaps that it was made for; make a \
-new one, which costs its own epsilon.
+    topgap.errors.MonitorError: This monitor has given all the gaps that it was created for; \
+create a new one, which costs its own epsilon.
     """
 
     __slots__ = ("_answered", "_busy", "_lock", "_noisy_threshold", "_parameters", "_process")

@@ -92,8 +92,8 @@ def check_bound(answers: object, parameters: TopK, before: int = 0) -> int:
     >>> check_bound(Counts({"flu": 2}, items_per_person=3), parameters)
     Traceback (most recent call last):
     topgap.errors.ParameterError: These counts are of up to 3 items of each person, and the noise \
-is for 1; count with items_per_person=1, or pass Counts(counts, items_per_person=1) if that is \
-your word.
+is for 1; count with items_per_person=1, or pass Counts(counts, items_per_person=1) to state \
+that bound yourself.
     """
     bound = parameters.items_per_person
     if parameters.noise != "laplace" or bound is None or not isinstance(answers, Counts):
