@@ -181,7 +181,7 @@ def test_an_output_costs_what_the_design_says() -> None:
     [
         (TopK(2, 1, threshold=0), 3, ParameterError, "winners must be at most k"),
         (TopK(2, 1, threshold=0), -1, ParameterError, "winners must be at least 0"),
-        (TopK(2, 1), 1, ParameterError, "always k = 2 winners"),
+        (TopK(2, 1), 1, ParameterError, "always k = 2 named items"),
         (TopK(2, 1, threshold=0), "1", ParameterTypeError, "winners must be"),
     ],
     ids=str,

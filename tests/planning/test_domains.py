@@ -110,7 +110,7 @@ def test_more_noise_takes_more_people_and_extremes_are_told() -> None:
     ((10.0**12,), ParameterTypeError, "size must be a whole number"),
     ((100, 1), ParameterError, "probability must be below 1"),
     ((100, 0), ParameterError, "probability must be greater than 0"),
-    ((100, 1 - Fraction(1, 10**101)), ParameterError, "probability must be below 1 by"),
+    ((100, 1 - Fraction(1, 10**101)), ParameterError, "probability must be at most 1 - 1e-100"),
     ((100, None), ParameterTypeError, "probability must be an int"),
 ])  # fmt: skip
 def test_what_people_needed_refuses(arguments: Any, kind: type[TopgapError], said: str) -> None:

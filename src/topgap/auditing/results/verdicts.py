@@ -48,7 +48,7 @@ def conclude(mechanisms: Sequence[MechanismAudit]) -> list[str]:
             return [f"No violation found in {releases} (this is not a proof)."]
         return [f"{releases} are too few to show anything; run more."]
     found = f"; {len(broken)} of {len(broken)} broken on purpose were found" if broken else ""
-    return [f"All results are as expected: no violation found in {releases}{found}."]
+    return [f"As expected: no violation found in {releases}{found}."]
 
 
 def count_private_releases(mechanisms: Sequence[MechanismAudit]) -> int:
