@@ -80,7 +80,7 @@ def _messages(tree: ast.Module, constants: dict[str, str]) -> Iterator[tuple[int
 
 def _name_error(function: ast.expr) -> str | None:
     """The name of an error that is made, or None if the call makes none."""
-    name = getattr(function, "attr", None) or getattr(function, "id", "")
+    name = str(getattr(function, "attr", "") or getattr(function, "id", ""))
     is_error = name[:1].isupper() and name.endswith(("Error", "BadParameter"))
     return name if is_error and name not in OF_PYTHON else None
 
@@ -93,7 +93,7 @@ def _read(node: ast.expr, constants: dict[str, str]) -> str | None:
         return constants.get(node.id)
     if isinstance(node, ast.JoinedStr):
         return "".join(
-            value.value if isinstance(value, ast.Constant) else _read_value(value, constants)
+            str(value.value) if isinstance(value, ast.Constant) else _read_value(value, constants)
             for value in node.values
         )
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
