@@ -240,7 +240,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"groups_per_person": None}, ParameterTypeError, "groups_per_person"),
     ({"groups_per_person": 10**2000}, ParameterError, "groups_per_person must be smaller"),
     ({"epsilon": 0}, ParameterError, "epsilon"),
-    ({"k": None}, ParameterError, "k is needed"),
+    ({"k": None}, ParameterError, "k is missing"),
     ({"noise": "laplace"}, ParameterError, "items_per_person"),
 ]
 

@@ -146,7 +146,9 @@ def test_k_is_a_whole_number_of_at_least_one(k: Any, error: type[Exception]) -> 
 
 
 def test_only_a_threshold_can_say_how_many_are_named() -> None:
-    with pytest.raises(ParameterError, match=r"^k is needed; only with a threshold") as caught:
+    with pytest.raises(
+        ParameterError, match=r"^k is missing; it can be None only with a threshold"
+    ) as caught:
         TopK(None, 1)
     assert_one_sentence(caught.value)
 
@@ -179,7 +181,7 @@ def test_an_output_costs_what_the_design_says() -> None:
     [
         (TopK(2, 1, threshold=0), 3, ParameterError, "winners must be at most k"),
         (TopK(2, 1, threshold=0), -1, ParameterError, "winners must be at least 0"),
-        (TopK(2, 1), 1, ParameterError, "always k = 2 winners"),
+        (TopK(2, 1), 1, ParameterError, "always k = 2 named items"),
         (TopK(2, 1, threshold=0), "1", ParameterTypeError, "winners must be"),
     ],
     ids=str,

@@ -215,7 +215,7 @@ WINNERS = json.loads(NAMED.to_json())["winners"]
     ids=range(36),
 )
 def test_what_is_no_release_is_refused(text: Any) -> None:
-    with pytest.raises(ReleaseError, match=r"^This is no release: .*\.$"):
+    with pytest.raises(ReleaseError, match=r"^This is not a release: .*\.$"):
         Release.from_json(text)
 
 
@@ -225,7 +225,7 @@ def test_what_is_no_release_is_refused(text: Any) -> None:
      (TopK(1, 1), [0], [1], 5), (TopK(1, 1), [0], [1], "a"), (TopK(2, 1), [0, 0])],
 )  # fmt: skip
 def test_what_cannot_have_been_released_is_refused(arguments: Any) -> None:
-    with pytest.raises(ReleaseError, match=r"^This is no release: .*\.$"):
+    with pytest.raises(ReleaseError, match=r"^This is not a release: .*\.$"):
         Release(*arguments)
 
 
@@ -306,11 +306,11 @@ def test_positions_of_named_items_are_never_written() -> None:
     read = Release.from_json(release.to_json())
     assert read == release
     assert read.items == release.items
-    with pytest.raises(ReleaseError, match="without positions"):
+    with pytest.raises(ReleaseError, match="no positions"):
         _ = read.indices
     pickled = pickle.loads(pickle.dumps(release))  # noqa: S301
     assert pickled == release
-    with pytest.raises(ReleaseError, match="without positions"):
+    with pytest.raises(ReleaseError, match="no positions"):
         _ = pickled.indices
     assert copy.deepcopy(release).indices.tolist() == release.indices.tolist()
 

@@ -1,105 +1,116 @@
-"""All messages of errors and warnings, in one table, to be read in one go.
+"""All error messages of topgap in one table, to be read in one go.
 
     python -m tools.messages
 
-A message is a sentence or a few: what it is about, what is wrong, and what to do. What can be seen
-without understanding it is checked: it begins with a capital, a value, or the name of a parameter,
-function or key, and ends with a full stop. What a message is filled with stands in it as {name}.
+Each message is the text with which an error is made, in whatever function: `raise` finds no
+others. A value that it contains is a pair of braces with the expression. A constant is looked up
+by its name. `tests/test_messages.py` checks what can be checked of the wording.
 """
 
 import ast
-import re
-import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from topgap import errors
-
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "src" / "topgap"
-ERRORS = {
-    name
-    for name, value in vars(errors).items()
-    if isinstance(value, type) and issubclass(value, Exception)
-}
-"""The errors and warnings of topgap. Others are for its own use, and no user sees their texts."""
-
-_BEGIN = re.compile(r"[A-Z0-9{\"'`(\-]|[kLε]\b|(?:topgap|pip)\b|_?([a-z]\w+)")
-_END = re.compile(r"(?:[.?]|\})[\"')]?$", re.DOTALL)
+SOURCES = Path(__file__).parents[1] / "src" / "topgap"
+OF_PYTHON = {"AttributeError", "AssertionError", "KeyError"}
+"""Errors that follow Python's own wording."""
 
 
 class Message(NamedTuple):
-    """A message: where it stands, of which error, and its text with {} for what is put in."""
+    """The text of an error, and where it is made."""
 
-    file: str
+    path: str
     line: int
     error: str
     text: str
 
-    def find_fault(self, names: set[str]) -> str | None:
-        """What is wrong with its form, or None; it may begin with one of these names."""
-        begin = _BEGIN.match(self.text)
-        if not begin or (begin[1] and begin[1] not in names):
-            return "begins with a small letter"
-        return None if _END.search(self.text) else "does not end with a full stop"
+
+def collect(root: Path = SOURCES) -> list[Message]:
+    """All messages, by path and line."""
+    trees = _parse(root)
+    constants = {
+        name: text for tree in trees.values() for name, text in _constants(tree) if name.isupper()
+    }
+    return [
+        Message(path.relative_to(root).as_posix(), line, error, text)
+        for path, tree in trees.items()
+        for line, error, text in sorted(_messages(tree, constants | dict(_constants(tree))))
+    ]
 
 
-def find_messages(package: Path = PACKAGE) -> Iterator[Message]:
-    """The messages of all modules, in the order of the files."""
-    for path in sorted(package.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args)
-        for call in sorted(calls, key=lambda call: call.lineno):
-            name = ast.unparse(call.func).rpartition(".")[2]
-            text = _text(call.args[0]) if name in ERRORS else None
-            if text:
-                yield Message(path.relative_to(package).as_posix(), call.lineno, name, text)
+@cache
+def read_names(root: Path = SOURCES) -> set[str]:
+    """The names of all parameters, functions and modules, with which a message can start."""
+    nodes = [
+        node for path in root.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))
+    ]
+    parameters = {node.arg for node in nodes if isinstance(node, ast.arg | ast.keyword)}
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    fields = {
+        node.target.id
+        for node in nodes
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    return {*filter(None, parameters)} | attributes | fields | functions | {"topgap"}
 
 
-def find_names(package: Path = PACKAGE) -> set[str]:
-    """The parameters, attributes, functions and keys that a message may begin with."""
-    names: set[str] = set()
-    for path in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            match node:
-                case ast.arg(arg=name) | ast.FunctionDef(name=name):
-                    names.add(name)
-                case ast.AnnAssign(target=ast.Name(id=name)):
-                    names.add(name)
-                case ast.Subscript(slice=ast.Constant(value=str(name))):
-                    names.add(name)
-    return names
+@cache
+def _parse(root: Path) -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(root.rglob("*.py"))}
 
 
-def _text(node: ast.expr) -> str | None:
-    """A string with its placeholders; None for what is no string here."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.JoinedStr(values=parts):
-            return "".join(_text(part) or f"{{{_name(part)}}}" for part in parts)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return (_text(left) or "{…}") + (_text(right) or "{…}")
+def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name):
+            text = _read(node.value, {})
+            if text is not None:
+                yield target.id, text
+
+
+def _messages(tree: ast.Module, constants: dict[str, str]) -> Iterator[tuple[int, str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and (error := _name_error(node.func)):
+            text = _read(node.args[0], constants)
+            if text is not None:
+                yield node.lineno, error, text
+
+
+def _name_error(function: ast.expr) -> str | None:
+    """The name of an error that is made, or None if the call makes none."""
+    name = str(getattr(function, "attr", "") or getattr(function, "id", ""))
+    is_error = name[:1].isupper() and name.endswith(("Error", "BadParameter"))
+    return name if is_error and name not in OF_PYTHON else None
+
+
+def _read(node: ast.expr, constants: dict[str, str]) -> str | None:
+    """The text of an expression, or None if it is made elsewhere."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.Name):
+        return constants.get(node.id)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            str(value.value) if isinstance(value, ast.Constant) else _read_value(value, constants)
+            for value in node.values
+        )
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _read(node.func.value, constants) if node.func.attr == "format" else None
     return None
 
 
-def _name(node: ast.expr) -> str:
-    return ast.unparse(node.value) if isinstance(node, ast.FormattedValue) else "…"
+def _read_value(node: ast.expr, constants: dict[str, str]) -> str:
+    value = node.value if isinstance(node, ast.FormattedValue) else node
+    return _read(value, constants) or f"{{{ast.unparse(value)}}}"
 
 
-def main() -> int:
-    """Print all of them, by error, and after them those of another form."""
-    messages = sorted(find_messages(), key=lambda each: (each.error, each.file, each.line))
-    for each in messages:
-        print(f"{each.error:20} {each.file}:{each.line}: {each.text}")
-    names = find_names()
-    faults = [(each, fault) for each in messages if (fault := each.find_fault(names))]
-    for each, fault in faults:
-        print(f"{each.file}:{each.line} {fault}: {each.text}", file=sys.stderr)
-    print(f"messages: {len(messages)}, of which {len(faults)} have another form")
-    return 1 if faults else 0
+def main() -> None:
+    """Print the table."""
+    for each in collect():
+        print(f"{each.path}:{each.line} {each.error}: {each.text}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -38,7 +38,7 @@ print(importlib.metadata.version("topgap"))
 
 
 class PackageError(Exception):
-    """The package is not as it should be."""
+    """The package is not as expected."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

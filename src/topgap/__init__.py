@@ -2,7 +2,7 @@
 
     top_k(answers, k, epsilon, …)         the k largest and the gaps between them: a Release
     top_k_by_group(answers, k, …)         the same for each of many groups, for one ε
-    noisy_max(answers, epsilon, …)        the largest alone
+    noisy_max(answers, epsilon, …)        only the largest
     select(TopK(k, epsilon, …), answers)  the same, with parameters that are read once
     Selector(TopK(k, epsilon, …))         the same, from answers that come in parts
     Monitor(threshold, answers, …)        which of the answers that come one at a time are above it
@@ -15,9 +15,9 @@
     topgap.streams                        precomputed counts of any number, in one pass
     topgap.spark                          the same on a Spark cluster
     topgap.opendp                         the same as a Measurement of OpenDP
-    audit(function, …)                    any release function, held against the law and ε: an Audit
-    Ledger(path)                          adds up the ε of all releases, and refuses what is over
-    Domain                                the items that take part: a list, range, pattern, product
+    audit(function, …)                    any release function, against the law and ε: an Audit
+    Ledger(path)                          adds up the ε of all releases, and enforces a total
+    Domain                                the public items: a list, range, pattern, product
     topgap.counting                       how many persons have each item, from events in any form
     topgap.report                         a release as a page to publish
     topgap.datasets                       public data sets, and made-up baskets, to try it on

@@ -28,15 +28,15 @@ class ItemsError(TopgapError, ValueError):
 
 
 class KernelError(TopgapError, RuntimeError):
-    """The kernel stopped before its end: by a defect, or for want of randomness."""
+    """The kernel stopped early, because of a defect or a lack of randomness."""
 
 
 class SelectorError(TopgapError, RuntimeError):
-    """A selector cannot be used so, because its noise is drawn once and released once."""
+    """A selector cannot be used in this way, because its noise is drawn once and released once."""
 
 
 class MonitorError(TopgapError, RuntimeError):
-    """A monitor cannot be used so, because its noise is drawn once and its gaps are numbered."""
+    """A monitor cannot be used in this way; its noise is drawn once and its gaps are counted."""
 
 
 class ReleaseError(TopgapError, ValueError):
@@ -48,15 +48,15 @@ class EstimatesError(TopgapError, ValueError):
 
 
 class MissingExtraError(TopgapError, ImportError):
-    """A library that topgap needs for this, and for nothing else, is not installed."""
+    """An optional library that is needed for this is not installed."""
 
 
 class SourceError(TopgapError, ValueError):
-    """The data to be counted cannot be read, or are not there."""
+    """The data to be counted cannot be read, or are missing."""
 
 
 class DatasetError(TopgapError, RuntimeError):
-    """A public data set is not there, cannot be fetched or read, or is not what its name says."""
+    """A public data set is missing, cannot be fetched or read, or is not what its name says."""
 
 
 class DomainError(TopgapError, ValueError):
@@ -72,7 +72,7 @@ class SparkError(TopgapError, RuntimeError):
 
 
 class LedgerError(TopgapError, RuntimeError):
-    """A ledger cannot be read or written, or has been changed by other means."""
+    """A ledger cannot be read or written, or was modified outside topgap."""
 
 
 class ChargeMissingError(LedgerError):
@@ -118,7 +118,7 @@ class LedgerWarning(UserWarning):
     It says so if the ledger has lost the charge since.
 
     Attributes:
-        result: The release, which has been paid for; for those who turn warnings into errors.
+        result: The release, which has been charged; for those who turn warnings into errors.
     """
 
     result: object = None
@@ -129,4 +129,4 @@ class LargeEpsilonWarning(UserWarning):
 
 
 class DomainWarning(UserWarning):
-    """The items that take part seem to be taken from the data, where a public list is needed."""
+    """The items seem to be taken from the data, where a public list is needed."""

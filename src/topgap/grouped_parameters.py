@@ -31,7 +31,7 @@ class TopKByGroup:
     ways need twice the `groups_per_person` for that.
 
     Raises:
-        ParameterTypeError: A parameter is of a type that is no exact number.
+        ParameterTypeError: A parameter is of a type that is not an exact number.
         ParameterError: A parameter's value cannot be used; the sentence says what to do.
 
     >>> parameters = TopKByGroup(k=10, epsilon=1, groups_per_person=2, monotonic=True)

@@ -17,9 +17,9 @@ _LEAST_MISSING = Fraction(1, 10**100)
 _LARGEST_LOG = 700.0  # of a number that a float holds
 
 NEAR_TIES = (
-    "Where an order or the last place is uncertain, the estimates lean one way or the other and "
-    "are off by more than their standard errors say; the intervals allow for that, and the "
-    "measurements alone, which files and the page have too, do not lean."
+    "Where an order or the last place is uncertain, the estimates are biased and their standard "
+    "errors understate the error; the intervals allow for that, and the measurements, which files "
+    "and the page have too, are not biased."
 )
 """The note on estimates if any order or the last place is uncertain."""
 
@@ -187,7 +187,7 @@ def probability_above_threshold(parameters: TopK, answer: "Number") -> float:
         answer: The answer of the item.
 
     Raises:
-        ParameterError, ParameterTypeError: There is no such threshold, or the answer is no number.
+        ParameterError, ParameterTypeError: There is no threshold, or the answer is not a number.
 
     >>> few = TopK(k=4, epsilon=1, monotonic=True, threshold=500)   # noise of mean 4
     >>> probability_above_threshold(few, 500), round(probability_above_threshold(few, 510), 3)
@@ -289,14 +289,16 @@ def read_probability(probability: "Number") -> Fraction:
     if exact >= 1:
         raise ParameterError("probability must be below 1, such as 0.95.")
     if exact > 1 - _LEAST_MISSING:
-        raise ParameterError("probability must be below 1 by 1e-100 or more, such as 0.95.")
+        raise ParameterError("probability must be at most 1 - 1e-100, such as 0.95.")
     return exact
 
 
 def _read_size(size: int, parameters: TopK) -> int:
     size, k = read_whole(size, "size", least=1), parameters.fewest_winners
     if size <= k:
-        raise ParameterError(f"size must be above k = {k}: a domain has more items than are named.")
+        raise ParameterError(
+            f"size must be above k = {k}, because a domain has more items than are named."
+        )
     return size
 
 

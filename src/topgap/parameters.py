@@ -51,7 +51,7 @@ class TopK:
             Unless given, it is that of the smaller scale: "laplace" if L is less than k.
 
     Raises:
-        ParameterTypeError: A parameter is of a type that is no exact number.
+        ParameterTypeError: A parameter is of a type that is not an exact number.
         ParameterError: A parameter's value cannot be used; the sentence says what to do.
 
     >>> parameters = TopK(k=10, epsilon=1, monotonic=True)
@@ -103,7 +103,7 @@ class TopK:
         any_length = k is None
         if k is None:
             if threshold is None:
-                raise ParameterError("k is needed; only with a threshold can it be None.")
+                raise ParameterError("k is missing; it can be None only with a threshold.")
             k = MOST_WINNERS
         put("k", read_whole(k, "k", least=1))
         put("epsilon", read_parameter(epsilon, "epsilon"))
@@ -156,7 +156,7 @@ class TopK:
         """
         winners = read_whole(winners, "winners", least=0)
         if winners < self.fewest_winners:
-            raise ParameterError(f"Without a threshold there are always k = {self.k} winners.")
+            raise ParameterError(f"Without a threshold there are always k = {self.k} named items.")
         if winners > self.k:
             raise ParameterError("winners must be at most k.")
         if not self.has_sentinel or winners == self.k:

@@ -208,5 +208,5 @@ def test_the_chart_says_what_happened() -> None:
 
 
 def test_nothing_is_no_chart() -> None:
-    with pytest.raises(ParameterError, match="no attack to draw"):
+    with pytest.raises(ParameterError, match="no attack to plot"):
         plot.render([], "png")

@@ -92,7 +92,7 @@ def test_what_is_broken_is_found(broken: Any, false_alarm: float) -> None:
 @pytest.mark.parametrize(("release", "why"), [
     (lambda *_: [(0, 0, 0), (1, 0, 0), (1, 0, 0)], "an item named twice"),
     (lambda *_: [(0, 0, Fraction(1, 2)), (1, 0, 0), (2, 0, 0)],
-     "a value that is no multiple of the resolution"),
+     "a value that is not a multiple of the resolution"),
     (lambda *_: [(0, 1, 5), (1, 0, 3), (2, 0, 3)], "values that do not differ by the gaps"),
     (lambda *_: [(0, 0, 5), (1, 0, 6), (2, 0, 6)], "values that do not differ by the gaps"),
 ], ids=range(4))  # fmt: skip

@@ -104,7 +104,7 @@ def test_gaps_must_be_there_or_not_as_was_said(returned: object, gaps: bool) -> 
     (Outcome((1, 3), (0, 0)), "an item that does not exist"),
     (Outcome((-1, 2), None), "an item that does not exist"),
     (Outcome((1, 0), (0, -1)), "a negative gap"),
-    (Outcome((1, 0), (OffGrid(0, -3), 0)), "a gap that is no multiple of the resolution"),
+    (Outcome((1, 0), (OffGrid(0, -3), 0)), "a gap that is not a multiple of the resolution"),
 ], ids=str)  # fmt: skip
 def test_what_cannot_be_is_known(outcome: Outcome, why: str | None) -> None:
     assert explain_impossible(outcome, 3) == why
@@ -145,7 +145,7 @@ def test_labels_are_counted_by_feature() -> None:
     assert counts["low bits of gap 2"] == {("on", 0): 7, ("off", -4): 1}
     assert counts["last bits of gap 1"] == {(4, 4): 5, (6, 0): 2, (0, 0): 1}
     assert counts["last bits of all gaps"] == {(0, 3): 8}
-    assert one.impossible == {"a gap that is no multiple of the resolution": 1}
+    assert one.impossible == {"a gap that is not a multiple of the resolution": 1}
     both = one + one
     assert (both.releases, both.counts[Observable(2, "items")][1, 0]) == (16, 14)
 

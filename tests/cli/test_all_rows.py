@@ -145,8 +145,8 @@ WRONG: dict[str, tuple[list[object], bytes, str]] = {
     "no column": (["counts.parquet", "--count", "n"], b"", "no column 'n'; it has 'what'"),
     "too few rows": (["counts.parquet", "-k", "4"], b"", "at least 5 answers"),
     "no epsilon": (["none.parquet", "--epsilon", "0"], b"", "epsilon"),
-    "not Arrow": (["-"], b"what,people\nflu,3\n", "no Arrow stream"),
-    "nothing": (["-"], b"", "no Arrow stream"),
+    "not Arrow": (["-"], b"what,people\nflu,3\n", "not an Arrow stream"),
+    "nothing": (["-"], b"", "not an Arrow stream"),
     "cut short": (["-"], stream_of(TABLE)[:-60], "damaged"),
     "damaged": (["cut.parquet"], b"", "damaged"),
     "what is read": (

@@ -117,7 +117,7 @@ def test_a_function_that_keeps_its_promise_is_clean(mine: Path) -> None:
     assert lines[0].startswith("audited ")
     assert lines[1].startswith("release ")
     assert lines[1].endswith("  nothing found")
-    assert lines[-1] == "Nothing speaks against it in 996 releases, which is no proof."
+    assert lines[-1] == "No violation found in 996 releases (this is not a proof)."
     assert ended.err == ""
 
 
@@ -215,7 +215,7 @@ def test_attacks_have_a_table_and_a_plot(
     assert asked[:2] == [20_000, Fraction(1, 10**10)]
     assert ended.out.splitlines()[0].split()[:4] == ["attack", "on", "ε", "releases"]
     assert "gives people away" in ended.out
-    assert ended.out.endswith("All is as it should be.\n")
+    assert ended.out.endswith("All results are as expected.\n")
     assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm")
 
 
@@ -285,7 +285,7 @@ def test_what_cannot_be_done_is_told_in_a_sentence(
     (["--releases", 10], "--releases must be at least 1000."),
     (["--attack", "--releases", 0], "--releases must be at least 2200."),
     (["--attack", "--releases", 1000], "--releases must be at least 2200."),
-    (["--failure", "1e-300"], "--failure must be at least 1e-200; nothing could be shown with"),
+    (["--failure", "1e-300"], "--failure must be at least 1e-200; nothing can be shown with"),
     (["--processes", 0], "--processes must be at least 1."),
 ], ids=lambda each: " ".join(map(str, each)) if isinstance(each, list) else "")  # fmt: skip
 def test_what_cannot_be_understood_is_a_usage_error(

@@ -76,7 +76,7 @@ def test_init_sets_a_total_once(folder: Path) -> None:
     assert (made.total, made.who, made.note) == (Fraction(1, 3), "ana", "for the report")
     ended = told(folder, *asked, 5)
     assert ended.code == 1
-    assert ended.err == "topgap: visits has its total already, 1/3; it is set once.\n"
+    assert ended.err == "topgap: visits has its total already, 1/3; it can be set only once.\n"
     assert told(folder, "init", "new.db", "--dataset", "stays", "--epsilon", 2).code == 0
     assert [each.total for each in Ledger(folder / "new.db").budgets()] == [Fraction(1, 3), 2]
 
@@ -123,7 +123,7 @@ def test_so_are_estimates_and_all_rows(folder: Path, ledger: Ledger) -> None:
 
 
 def test_a_refusal_comes_before_any_data_is_read(folder: Path, ledger: Ledger) -> None:
-    """Else this would complain of a source, or of a domain, that is not there."""
+    """Else this would complain of a source, or of a domain, that does not exist."""
     ledger.charge("visits", "5/2", mechanism="another")
     for name in ("visits.csv", "domain.txt"):
         (folder / name).unlink()
@@ -189,9 +189,9 @@ def test_options_that_need_each_other(folder: Path, arguments: list[str], senten
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (("none.db", "visits"), r"There is no ledger .*none\.db; make one with .*budget init\."),
-        (("budget.db", "stays"), r"There is no data set stays in .*budget\.db; there is visits\."),
-        (("visits.csv", "visits"), r"visits\.csv is no ledger, or damaged; .*\."),
+        (("none.db", "visits"), r"There is no ledger .*none\.db; create one with .*budget init\."),
+        (("budget.db", "stays"), r"There is no data set stays in .*budget\.db; it has visits\."),
+        (("visits.csv", "visits"), r"visits\.csv is not a ledger, or is damaged; .*\."),
         (("budget.db", " x"), r"dataset must be text on one line: not empty, .*\."),
     ],
 )
@@ -292,7 +292,7 @@ def test_an_error_after_the_charge_says_that_it_has_cost(folder: Path, ledger: L
     first, second = ended.err.splitlines()[-2:]
     assert "missing" in first
     assert second == (
-        "topgap: ε = 1 was charged to visits before, as entry 2 of the ledger, and stays spent."
+        "topgap: ε = 1 was already charged to visits, as entry 2 of the ledger, and stays charged."
     )
     assert ledger.budget("visits").without_result == 1
 
@@ -524,7 +524,7 @@ def test_a_result_can_be_recorded_later_and_once(folder: Path, ledger: Ledger) -
     ended = told(folder, *asked, 2, "mean.json")
     assert ended == (0, "The result of charge 2 is recorded in budget.db.\n", "")
     refusals = {
-        (2, "mean.json"): "Charge 2 has its result already; it is recorded once.",
+        (2, "mean.json"): "Charge 2 already has its result; a result is recorded only once.",
         (1, "mean.json"): "budget.db has no charge 1.",
         (3, "other.json"): "Charge 3 is of ε = 1, and the result cost more: 2.",
         (3, "bad.json"): "bad.json is no JSON.",
@@ -552,8 +552,8 @@ def test_a_clock_that_went_back_is_told_and_can_be_ignored(folder: Path, ledger:
     ended = released(folder, *CHARGED)
     assert ended.code == 1
     assert re.fullmatch(
-        r"topgap: The clock stands at .* UTC, before the ledger's last entry of 2099-.* UTC; set "
-        r"it right, or give check_clock=False \(--ignore-clock\)\.\n",
+        r"topgap: The clock shows .* UTC, before the ledger's last entry of 2099-.* UTC; correct "
+        r"it, or give check_clock=False \(--ignore-clock\)\.\n",
         ended.err,
     )
     assert ledger.budget("visits").left == Fraction(5, 2)

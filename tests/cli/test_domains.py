@@ -186,13 +186,13 @@ def test_a_check_tells_the_size_and_how_many_occur(folder: Path, ledger: Ledger)
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[3] == (
-        "For the holder of the data alone, never to be published: of about 4.1·10^56 items, 4 have "
+        "For the data holder only, never to be published: of about 4.1·10^56 items, 4 have "
         "an answer other than 0."
     )
     assert lines[4].startswith("The domain is the texts that match [a-z]{3,40} (about 4.1·10^56 ")
     assert ledger.budget("visits").charges == 0
     nothing = release(folder, *EVENTS, "--domain-range", "1:10", *ENDS, "--check")
-    assert "So the release would be noise" in nothing.out
+    assert "So the release would be only noise" in nothing.out
 
 
 def write_database(folder: Path) -> None:
@@ -211,11 +211,11 @@ def test_a_query_is_charged_before_it_runs(folder: Path, ledger: Ledger) -> None
     wrong = ["--query", "select who, what = 'flu' as what from v", *ENDS, *CHARGED]
     ended = release(folder, *EVENTS, "--domain-range", "0:9", *wrong, source="v.duckdb")
     assert (ended.code, ledger.budget("visits").charges) == (1, 1)
-    assert "the column 'what' of type BOOLEAN holds none" in ended.err
+    assert "the column 'what' of type BOOLEAN cannot hold them" in ended.err
     failing = ["--query", "select who, cast(what as int) as what from v", *ENDS, *CHARGED]
     ended = release(folder, *EVENTS, "--domain-range", "0:9", *failing, source="v.duckdb")
     assert (ended.code, ledger.budget("visits").charges) == (1, 2)
-    assert "was charged to visits before" in ended.err
+    assert "was already charged to visits" in ended.err
 
 
 USAGE: list[tuple[list[object], str]] = [
@@ -286,7 +286,7 @@ def test_a_column_that_cannot_hold_the_domain_costs_nothing(folder: Path, ledger
     asked = [*EVENTS, "--domain-range", "0:99", *ENDS, *CHARGED]
     ended = release(folder, *asked, source="dates.parquet")
     assert ended.code == 1
-    assert "the column 'what' of type DATE holds none" in ended.err
+    assert "the column 'what' of type DATE cannot hold them" in ended.err
     assert ledger.budget("visits").charges == 0
 
 

@@ -64,9 +64,9 @@ def test_what_is_missing_is_said_before_anything_is_charged(folder: Path) -> Non
         (["v.csv", "--domain", "d.txt"], "d.txt is not UTF-8 text, and looks like latin-1; say"),
         (["v.csv", "--domain", "codes.csv"], "codes.csv cannot be read: No such file"),
         (["v.csv", "--domain", "codes.xlsx"], "codes.xlsx cannot be read: No such file"),
-        (["v.xlsx", *listed], "Say which sheet of v.xlsx is meant (table=, --table); it has"),
+        (["v.xlsx", *listed], "Say which sheet of v.xlsx to read (table=, --table); it has"),
         (["v.xlsx", "--domain", "v.xlsx", "--domain-column", "x", "--table", "notes"],
-         "Say which sheet of v.xlsx is meant (table=, --domain-table)"),
+         "Say which sheet of v.xlsx to read (table=, --domain-table)"),
         (["v.csv", "--encoding", "latin-1", "--fold-case", "--domain-pattern", "[a-zA-Z]{1,9}"],
          "a pattern or an alphabet must be of ASCII, with letters in one case"),
     ):  # fmt: skip

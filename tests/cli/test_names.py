@@ -63,7 +63,7 @@ def test_a_password_is_not_printed(arguments: tuple[object, ...], folder: Path) 
 def test_of_an_address_the_scheme_alone_is_said(folder: Path) -> None:
     address = ADDRESS.replace("postgresql", "mysql")
     ended = topgap("release", address, *PUBLIC, folder=folder)
-    assert ended.err == "topgap: Only files are read, and this is a network address (mysql).\n"
+    assert ended.err == "topgap: Only files can be read, and this is a network address (mysql).\n"
 
 
 @pytest.mark.parametrize(("scheme", "meant"), [

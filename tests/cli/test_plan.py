@@ -50,7 +50,7 @@ def test_a_table_goes_to_standard_output_with_its_caution(public: Path) -> None:
     assert [line.split()[0] for line in lines[:4:2]] == ["0.1", "1"]
     assert lines[2].split() == ["1", "names,", "gaps", "100%", "100%", "2.00"]
     assert lines[4] == "The 2 largest of 4 items: resolution 0.1, sensitivity 1, monotonic"
-    caution = "Not private: a plan tells of its counts, which must be public or made up."
+    caution = "Not private: a plan reveals its counts, which must be public or made up."
     assert lines[-1] == caution
     assert ended.err == ""
     for more, said in (([], [caution]), (["--quiet"], [])):
@@ -236,7 +236,7 @@ def test_what_a_bound_leaves_out_of_public_events_is_counted(
 def test_bounds_of_counts_have_noise_alone(public: Path) -> None:
     ended = plan(public, "--items-per-person", "1")
     assert (ended.code, ended.err) == (0, "")
-    assert "Counts do not say what a bound leaves out" in ended.out
+    assert "Counts do not show what a bound leaves out" in ended.out
     assert "resolution 0.1" in ended.out
     assert "\nWith Laplace noise the resolution is 1.\n" in ended.out
     assert "\nWith at most 1 item per person, if that leaves out little, Laplace" in ended.out
@@ -284,7 +284,7 @@ def test_a_threshold_says_what_is_named_and_what_it_costs(public: Path) -> None:
         ["3", "3.00", "3.00", "1", "100%"], ["2", "2.00", "2.00", "0.75", "100%"],
     ]  # fmt: skip
     assert lines[1][:2] == ["0.1", "5,000"]
-    assert "Not private: a plan tells" in ended.out
+    assert "Not private: a plan reveals" in ended.out
     assert (public / "t.svg").read_text().startswith("<?xml")
     more = ["-k", 2, "--items-per-person", 1, "--domain-size", 1_000, "--releases", 5]
     read = json.loads(plan(public, *thresholds, *more, "--format", "json").out)

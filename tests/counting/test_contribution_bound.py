@@ -418,7 +418,7 @@ def test_precomputed_counts_have_no_persons() -> None:
     source = pa.table({"what": ["flu"], "n": [3]})
     asked: Any = {"item": "what", "count": "n", "domain": RULE, "items_per_person": 2}
     with (
-        pytest.raises(ParameterError, match="do not say who had what"),
+        pytest.raises(ParameterError, match="do not say which person has which item"),
         counting.counted_items(source, **asked),
     ):
         pass

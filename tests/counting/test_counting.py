@@ -291,7 +291,7 @@ def test_mixed_types_in_one_column_are_compared_as_text() -> None:
     }, dtype=object)  # fmt: skip
     assert counting.count_events(mixed, person="who", item="what", domain=[7]) == {7: 3}
     odd = pd.DataFrame({"who": [["Ann"]], "what": ["flu"]}, dtype=object)
-    with pytest.raises(SourceError, match="no text and no number") as error:
+    with pytest.raises(SourceError, match="neither text nor a number") as error:
         counting.count_events(odd, person="who", item="what", domain=["flu"])
     assert "Ann" not in str(error.value)
 

@@ -73,7 +73,7 @@ def test_a_range_is_a_domain() -> None:
     (["a", "\ud800"], "not valid Unicode"), (["a", "a\u200e"], "more than once"),
     (["a", None], "blank or missing"), ([1.5, float("nan")], "blank or missing"),
     ([["a"]], "is a list"), ([b"a"], "is a bytes"), ([datetime(2026, 1, 2)], "is a datetime"),
-    (b"ab", "no list"), (7, "no list"), (pd.DataFrame({"a": [1]}), "one column"),
+    (b"ab", "not a list"), (7, "not a list"), (pd.DataFrame({"a": [1]}), "one column"),
     (None, "missing"), (range(10**7 + 1), "at most"),
 ], ids=repr)  # fmt: skip
 def test_what_is_no_list_of_distinct_items_is_refused(items: Any, said: str) -> None:

@@ -166,7 +166,7 @@ def test_patterns_and_alphabets_in_one_case_find_any_case() -> None:
 def test_lists_that_fall_together_and_rules_by_spelling_are_refused(groups: bool) -> None:
     source = visits(("Zaphod", "flu", "N")).assign(more="x")
     for domain, said in (
-        (["flu", "x", "FLU"], "'flu' and 'FLU', which differ by upper and lower case alone"),
+        (["flu", "x", "FLU"], "'flu' and 'FLU', which differ only by upper and lower case"),
         (Domain.pattern("[A-Za-z][0-9]"), "a pattern or an alphabet must be of ASCII"),
         (Domain.strings("a-zé", max_length=2), "a pattern or an alphabet must be of ASCII"),
         (Domain.product(["a", "A"], ["x"]), "'a' and 'A'"),

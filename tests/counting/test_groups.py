@@ -389,7 +389,7 @@ def test_precomputed_counts_have_groups() -> None:
         counting.read_counts(twice, **asked)
     with pytest.raises(SourceError, match="counts that are missing"):
         counting.read_counts(source, **{**asked, "domain": [*ITEMS, "x"]})
-    with pytest.raises(ParameterError, match="do not say who had what"):
+    with pytest.raises(ParameterError, match="do not say which person has which item"):
         counting.read_counts(source, **{**asked, "domain": Domain.subsets(ITEMS, size=2)})
 
 
@@ -472,7 +472,7 @@ def test_a_sound_count_of_groups_is_not_found_broken() -> None:
     ({"groups": []}, DomainError, "The groups cannot be used: .* empty"),
     ({"groups": "missing.txt"}, DomainError, "The groups cannot be used: .* cannot be read"),
     ({"groups": Domain.range(0, 10**7)}, DomainError, "more than 1,000,000 groups"),
-    ({"groups": Domain.subsets(GROUPS, size=2)}, DomainError, "Sets of items are no groups"),
+    ({"groups": Domain.subsets(GROUPS, size=2)}, DomainError, "Sets of items cannot be groups"),
     ({"groups": Domain.product(["a"], ["b"])}, DomainError, "cannot be used: .* of 2 columns"),
     ({"groups_per_person": 0}, ParameterError, "groups_per_person must be"),
     ({"groups_per_person": 1.0}, ParameterTypeError, "groups_per_person must be"),

@@ -128,7 +128,7 @@ def test_a_name_in_other_case_is_refused_with_the_one_that_is_there(tmp_path: Pa
         with pytest.raises(SourceError, match=r"has no column 'WHO'; it has 'who'\.$"):
             one(source, person="WHO")
     (tmp_path / "e.csv").write_text("who,what\n1,flu\n")
-    with pytest.raises(SourceError, match=r"no column 'WHO' in its first line \(upper") as error:
+    with pytest.raises(SourceError, match=r"no column 'WHO' in its first line \(names") as error:
         one(tmp_path / "e.csv", person="WHO")
     assert "who" not in str(error.value)
 

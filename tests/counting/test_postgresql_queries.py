@@ -84,8 +84,8 @@ REFUSED = {
     "SELECT patient, $$x$$ AS code FROM visits": "sign",
     'SELECT patient, U&"cod\\0065" FROM visits': "sign",
     "SELECT patient, code FROM visits FOR UPDATE": "",
-    "SELECT patient, code FROM pg_stat_activity": "not there",
-    "SELECT patient, code FROM pg_catalog.pg_class": "not there",
+    "SELECT patient, code FROM pg_stat_activity": "does not exist",
+    "SELECT patient, code FROM pg_catalog.pg_class": "does not exist",
     "SELECT patient, code FROM limited": "LIMIT",
     "SELECT patient, code FROM above": "LIMIT",
     "SELECT patient, code FROM joined": "join",
@@ -104,8 +104,8 @@ REFUSED = {
     "SELECT patient FROM visits": "no column 'code'",
     "SELECT patient, code, code FROM visits": "more than one column 'code'",
     "TABLE codes": "",
-    'SELECT "Patient" AS patient, code FROM visits': "differ by case",
-    'SELECT patient, code FROM visits UNION SELECT "Patient", code FROM visits': "differ by case",
+    'SELECT "Patient" AS patient, code FROM visits': "only by case",
+    'SELECT patient, code FROM visits UNION SELECT "Patient", code FROM visits': "only by case",
     "SELECT": "",
 }
 # What the user vouches for is still one SELECT that changes nothing.
@@ -166,5 +166,5 @@ def test_a_query_of_counts_hides_none(postgresql: PostgresServer) -> None:
     asked: dict[str, Any] = {"item": "code", "count": "n", "domain": ["flu", "cold"]}
     query = "SELECT code, count(DISTINCT patient) AS n FROM visits GROUP BY code"
     assert counting.read_counts(postgresql.address, query=query, **asked)["cold"] == 2
-    with pytest.raises(SourceError, match="no LIMIT"):
+    with pytest.raises(SourceError, match="not have LIMIT"):
         counting.read_counts(postgresql.address, query=f"{query} LIMIT 1", **asked)

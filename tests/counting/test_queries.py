@@ -336,7 +336,7 @@ def test_the_user_can_vouch_where_nothing_else_helps(clinic: Path) -> None:
 def test_no_count_is_left_out_because_of_what_it_is(more: str, clinic: Path) -> None:
     order = "ORDER BY n DESC " if more.startswith("LIMIT") else ""
     query = f"SELECT code, count(DISTINCT patient) AS n FROM visits GROUP BY code {order}{more}"
-    with pytest.raises(SourceError, match="must have no LIMIT, HAVING or QUALIFY"):
+    with pytest.raises(SourceError, match="must not have LIMIT, HAVING or QUALIFY"):
         counting.read_counts(clinic, item="code", count="n", domain=DOMAIN, query=query)
 
 

@@ -184,7 +184,7 @@ def test_files_of_other_types_are_refused(tmp_path: Path) -> None:
     for name, who in columns.items():
         pq.write_table(pa.table({"who": who, "what": ["flu"]}), tmp_path / f"{name}.parquet")
     pq.write_table(pa.table({"what": ["flu"], "who": ["8"]}), tmp_path / "d.parquet")
-    with pytest.raises(SourceError, match="another type"):
+    with pytest.raises(SourceError, match="whose type differs"):
         one([tmp_path / "a.parquet", tmp_path / "b.parquet"])
     assert one([tmp_path / "a.parquet", tmp_path / "c.parquet", tmp_path / "d.parquet"]) == {
         "flu": 2

@@ -106,7 +106,7 @@ def test_one_of_several_sheets_is_named(form: str, tmp_path: Path) -> None:
         assert "Zaphod" not in str(error.value)
     with pytest.raises(SourceError, match=r"no column 'who' in its first row.*--list-columns"):
         one(path, table="notes")
-    with pytest.raises(ParameterError, match="a workbook for a sheet"):
+    with pytest.raises(ParameterError, match="a workbook has a sheet"):
         one(path, query="SELECT 1")
     with pytest.raises(ParameterError, match="Only text files"):
         one(path, table="visits", encoding="latin-1")
@@ -136,7 +136,7 @@ def test_cells_of_all_kinds_are_compared_by_the_one_rule(tmp_path: Path) -> None
     assert one(path, domain=domain) == dict.fromkeys(domain, 1)
     assert len(one(path, domain=counting.FROM_DATA)) == len(domain)  # without #N/A and blanks
     xlsx(path, {"v": [*rows, [1, timedelta(hours=30)]]})
-    with pytest.raises(SourceError, match="no text and no number"):
+    with pytest.raises(SourceError, match="neither text nor a number"):
         one(path)
 
 
@@ -197,10 +197,12 @@ def far_apart() -> bytes:
 
 BROKEN: dict[str, Callable[[], bytes]] = {
     "protected by a password": encrypted,
-    "damaged, or no workbook": document,
+    "damaged or is not a workbook": document,
     "more than 100,000,000 cells": far_apart,
-    "damaged, or no workbook of": lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"Zaphod" * 500,
-    "is no workbook, whatever its name says; if it is delimited": lambda: b"who,what\n",
+    "damaged or is not a workbook of": lambda: (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"Zaphod" * 500
+    ),
+    "is not a workbook, although its name says so; if it is delimited": lambda: b"who,what\n",
 }
 
 

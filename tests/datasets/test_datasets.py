@@ -79,7 +79,7 @@ def test_ready_counts_tell_of_items_alone(tmp_path: Path) -> None:
     found = load(written(tmp_path, "a.counts.csv", b"12,1\r\n3, 3\n7,1"))
     assert (found.counts, found.records, found.verified) == (COUNTS, None, False)
     assert [*found.counts] == [3, 7, 12]
-    with pytest.raises(DatasetError, match=r"^a\.counts\.csv has counts alone"):
+    with pytest.raises(DatasetError, match=r"^a\.counts\.csv has only counts"):
         found.transactions()
     with pytest.raises(DatasetError, match="form counts it has 2 items; give its form"):
         load(written(tmp_path, "b.counts.csv", b"12,1\n3,3\n"))
@@ -88,7 +88,7 @@ def test_ready_counts_tell_of_items_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"3,3\n3,4\n", "Line 2 of a.csv has an item that has been there before"),
+        (b"3,3\n3,4\n", "Line 2 of a.csv has an item that an earlier line already has"),
         (b"3,0\n", "Line 1 of a.csv has a count of 0"),
         (b"item,count\n", "Line 1 of a.csv is not an item and its count"),
         (b"3\n", "is not an item and its count"),

@@ -42,8 +42,8 @@ REFUSED: list[tuple[fimi.Form, bytes, str]] = [
     ("spmf", b"7 -1 -2\n7 3\n", "Line 2 of the open file does not end in -2"),
     ("spmf", b"7 -1 -2\n\n", "Line 2 of the open file does not end in -2"),
     ("spmf", b"7 -1 -2 -2\n", "has '-2' where"),
-    ("pairs", b"1 2 3\n", "Line 1 of the open file is no pair"),
-    ("pairs", b"1\n", "is no pair"),
+    ("pairs", b"1 2 3\n", "Line 1 of the open file is not a pair"),
+    ("pairs", b"1\n", "is not a pair"),
     ("pairs", b"x 1\n", "has 'x' where"),
     ("pairs", b"1 2\n2 2\n1 3\n", "Line 3 of the open file goes back to a transaction"),
 ]
@@ -149,7 +149,7 @@ def test_a_packed_file_with_a_wrong_byte_is_refused(tmp_path: Path) -> None:
     for at in (12, len(packed) // 2, len(packed) - 6):
         packed[at] ^= 1
         path.write_bytes(packed)
-        with pytest.raises(DatasetError, match=r"three\.dat holds is damaged, or cut short\.$"):
+        with pytest.raises(DatasetError, match=r"three\.dat holds is damaged or incomplete\.$"):
             list(datasets.transactions(path))
         packed[at] ^= 1
 
@@ -160,10 +160,10 @@ def test_what_cannot_be_read_is_told_in_a_sentence(tmp_path: Path) -> None:
     for source, message in [
         (tmp_path / "none.dat", "Reading none.dat failed: No such file or directory."),
         (tmp_path, f"Reading {tmp_path.name} failed: "),
-        ("nul\0.dat", "failed: it is no file that is open for reading."),
-        (closed, "Reading the open file failed: it is no file"),
+        ("nul\0.dat", "failed: it is not a file that is open for reading."),
+        (closed, "Reading the open file failed: it is not a file"),
         (io.StringIO("7\n"), "A file must be open for reading bytes."),
-        (7, "Reading the open file failed: it is no file"),
+        (7, "Reading the open file failed: it is not a file"),
     ]:
         with pytest.raises(DatasetError) as caught:
             list(datasets.transactions(source))  # type: ignore[arg-type]

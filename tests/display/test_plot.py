@@ -130,7 +130,7 @@ def test_gigantic_gaps_keep_their_proportions() -> None:
     release = Release(TopK(2, 1), [0, 1], [3 * 10**400, 10**400])
     ax = Release.plot(release)
     assert [gap.get_width() for _, gap in bars(ax)] == [0.75, 0.25]
-    assert ax.get_xlabel() == "lead as a part of 4.000 × 10³⁹⁹"
+    assert ax.get_xlabel() == "lead as a share of 4.000 × 10³⁹⁹"
 
 
 def test_it_draws_on_given_axes_and_changes_nothing_else() -> None:
@@ -198,7 +198,7 @@ def test_points_and_error_bars_are_the_estimates_and_intervals(level: str) -> No
     assert error_bars(ax) == [pytest.approx(each) for each in CERTAIN.intervals(level)]
     texts = {text.get_text() for legend in figure_of(ax).legends for text in legend.get_texts()}
     share = {"0.95": "95%", "0.5": "50%", "0.999": "99.9%"}[level]
-    assert texts == {"estimate", "estimate that may lean", f"{share} interval"}
+    assert texts == {"estimate", "estimate that may be biased", f"{share} interval"}
     low, high = ax.get_xlim()
     assert low < min(low for low, _ in error_bars(ax))
     assert high > max(high for _, high in error_bars(ax))
@@ -237,7 +237,7 @@ def test_all_estimates_can_be_drawn(made: Estimates, level: str) -> None:
 def test_gigantic_estimates_keep_their_proportions() -> None:
     ax = ESTIMATED["gigantic"].plot()
     assert points(ax)[0] == pytest.approx({0: 1.0, 1: 0.1, 2: 0.0})
-    assert ax.get_xlabel() == "estimate as a part of 1.000 × 10⁴⁰⁰"
+    assert ax.get_xlabel() == "estimate as a share of 1.000 × 10⁴⁰⁰"
     ends = error_bars(ESTIMATED["gigantic noise"].plot())
     assert ends[1] == pytest.approx((-1 / 50, 1))  # the whole scale: nothing is known
 
@@ -321,7 +321,7 @@ def test_all_values_can_be_drawn(name: str) -> None:
 def test_gigantic_values_keep_their_proportions() -> None:
     ax = VALUED["gigantic"].plot()
     assert points(ax)[0] == pytest.approx({0: 1.0, 1: 0.25})
-    assert ax.get_xlabel() == "value as a part of 4.000 × 10⁴⁰⁰"
+    assert ax.get_xlabel() == "value as a share of 4.000 × 10⁴⁰⁰"
     assert threshold_line(VALUED["a gigantic threshold"].plot()) == [-1]
 
 

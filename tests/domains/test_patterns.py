@@ -188,7 +188,7 @@ def test_strings_have_no_blank_ends() -> None:
 
 @pytest.mark.parametrize(("alphabet", "said"), [
     ("", "empty"), ("z-a", "ends before"), ("a\\", "backslash"), (r"\d", "backslash"),
-    (" \t", "no character that shows"), ("a\u0301", "The alphabet has characters"),
+    (" \t", "no visible character"), ("a\u0301", "The alphabet has characters"),
     ("\ud800", "not valid Unicode"), ("\x00-\uffff", "The alphabet has characters"),
 ])  # fmt: skip
 def test_what_is_no_alphabet_is_refused(alphabet: str, said: str) -> None:

@@ -80,7 +80,7 @@ def test_it_holds_nothing_that_was_not_released_or_measured() -> None:
         assert [*map(type, made.measurements)] == [Fraction, Fraction]
         assert made.release.items == ("ash", "oak")
         pickled = pickle.loads(pickle.dumps(made))  # noqa: S301  (our own)
-        with pytest.raises(ReleaseError, match="without positions"):
+        with pytest.raises(ReleaseError, match="no positions"):
             _ = pickled.release.indices
 
 
@@ -166,7 +166,7 @@ def test_measurements_may_go_by_name() -> None:
     assert by_name == estimate(release, [3, 2, 1], variance=[5, 6, 7])
     named, counted = pd.Series({"z": 1, "x": 3, "y": 2}), pd.Series([5, 6, 7])
     assert estimate(release, named, variance=counted) == by_name
-    with pytest.raises(EstimatesError, match="a winner without a measurement"):
+    with pytest.raises(EstimatesError, match="a named item without a measurement"):
         estimate(release, pd.Series({"z": 1, "x": 3, "w": 2}), variance=1)
     by_position = Release(release.parameters, [7, 0, 2], [9, 9, 9])
     of_positions = pd.Series({0: 2, 2: 1, 7: 3})
@@ -361,8 +361,8 @@ def test_a_level_close_to_1_is_still_reckoned() -> None:
 
 # What is refused.
 REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
-    (lambda: estimate(released(), [1, 2], variance=1), EstimatesError, "the 3 winners, not 2"),
-    (lambda: estimate(released(), [], variance=1), EstimatesError, "3 winners, not 0"),
+    (lambda: estimate(released(), [1, 2], variance=1), EstimatesError, "the 3 named items, not 2"),
+    (lambda: estimate(released(), [], variance=1), EstimatesError, "3 named items, not 0"),
     (lambda: estimate(released(), 5, variance=1), EstimatesError, "as a list, not int"),
     (lambda: estimate(released(), np.array(5), variance=1), EstimatesError, "not ndarray"),
     (lambda: estimate(released(), memoryview(b"abcdef").cast("B", (3, 2)), variance=1),
@@ -372,14 +372,14 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
         .to_json().replace('"flu"', "NaN")),
      ReleaseError, "can be written as JSON"),
     (lambda: estimate(REACHED, [1, 2, 3], variance=1), EstimatesError,
-     "A release with Laplace noise has estimates of its own, release.values"),
+     "A release with Laplace noise has its own estimates, release.values"),
     (lambda: estimate(EMPTY, [], variance=1), EstimatesError, "A release with Laplace noise has"),
     (lambda: estimate(released(), "123", variance=1), EstimatesError, "as a list, not str"),
     (lambda: estimate(released(), {1, 2, 3}, variance=1), EstimatesError, "as a list, not set"),
     (lambda: estimate(released(), {0: 1, 1: 2}, variance=1), EstimatesError,
-     "There is a winner without a measurement"),
+     "There is a named item without a measurement"),
     (lambda: estimate(released(), {0: 1, 1: 2, 2: 3, 3: 4}, variance=1), EstimatesError,
-     "There is a measurement of an item that is no winner"),
+     "There is a measurement of an item that is not named"),
     (lambda: estimate(released(), [1, 2, float("nan")], variance=1), EstimatesError,
      "Each measurement must be a finite number"),
     (lambda: estimate(released(), [1, 2, None], variance=1), EstimatesError,
@@ -395,9 +395,9 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate(released(), [1, 2, 3], variance=[1, 2, -3]), ParameterError,
      "variance must be greater than 0, not negative"),
     (lambda: estimate(released(), [1, 2, 3], variance=[1, 2]), EstimatesError,
-     "one variance for each of the 3 winners, not 2"),
+     "one variance for each of the 3 named items, not 2"),
     (lambda: estimate(released(), [1, 2, 3], variance=[1, 10**13, 1]), ParameterError,
-     "The variances must lie apart by a factor of at most 10^12"),
+     "The variances must differ by a factor of at most 10^12"),
     (lambda: estimate(released(), [1, 2, 3], variance=1, step=0), ParameterError,
      "step must be greater than 0"),
     (lambda: estimate(released(), [1, 2, 3], variance="much"), ParameterError, "cannot be read"),
@@ -408,14 +408,14 @@ REFUSED: list[tuple[Callable[[], object], type[TopgapError], str]] = [
     (lambda: estimate([1, 2, 3], [1, 2, 3], variance=1),  # type: ignore[arg-type]
      ParameterTypeError, "release must be a Release, not list"),
     (lambda: estimate(select(TopK(1, 1), [5, 10**6], gaps=False), [1], variance=1), EstimatesError,
-     "A release without gaps has nothing to make measurements better with"),
+     "A release without gaps has nothing to improve measurements with"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share="-1/2"), ParameterError,
      "selection_share must be greater than 0, not negative"),
     (lambda: top_k_with_estimates(PAGES, 2, 1, selection_share=1), ParameterError,
      "selection_share must be below 1"),
     (lambda: top_k_with_estimates(PAGES, 2, "1e-900", selection_share="1e-900"), ParameterError,
      "selection_share must have fewer digits, or epsilon"),
-    (lambda: top_k_with_estimates(PAGES, 4, 1), topgap.AnswersError, "k = 4 winners need"),
+    (lambda: top_k_with_estimates(PAGES, 4, 1), topgap.AnswersError, "k = 4 needs"),
     (lambda: top_k_with_estimates(PAGES, 0, 1), ParameterError, "k must be at least 1"),
     (lambda: top_k_with_estimates(PAGES, 1, -1), ParameterError, "epsilon must be greater"),
     (lambda: top_k_with_estimates(PAGES, 1, 1, items=["a"] * 4), topgap.ItemsError, "already name"),

@@ -250,7 +250,7 @@ def test_a_selector_without_randomness_can_be_released_later(
     selector.add({"a": FAR, "b": 0})
     with pytest.raises(KernelError, match="no randomness") as error:
         selector.release(ledger=ledger, dataset="visits")
-    assert "stays spent" in "".join(error.value.__notes__)
+    assert "stays charged" in "".join(error.value.__notes__)
     no_randomness.undo()
     assert selector.release(ledger=ledger, dataset="visits").items == ("a",)
     assert ledger.budget("visits").spent == 2  # each draw was paid for, and one was made

@@ -420,7 +420,7 @@ def refusals(prepared: Callable[..., Any], path: Path) -> None:
         prepared(ledger=path, dataset=7)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with refused("has been in use by others"):
+        with refused("has been in use by other processes"):
             prepared(ledger=Ledger(path, wait=0), dataset="visits")
 
 
@@ -875,7 +875,7 @@ def released_before(path: Path) -> None:
     made = topgap.Selector(TopK(2, EPSILON))
     made.add(TREES)
     made.release()
-    with refused("has been released, and not by this ledger and data set", SelectorError):
+    with refused("was released already, but not with this ledger and data set", SelectorError):
         made.release(ledger=path, dataset="visits")
     assert entries(path) == 1
     Ledger(path).record(Ledger(path).charge("visits", EPSILON, mechanism="late"), made.release())
@@ -892,7 +892,7 @@ def test_a_selector_is_not_said_to_be_charged_where_it_is_not(path: Path) -> Non
         assert made.release(ledger=ledger, dataset="visits") is release
     assert made.release() is release
     for ledger, dataset in ((path, "stays"), (path, "none"), (path.with_name("other"), "visits")):
-        with refused("and not by this ledger and data set", SelectorError):
+        with refused("but not with this ledger and data set", SelectorError):
             made.release(ledger=ledger, dataset=dataset)
     for half in ({"ledger": path}, {"dataset": "visits"}):
         with refused("ledger and dataset go together", ParameterError):

@@ -83,7 +83,7 @@ def all_refuse(path: Path, said: str, but: tuple[str, ...] = ()) -> None:
 
 
 def test_a_ledger_that_is_missing_is_not_made_by_looking(folder: Path) -> None:
-    all_refuse(folder / "none.db", "There is no ledger .*none.db; make one", but=("add_dataset",))
+    all_refuse(folder / "none.db", "There is no ledger .*none.db; create one", but=("add_dataset",))
     assert [*folder.iterdir()] == []
     Ledger(folder / "none.db").add_dataset("visits", 1)
     assert Ledger(folder / "none.db").verify().entries == 1
@@ -93,7 +93,7 @@ def test_a_ledger_that_is_missing_is_not_made_by_looking(folder: Path) -> None:
 
 def test_an_empty_file_is_begun_and_by_nothing_else(folder: Path) -> None:
     (folder / "empty.db").touch()
-    all_refuse(folder / "empty.db", "is empty; begin it with", but=("add_dataset",))
+    all_refuse(folder / "empty.db", "is empty; create it with", but=("add_dataset",))
     assert (folder / "empty.db").read_bytes() == b""
     Ledger(folder / "empty.db").add_dataset("visits", 1)
     assert Ledger(folder / "empty.db").verify().entries == 1
@@ -120,7 +120,7 @@ def test_a_pipe_is_no_ledger(folder: Path) -> None:
 )  # fmt: skip
 def test_what_is_no_database_is_left_alone(inside: bytes, folder: Path) -> None:
     (folder / "file").write_bytes(inside)
-    all_refuse(folder / "file", "is no ledger, or damaged|is damaged|cannot be used")
+    all_refuse(folder / "file", "is not a ledger, or is damaged|is damaged|cannot be used")
     assert (folder / "file").read_bytes() == inside
     assert [each.name for each in folder.iterdir()] == ["file"]
 
@@ -193,7 +193,7 @@ told(lambda: topgap.top_k([3, 2, 1], 1, "1/100", ledger=read_only, dataset="visi
             each.chmod(mode | 0o700)
     assert said[:3] == ["17/30", str(ENTRIES), "4"]
     assert {*said[3:7]} == {f"{path} cannot be written: it or its directory is read-only."}
-    assert said[7] == f"{names[1]} cannot be opened: it or its directory may not be used so."
+    assert said[7] == f"{names[1]} cannot be opened: access to it or to its directory is denied."
     assert said[8] == f"{names[2]} cannot be opened: Permission denied."
     assert said[9].startswith(f"{names[2]} cannot be ")
     assert said[10].startswith(f"{names[3]} cannot be opened: ")
@@ -244,10 +244,10 @@ def test_whoever_waits_in_vain_is_told(path: Path) -> None:
     before = content(path)
     with held(path):
         for call in calls(path, wait=0).values():
-            with refused("has been in use by others for 0 seconds; try again"):
+            with refused("has been in use by other processes for 0 seconds; try again"):
                 call()
         start = time.monotonic()
-        with refused(r"has been in use by others for 0\.3 seconds; try again"):
+        with refused(r"has been in use by other processes for 0\.3 seconds; try again"):
             Ledger(path, wait=0.3).charge("visits", "1/100", mechanism="m")
         assert 0.3 <= time.monotonic() - start < 5
     assert content(path) == before
@@ -330,7 +330,7 @@ def test_whoever_cannot_take_it_back_is_told(path: Path) -> None:
     finally:
         path.parent.chmod(0o755)
         path.chmod(0o644)
-    assert said.startswith(f"{path} was left by a crash in the middle of a charge; it is put right")
+    assert said.startswith(f"{path} was left by a crash in the middle of a charge; it is repaired")
     assert Ledger(path).verify().entries == ENTRIES
 
 
@@ -480,7 +480,7 @@ def test_the_first_version_says_which_neighbours_its_sum_is_true_for(old: Path) 
         for each in ledger.budgets():
             assert (each.neighbours, each.neighbours_stated) == ("add-remove", False)
         assert {each.neighbours for each in ledger.history()} == {"add-remove"}
-        with refused("says nothing of that"):
+        with refused("does not bound it"):
             ledger.charge("visits", "1/100", mechanism="m", neighbours="replace")
         made = ledger.charge("visits", "1/100", mechanism="m", neighbours="add-remove")
         assert made.epsilon == Fraction(1, 100)
@@ -587,7 +587,7 @@ def test_a_new_column_is_hashed_where_it_has_a_value(
             connection.execute("DROP TRIGGER no_edit")
             connection.execute(f"UPDATE entries SET {change}")
             connection.execute(_NO_EDIT)
-        with refused("has been changed by other means"):
+        with refused("was modified outside topgap"):
             Ledger(copy).verify()
 
 
@@ -659,7 +659,7 @@ def test_a_file_with_two_names_is_read_and_not_written(path: Path) -> None:
     os.link(path, link)
     for each in (path, link):
         assert Ledger(each).verify().entries == ENTRIES
-        with refused("has another name too, by a hard link"):
+        with refused("also has another name, by a hard link"):
             Ledger(each).charge("visits", "1/100", mechanism="m")
     link.unlink()
     Ledger(path).charge("visits", "1/100", mechanism="m")
@@ -690,7 +690,7 @@ def test_a_file_too_small_for_a_database_is_left_alone(tmp_path: Path, size: int
     path = tmp_path / "budget.db"
     path.write_bytes(b"x" * size)
     for call in (lambda: Ledger(path).add_dataset("visits", 1), Ledger(path).budgets):
-        with refused("is no ledger, or damaged"):
+        with refused("is not a ledger, or is damaged"):
             call()
     assert path.read_bytes() == b"x" * size
 

@@ -136,7 +136,7 @@ class Histories(RuleBasedStateMachine):
     def add_dataset(self, dataset: str, number: tuple[Any, Fraction]) -> None:
         if dataset in self.totals:
             for name in (dataset, f"{dataset[:1]} {dataset[1:].upper()}".strip()):
-                with refused("its total already|nearly by this name"):
+                with refused("its total already|with nearly this name"):
                     self.ledger.add_dataset(name, number[0])
             return
         relation = RELATIONS[dataset]
@@ -160,7 +160,7 @@ class Histories(RuleBasedStateMachine):
             with refused("There is no data set"):
                 self.ledger.charge(dataset, number[0], mechanism="m", neighbours=stated)
         elif times is None:
-            with refused("says nothing of that"):
+            with refused("does not bound it"):
                 self.ledger.charge(dataset, number[0], mechanism="m", neighbours=stated)
         elif number[1] * times > self.left(dataset):
             self.is_too_much(dataset, number[0], number[1] * times, stated)
@@ -259,7 +259,7 @@ class Histories(RuleBasedStateMachine):
     def is_recorded(self, charge: Charge | int, result: Any, kept: Any) -> None:
         number = charge if isinstance(charge, int) else charge.number
         if number in self.results:
-            with refused("has its result already"):
+            with refused("already has its result"):
                 self.ledger.record(charge, result)
             return
         self.ledger.record(charge, result)
@@ -555,7 +555,7 @@ def test_whoever_has_no_name_is_known_by_a_number(monkeypatch: pytest.MonkeyPatc
 def test_a_total_is_set_once_for_a_name_and_those_like_it(name: str, path: Path) -> None:
     filled(path)
     before = path.read_bytes()
-    with refused("has its total already, .*; it is set once|nearly by this name"):
+    with refused("has its total already, .*; it can be set only once|with nearly this name"):
         Ledger(path).add_dataset(name, 5)
     assert path.read_bytes() == before
 
@@ -607,8 +607,8 @@ def test_bad_parameters_charge_nothing(
     [
         ({"path": 7}, ParameterTypeError, "by the path of its file, not by int"),
         ({"path": None}, ParameterTypeError, "not by NoneType"),
-        ({"path": ""}, ParameterError, "which has a name"),
-        ({"path": "a\0b"}, ParameterError, "which has a name"),
+        ({"path": ""}, ParameterError, "its name must not be empty"),
+        ({"path": "a\0b"}, ParameterError, "its name must not be empty"),
         ({"who": ""}, ParameterError, "who must be text on one line"),
         ({"who": 7}, ParameterTypeError, "who must be text"),
         ({"note": 7}, ParameterTypeError, "note must be text"),
@@ -642,7 +642,7 @@ def test_a_number_that_no_entry_can_have_is_no_charge(number: int, path: Path) -
         (0, 1, ParameterError, "charge must be at least 1"),
         (True, 1, ParameterTypeError, "charge must be"),
         ("5", 1, ParameterTypeError, "charge must be"),
-        (3, 1, topgap.LedgerError, "has its result already"),
+        (3, 1, topgap.LedgerError, "already has its result"),
         (5, RELEASE, topgap.LedgerError, "Charge 5 is of ε = 0.1, and the result cost more: 1/3"),
         (5, {1, 2}, ParameterTypeError, "result must be what JSON can hold"),
         (5, float("inf"), ParameterTypeError, "result must be what JSON can hold"),
@@ -696,7 +696,7 @@ def test_a_clock_that_was_set_back_charges_nothing(
         lambda: Ledger(path).check("visits", "1/10"),
         lambda: Ledger(path).add_dataset("more", 1),
     ):
-        with refused(r"The clock stands at .* before the ledger's last entry of 2026-03-01 12:00"):
+        with refused(r"The clock shows .* before the ledger's last entry of 2026-03-01 12:00"):
             call()
     assert path.read_bytes() == before
     assert Ledger(path).budget("visits").left == Fraction(17, 30)
@@ -723,7 +723,7 @@ def test_a_clock_that_was_far_ahead_is_passed_over_on_request(
     clock.turn(days=27_000)
     assert Ledger(path).charge("visits", "1/10", mechanism="m").at.year == 2100
     clock.turn(days=-27_000)
-    with refused("set it right, or give check_clock=False"):
+    with refused("correct it, or give check_clock=False"):
         Ledger(path).charge("visits", "1/10", mechanism="m")
     for _ in range(3):
         clock.turn(days=1)

@@ -218,7 +218,7 @@ def test_what_it_cost_is_told_with_an_error(path: Path, monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt) as raised:
         topgap.top_k(TREES, 1, "1/2", monotonic=True, ledger=path, dataset="stays")
     assert raised.value.__notes__ == [
-        "ε = 1 was charged to stays before, as entry 3 of the ledger, and stays spent."
+        "ε = 1 was already charged to stays, as entry 3 of the ledger, and stays charged."
     ]
 
 
@@ -336,7 +336,7 @@ def test_nonsense_with_right_hashes_is_found(
     Ledger(path).verify()
     entries[number - 1] = replace(entries[number - 1], **change)
     write_anew(path, entries)
-    with refused(f"has been changed by other means at entry [{number}34]"):
+    with refused(f"was modified outside topgap at entry [{number}34]"):
         Ledger(path).verify()
 
 

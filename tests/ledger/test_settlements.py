@@ -300,7 +300,7 @@ def settled(original: Path) -> Iterator[Path]:
 def verified(path: Path, entries: list[Entry]) -> None:
     """See that these entries, numbered anew, are refused; by the rules alone, and in a file."""
     rules = verification._Rules(EntryLog(sqlite3.connect(":memory:"), "…"))
-    with refused("has been changed by other means at entry"):
+    with refused("was modified outside topgap at entry"):
         for each in entries:
             assert each.is_valid()
             rules.check(each)
@@ -308,7 +308,7 @@ def verified(path: Path, entries: list[Entry]) -> None:
         write_anew(path, entries)
     except sqlite3.IntegrityError:  # a second settlement
         return
-    with refused("has been changed by other means|lacks entry"):
+    with refused("was modified outside topgap|lacks entry"):
         Ledger(path).verify()
 
 
@@ -463,14 +463,14 @@ def test_half_the_noise_for_persons_who_are_replaced_is_found(settled: Path) -> 
 )
 def test_a_settlement_that_none_can_be_is_found(change: dict[str, Any], settled: Path) -> None:
     write_anew(settled, with_change(SETTLEMENT, **change)(entries_of(settled)))
-    with refused("has been changed by other means at entry 14"):
+    with refused("was modified outside topgap at entry 14"):
         Ledger(settled).verify()
 
 
 @pytest.mark.parametrize("at", [0, CHARGE, RESULT])
 def test_no_other_entry_refers_to_a_result(at: int, settled: Path) -> None:
     write_anew(settled, with_change(at, recorded=1)(entries_of(settled)))
-    with refused(f"has been changed by other means at entry {at + 1}"):
+    with refused(f"was modified outside topgap at entry {at + 1}"):
         Ledger(settled).verify()
 
 
@@ -510,7 +510,7 @@ def test_a_charge_is_refused_where_a_settlement_was_edited(dataset: str, settled
         connection.execute("UPDATE entries SET spent = '0.01' WHERE number = ?", [number])
         (trigger,) = (each for each in schema.STATEMENTS if "no_edit" in each)
         connection.execute(trigger)
-    with refused("has been changed by other means"):
+    with refused("was modified outside topgap"):
         ledger.charge(dataset, "1/1000", mechanism="m")
 
 
@@ -534,7 +534,7 @@ def test_a_charge_is_refused_where_a_settlement_was_hidden(
     else:
         with tampering(settled) as connection:
             connection.execute(statement)
-    with refused("has been changed by other means"):
+    with refused("was modified outside topgap"):
         Ledger(settled).charge("stays", "1/1000", mechanism="m")
 
 

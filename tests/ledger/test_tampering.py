@@ -254,7 +254,7 @@ def test_last_entries_that_were_cut_off_with_the_head_are_found_by_a_receipt(
     last = Ledger(path).verify().receipt
     tampered(path, run(f"DELETE FROM entries WHERE number > {ENTRIES - gone}", NAIVE))
     assert Ledger(path).verify().entries == ENTRIES - gone
-    with refused(f"has no entry {ENTRIES}, of which there is a receipt"):
+    with refused(f"has no entry {ENTRIES}, for which there is a receipt"):
         Ledger(path).verify(last)
     with refused("has no entry"):
         Ledger(path).verify(*receipts)
@@ -268,7 +268,7 @@ def test_an_older_copy_of_the_file_is_found_by_a_receipt(path: Path) -> None:
     receipt = Ledger(path).charge("visits", "1/10", mechanism="m").receipt
     path.write_bytes(older)
     assert Ledger(path).verify().entries == ENTRIES
-    with refused("has no entry 9, of which there is a receipt"):
+    with refused("has no entry 9, for which there is a receipt"):
         Ledger(path).verify(receipt)
 
 
@@ -539,7 +539,7 @@ def test_a_ledger_written_anew_is_found_by_a_receipt(path: Path) -> None:
     assert Ledger(path).verify().entries == ENTRIES
     assert Ledger(path).budget("visits").left > 1
     assert Ledger(path).verify(early).entries == ENTRIES  # that entry is the same
-    with refused("has another entry 8 than the receipt is of"):
+    with refused("has another entry 8 than the receipt"):
         Ledger(path).verify(kept)
     charge(path)()
     assert is_seen_by(lambda: Ledger(path).verify(kept))
@@ -617,7 +617,7 @@ def test_a_receipt_is_of_one_entry_and_no_other(path: Path) -> None:
     assert Ledger(path).verify(first.receipt, last.receipt, first.receipt).receipt == last.receipt
     wrong = f"3:{'0' * 64}"
     for receipts in ([wrong], [first.receipt, wrong], [wrong, first.receipt]):
-        with refused("has another entry 3 than the receipt is of"):
+        with refused("has another entry 3 than the receipt"):
             Ledger(path).verify(*receipts)
     with refused("has no entry 99"):
         Ledger(path).verify(f"99:{'0' * 64}")
@@ -628,7 +628,7 @@ def test_a_receipt_is_of_one_entry_and_no_other(path: Path) -> None:
     ["", "3", f"0:{'0' * 64}", f"3:{'0' * 63}", f"3:{'G' * 64}", f"3:{'0' * 64}\n", 3, None],
 )
 def test_what_is_no_receipt_is_told(receipt: Any, path: Path) -> None:
-    with refused("A receipt is the number of an entry, a colon and its hash", ParameterError):
+    with refused("A receipt is the number of an entry, a colon and all 64 digits", ParameterError):
         Ledger(path).verify(receipt)
 
 

@@ -105,7 +105,7 @@ def test_of_64_processes_that_make_a_ledger_one_does(tmp_path: Path) -> None:
     assert found["entries"] == 1
     assert sum(each.get("won", 0) for each in found["found"]) == 1
     assert {each["said"] for each in found["found"] if "won" not in each} == {
-        "visits has its total already, 1; it is set once."
+        "visits has its total already, 1; it can be set only once."
     }
 
 
@@ -132,4 +132,4 @@ def test_a_fork_amid_a_transaction_of_a_thread_is_refused_at_once(
 @pytest.mark.parametrize("mutant", ["forked amid, and going on"])
 def test_a_fork_amid_a_transaction_would_wait_in_vain(tmp_path: Path, mutant: str) -> None:
     found = played("fork amid", tmp_path, writes=True, mutant=mutant)
-    assert "has been in use by others" in found["amid"]["said"][0]
+    assert "has been in use by other processes" in found["amid"]["said"][0]

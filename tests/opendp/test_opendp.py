@@ -575,7 +575,7 @@ def test_it_chains_after_scores() -> None:
     chain = scores >> then_top_k(PURE, k=1, scale=8)
     assert chain.map(1) == 2 * scores.map(1) / 8
     assert chain([20] * 10**4).items in [(1,), (2,)]  # the largest score is the worst
-    with pytest.raises(AnswersError, match="k = 3 winners need at least 4 answers"):
+    with pytest.raises(AnswersError, match="k = 3 needs at least 4 answers"):
         _ = scores >> then_top_k(PURE, k=3, scale=8)
 
 
@@ -685,7 +685,7 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"input_domain": keyed(T=float), "items": TREES}, ParameterError, "free of NaN"),
     ({"input_metric": "linf"}, ParameterTypeError, "input_metric must be a metric of OpenDP"),
     *(
-        ({"input_metric": metric}, ParameterError, "the privacy map is not proved")
+        ({"input_metric": metric}, ParameterError, "the privacy map has no proof")
         for metric in (
             dp.symmetric_distance(),
             dp.l2_distance(T=int),
@@ -708,23 +708,23 @@ REFUSALS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"scale": None}, ParameterTypeError, "scale must be an int, float"),
     ({"resolution": "2/3"}, ParameterError, "resolution must be one divided by an integer"),
     ({"gaps": 1}, ParameterTypeError, "gaps must be True or False"),
-    ({"input_domain": integers(2), "k": 2}, AnswersError, "k = 2 winners need at least 3 answers"),
+    ({"input_domain": integers(2), "k": 2}, AnswersError, "k = 2 needs at least 3 answers"),
     ({"input_domain": integers(0)}, AnswersError, "The answers are empty"),
-    ({"items": ["ash"]}, AnswersError, "k = 1 winners need at least 2 answers"),
+    ({"items": ["ash"]}, AnswersError, "k = 1 needs at least 2 answers"),
     ({"items": "ash"}, ItemsError, "items must be a list of names, not str"),
     ({"items": 3}, ItemsError, "items must be a list of names, not int"),
     ({"items": ["ash", "ash"]}, ItemsError, "Two items have the same name"),
     ({"input_domain": integers(3), "items": TREES}, ItemsError, "There are 4 items for 3 answers"),
     ({"input_domain": keyed()}, ItemsError, "a secret of the data; give domain="),
-    ({"input_domain": keyed(), "items": ["ash"]}, AnswersError, "need at least 2 answers"),
+    ({"input_domain": keyed(), "items": ["ash"]}, AnswersError, "needs at least 2 answers"),
     ({"input_domain": keyed(), "items": ["ash", 3]}, ItemsError, "of type String"),
     ({"input_domain": keyed("i32"), "items": [3, True]}, ItemsError, "of type i32"),
     ({"input_domain": keyed("bool"), "items": [0, 1]}, ItemsError, "of type bool"),
     ({"domain": TREES}, DomainError, "A vector names no items, so no domain can be given"),
     ({"input_domain": dicts}, ItemsError, "a secret of the data; give domain="),
-    ({"input_domain": keyed(), "domain": TREES, "items": TREES}, ItemsError, "domain= alone"),
-    ({"input_domain": keyed(), "domain": FROM_DATA}, DomainError, "holds for public items alone"),
-    ({"input_domain": keyed(), "domain": "ash"}, DomainError, "A str is no list of items"),
+    ({"input_domain": keyed(), "domain": TREES, "items": TREES}, ItemsError, "only domain="),
+    ({"input_domain": keyed(), "domain": FROM_DATA}, DomainError, "holds only for public items"),
+    ({"input_domain": keyed(), "domain": "ash"}, DomainError, "A str is not a list of items"),
     ({"input_domain": keyed(), "domain": ["ash"]}, DomainError, "must have at least 2 items"),
     ({"input_domain": keyed(), "domain": ["ash", 3]}, ItemsError, "of type String"),
     ({"input_domain": keyed(), "domain": Domain.range(0, 9)}, ItemsError, "of type String"),
@@ -763,7 +763,7 @@ def test_without_opendps_features_it_says_what_to_type() -> None:
 @pytest.mark.parametrize(
     ("domain", "data", "sentence"),
     [
-        (integers(), [987_654], "k = 1 winners need at least 2 answers; there are 1"),
+        (integers(), [987_654], "k = 1 needs at least 2 answers, not 1"),
         (integers(), [], "The answers are empty"),
         (floats(), [987_654.0, nan], "Every answer must be a finite number"),
         (floats(), [987_654.0, -inf], "Every answer must be a finite number"),
@@ -787,7 +787,8 @@ def test_an_error_in_the_data_shows_none_of_them(domain: Any, data: Any, sentenc
         ),
         (
             "import importlib.metadata as m; m.version = lambda name: '0.9.2'",
-            "topgap.opendp needs OpenDP 0.14, and 0.9.2 is here: pip install 'topgap[opendp]'.",
+            "topgap.opendp needs OpenDP 0.14, and 0.9.2 is installed: pip install "
+            "'topgap[opendp]'.",
         ),
     ],
     ids=["none", "old"],

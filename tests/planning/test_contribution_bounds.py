@@ -325,8 +325,9 @@ def make_row(
 @pytest.mark.parametrize(("rows", "truncated", "said"), [
     # The most are right with 2; of 2 and 5, which are close, 5 has the better counts.
     ([(21, (18, 40), [(1, 22, 9), (2, 24.1, 3), (5, 23.0, 1)])], True,
-     ["With at most 2 items per person, Laplace noise names 24.10 of 25 right and counts are off "
-      "by 3; without a bound 21.00 are right, or 18.00 with counts that are off by 40."]),
+     ["With at most 2 items per person, Laplace noise names 24.10 of 25 right and counts have an "
+      "error of 3; without a bound 21.00 are right, or 18.00 with counts that have an error of "
+      "40."]),
     ([(21, (18, 40), [(2, 24.1, 3), (5, 24.0, 1)])], True, ["With at most 5 items"]),
     ([(21, (18, 40), [(2, 20, 3)])], True, ["Without a bound 21.00 are right, or 18.00 with"]),
     ([(21, (21, 2), [(2, 21, 3)])], True, ["Without a bound 21.00 are right"]),
@@ -337,7 +338,7 @@ def make_row(
     # Values of ε that agree share a sentence.
     ([(9, (8, 40), [(1, 20, 3)]), (10, (9, 30), [(1, 25, 2)])], True,
      ["With at most 1 item per person, Laplace noise names 20.00 to 25.00 of 25 right and counts "
-      "are off by 3 to 2; without a bound 9.00 to 10.00 are right, or 8.00 to 9.00 with"]),
+      "have an error of 3 to 2; without a bound 9.00 to 10.00 are right, or 8.00 to 9.00 with"]),
     ([(9, (8, 40), [(1, 20, 3)]), (25, (9, 30), [(1, 20, 2)])], True,
      ["ε = 1: with at most 1 item", "ε = 1: without a bound 25.00 are right"]),
     ([(9, (8, 40), [(30, 20, -1)])], True, ["No bound is less than k = 25, so all have the noise"]),
@@ -401,9 +402,9 @@ def test_the_table_has_a_line_for_each_bound(made: Plan) -> None:
     ]  # fmt: skip
     assert [len(each) for each in cells[2:]] == [9, 9, 7]
     assert [*map(str, made.advice)] == [" ".join(lines[-2:])]
-    assert "What a bound leaves out was counted, and is in the figures." in lines
+    assert "The figures include what a bound leaves out." in lines
     alone = str(plan(COUNTS, 3, 1, releases=5, items_per_person=2))
-    assert "Counts do not say what a bound leaves out: these figures have noise alone." in alone
+    assert "Counts do not show what a bound leaves out; these figures include only noise." in alone
     for text in (str(made), str(plan(COUNTS, 3, 1, releases=5, items_per_person=2, domain=10**12))):
         assert max(map(len, text.splitlines())) <= 100
     assert made._repr_html_().count("<tr>") == 11
@@ -418,7 +419,7 @@ def test_the_chart_has_a_line_for_each_bound(made: Plan) -> None:
     for place, bound in enumerate((1, 2, 3)):
         label = f"at most {bound} item{'s' * (bound > 1)}"
         overlaps = [row.bounds[place].lists.overlap.value / 3 for row in made.rows]
-        assert above[f"part of the list that is right: {label}"] == overlaps
+        assert above[f"share of the list that is right: {label}"] == overlaps
         errors = [row.bounds[place].errors for row in made.rows]
         medians = [each.median.value for each in errors if each is not None]
         assert below.get(f"median error: {label}", []) == medians

@@ -110,7 +110,7 @@ def test_more_noise_takes_more_people_and_extremes_are_told() -> None:
     ((10.0**12,), ParameterTypeError, "size must be a whole number"),
     ((100, 1), ParameterError, "probability must be below 1"),
     ((100, 0), ParameterError, "probability must be greater than 0"),
-    ((100, 1 - Fraction(1, 10**101)), ParameterError, "probability must be below 1 by"),
+    ((100, 1 - Fraction(1, 10**101)), ParameterError, "probability must be at most 1 - 1e-100"),
     ((100, None), ParameterTypeError, "probability must be an int"),
 ])  # fmt: skip
 def test_what_people_needed_refuses(arguments: Any, kind: type[TopgapError], said: str) -> None:
@@ -224,9 +224,9 @@ def test_a_domain_chooses_as_it_does_in_a_release() -> None:
     ([3, 2, 1, 1], 3, DomainError, "fewer items than there are counts"),
     ([3], 0, ParameterError, "domain must be at least 1"),
     ([3], 10**4001, DomainError, "at most 10"),
-    ([3], 1e12, DomainError, "no list of items"),
-    ([3], True, DomainError, "no list of items"),
-    ([3], "abc", DomainError, "no list of items"),
+    ([3], 1e12, DomainError, "not a list of items"),
+    ([3], True, DomainError, "not a list of items"),
+    ([3], "abc", DomainError, "not a list of items"),
     ([3], Domain.range(0, 9), TopgapError, "name their items"),
     ([3], 10**12, ParameterError, "noise that the kernel's integers can hold"),
 ])  # fmt: skip
@@ -316,7 +316,7 @@ def test_a_plan_with_a_domain_has_its_columns_in_all_forms() -> None:
     assert max(map(len, lines)) <= 100
     axes: Any = tuple(Chart().subplots(2, 1))
     drawn = {line.get_label(): list(line.get_ydata()) for line in made.plot(axes)[0].get_lines()}  # type: ignore[arg-type]
-    assert drawn["part of the list that nobody has: counts too"] == [
+    assert drawn["share of the list that nobody has: counts too"] == [
         empty(row.estimates).value / 2 for row in made.rows
     ]
     without = plan([60, 50, 40], 2, 1, releases=2)

@@ -367,7 +367,7 @@ def test_progress_is_told_and_can_interrupt() -> None:
 
 @pytest.mark.parametrize(("arguments", "kind", "said"), [
     (([], 1), AnswersError, "answers are empty"),
-    (([5, 4], 2), AnswersError, "need at least 3"),
+    (([5, 4], 2), AnswersError, "needs at least 3"),
     (([5, float("nan")], 1), AnswersError, "finite"),
     (("54", 1), AnswersTypeError, "not str"),
     (([5, "4"], 1), AnswersTypeError, "not str"),
@@ -491,19 +491,19 @@ def test_the_chart_has_the_figures(made: Plan) -> None:
     assert (above.get_xscale(), below.get_xscale(), below.get_yscale()) == ("log", "log", "log")
     epsilons = [0.1, 1, 10]
     assert lines_of(above) == {
-        "chance that the list is right: names and gaps":
+        "probability that the list is right: names and gaps":
             (epsilons, [row.names.right.value for row in made.rows]),
-        "chance that the list is right: counts too":
+        "probability that the list is right: counts too":
             (epsilons, [row.estimates.right.value for row in made.rows]),
-        "part of the list that is right: names and gaps":
+        "share of the list that is right: names and gaps":
             (epsilons, [row.names.overlap.value / 5 for row in made.rows]),
-        "part of the list that is right: counts too":
+        "share of the list that is right: counts too":
             (epsilons, [row.estimates.overlap.value / 5 for row in made.rows]),
     }  # fmt: skip
     assert lines_of(below) == {
-        "error of a winner's count: measured alone":
+        "error of a named item's count: measured alone":
             (epsilons, [row.measured_error.value for row in made.rows]),
-        "error of a winner's count: with the gaps":
+        "error of a named item's count: with the gaps":
             (epsilons, [row.combined_error.value for row in made.rows]),
     }  # fmt: skip
     styles = {(line.get_color(), line.get_linestyle()) for line in above.get_lines()[:4]}

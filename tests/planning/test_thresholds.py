@@ -348,7 +348,8 @@ def test_what_cannot_be_planned(how: dict[str, Any], kind: type[TopgapError], sa
     ([900, 560, 500, 350, 20], 25, 490,
      ["Threshold 490: the nearest count is 10 away, clear from ε = 5.8 on; 425, in the middle "
       "between 500 and 350, is 75 away, clear from ε = 0.77 on.",
-      "At most 3 items should be named: k = 6 has room for as many again, and 0.24 of the noise."]),
+      "At most 3 items should be named: k = 6 leaves room for twice as many, and has 0.24 of the "
+      "noise."]),
     ([900, 560, 500, 350, 20], 4, [430, 520],
      ["Threshold 430: the nearest count is 70 away, clear from ε = 0.13 on.",
       "Threshold 520: the nearest count is 20 away, clear from ε = 0.46 on; 425, in the middle "
@@ -357,8 +358,8 @@ def test_what_cannot_be_planned(how: dict[str, Any], kind: type[TopgapError], sa
      ["Threshold 100: the nearest count is 460 away, clear from ε = 0.01 on.",
       "Threshold 900: the nearest count is 0 away; 730, in the middle between 900 and 560, is 170 "
       "away, clear from ε = 0.027 on.",
-      "2 items or more above 100: most lists are full, cost all of ε and have no counts; a larger "
-      "k or threshold leaves room."]),
+      "2 items or more above 100: most lists are full, cost all of ε and have no counts; use a "
+      "larger k or threshold."]),
     ([5], 2, 9, ["Threshold 9: the nearest count is 4 away, clear from ε = 1.2 on."]),
 ])  # fmt: skip
 def test_advice_is_of_the_thresholds_and_of_k(
@@ -414,7 +415,7 @@ def test_the_table_has_a_line_for_each(made: ThresholdPlan) -> None:
     assert lines[2].split()[:3] == ["2", "4", "11"]
     assert lines[3].split()[:5] == ["20,000", "any", "40", "0", "0.00"]
     assert lines[5].split()[:5] == ["1", "900", "any", "20", "11"]
-    assert "Not private: a plan tells of its counts, which must be public or made up." in lines
+    assert "Not private: a plan reveals its counts, which must be public or made up." in lines
     assert max(map(len, lines)) <= 100
     assert made._repr_html_().count("<tr>") == 9
     assert repr(made) == "<ThresholdPlan for at most 20 of 100 items, 8 rows>"

@@ -137,7 +137,7 @@ def test_noise_and_thresholds_that_the_paper_has_not_are_refused(
 ) -> None:
     """The scale of Laplace noise does not grow with k: it is too small for exponential noise."""
     refused = (ParameterError, AnswersError)  # too few answers come first
-    with pytest.raises(refused, match=r"exponential noise and no threshold|need at least 2"):
+    with pytest.raises(refused, match=r"exponential noise and no threshold|needs at least 2"):
         run(answers, TopK(1, 1, **more))
 
 
@@ -175,7 +175,7 @@ def test_a_refinement_is_an_integer_of_at_least_two(
 
 def test_noisy_max_names_one_winner() -> None:
     sampler = Sampler()
-    with pytest.raises(ParameterError, match="take k=1, or top_k for more"):
+    with pytest.raises(ParameterError, match="use k=1, or top_k for more"):
         noisy_max([1, 2, 3], TopK(2, 1), sampler=sampler)
     assert not sampler.calls
 

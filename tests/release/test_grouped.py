@@ -191,7 +191,7 @@ def test_other_names_take_the_place_of_winners_and_groups() -> None:
             made.with_items(wrong_items, groups)
 
 
-# --- What is no release of groups
+# --- What is not a release of groups
 
 PARAMETERS = TopKByGroup(1, 1, groups_per_person=2)
 ONE = select(PARAMETERS.each, {"flu": FAR, "cold": 0})

@@ -108,21 +108,21 @@ NAMES = ["a", "b", "c"]
         (FEW, (None, NAMES, [9, 4, 4]), "noisy answers come with the gaps"),
         (TopK(3, 1), ([5, 0, 1], NAMES, [9, 4, 4]), "noisy answers come with the gaps"),
         (TopK(3, 1), (None, NAMES, [9, 4, 4]), "noisy answers come with the gaps"),
-        (FEW, ([5, 0, 1], NAMES, [9, 4, 3]), "its gaps are not of its answers"),
-        (FEW, ([4, 0, 1], NAMES, [9, 4, 4]), "its gaps are not of its answers"),
+        (FEW, ([5, 0, 1], NAMES, [9, 4, 3]), "its gaps do not match its answers"),
+        (FEW, ([4, 0, 1], NAMES, [9, 4, 4]), "its gaps do not match its answers"),
         (FEW, ([5, -1, 1], NAMES, [9, 4, 5]), "a gap is never negative"),
         (FEW, ([5, 0, -1], NAMES, [9, 4, 4]), "a gap is never negative"),
-        (FEW, ([5, 0, 1], NAMES, [9, 4]), "one noisy answer per winner"),
-        (FEW, ([5, 0, 1], NAMES, 9), "one noisy answer per winner"),
+        (FEW, ([5, 0, 1], NAMES, [9, 4]), "one noisy answer per named item"),
+        (FEW, ([5, 0, 1], NAMES, 9), "one noisy answer per named item"),
         (FEW, ([5, 0, 1], NAMES, [9, 4, 4.0]), "a whole number of steps"),
         (FEW, ([5, 0, 1], NAMES, [9, 4, True]), "a whole number of steps"),
         (FEW, ([5, 0, 1], NAMES, [9, 4, None]), "a whole number of steps"),
         (FEW, ([5], ["a", "b"], [9, 4]), "one"),
         (FEW, ([], [], []), "one"),
         (CUT, ([1, 0], ["a", "b"], [-7, -8]), "below the threshold"),
-        (CUT, ([0] * 4, ["a", "b", "c", "d"], [5] * 4), "at most k winners"),
-        (CUT, ([0] * 2, ["a"], [5] * 2), "one gap per winner"),
-        (CUT, ([12], "a", [5]), "one item per winner"),
+        (CUT, ([0] * 4, ["a", "b", "c", "d"], [5] * 4), "at most k named items"),
+        (CUT, ([0] * 2, ["a"], [5] * 2), "one gap per named item"),
+        (CUT, ([12], "a", [5]), "one name per named item"),
         (CUT, ([11], ["a"], [5]), "its last gap is not over the threshold"),
         (CUT, ([0, 0, 13], ["a", "b", "c"], [5, 5, 5]), "its last gap is not over the threshold"),
     ],
@@ -131,7 +131,7 @@ def test_what_cannot_have_been_released_is_refused(
     parameters: TopK, arguments: tuple[Any, Any, Any], word: str
 ) -> None:
     gaps, items, values = arguments
-    with pytest.raises(ReleaseError, match=rf"^This is no release: .*{word}.*\.$"):
+    with pytest.raises(ReleaseError, match=rf"^This is not a release: .*{word}.*\.$"):
         Release(parameters, None, gaps, items, value_units=values)
 
 
@@ -171,7 +171,7 @@ def _changed(**changes: Any) -> dict[str, Any]:
 )
 def test_what_is_no_document_of_it_is_refused(document: dict[str, Any]) -> None:
     for read in (Release.from_dict, lambda given: Release.from_json(json.dumps(given))):
-        with pytest.raises(ReleaseError, match=r"^This is no release: .*\.$"):
+        with pytest.raises(ReleaseError, match=r"^This is not a release: .*\.$"):
             read(document)
 
 

@@ -107,7 +107,7 @@ def test_where_there_are_none_one_sentence_says_why() -> None:
             REACHED.counts(**how)
     with pytest.raises(ReleaseError, match=r"no noisy answers; where the threshold .* counts\(\)"):
         REACHED.intervals()
-    with pytest.raises(EstimatesError, match=r"estimates of its own, release\.counts\(\)"):
+    with pytest.raises(EstimatesError, match=r"its own estimates, release\.counts\(\)"):
         topgap.estimate(REACHED, [3, 2, 1], variance=8)
 
 
@@ -299,7 +299,7 @@ def are_refused(module: Any) -> bool:
         try:
             module.parse_release(document)
         except ReleaseError as error:
-            if not str(error).startswith("This is no release: "):
+            if not str(error).startswith("This is not a release: "):
                 return False
         else:
             return False

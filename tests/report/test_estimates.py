@@ -237,7 +237,7 @@ def test_a_page_without_estimates_is_refused(html: str) -> None:
 def test_a_page_with_something_else_in_its_place_is_refused() -> None:
     html = to_html(CERTAIN).replace("topgap.estimates/1", "topgap.estimates/0")
     for read in (read_estimates, read_release):
-        with pytest.raises(EstimatesError, match="These are no estimates"):
+        with pytest.raises(EstimatesError, match="These are not estimates"):
             read(html)
     with pytest.raises(ReleaseError, match="name the items by strings"):
         to_html(measured(Release(TopK(1, 1), [0], [1], [b"a"]), "1", [5]))

@@ -228,7 +228,7 @@ def test_a_page_without_a_release_is_refused(html: str) -> None:
 
 def test_a_page_with_something_else_in_its_place_is_refused() -> None:
     html = to_html(EVERYDAY).replace("topgap.release/1", "topgap.release/0")
-    with pytest.raises(ReleaseError, match="This is no release"):
+    with pytest.raises(ReleaseError, match="This is not a release"):
         read_release(html)
 
 

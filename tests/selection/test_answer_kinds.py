@@ -136,7 +136,7 @@ def test_items_may_be_any_ordered_names(items: Any) -> None:
         (["ash", "elm", "ash", "oak"], "same name"),
         (np.array(["ash", "elm", "ash", "oak"]), "same name"),
         (pd.Index(["ash", "elm", "ash", "oak"]), "same name"),
-        ([["ash"], ["elm"], ["fir"], ["oak"]], "cannot change"),
+        ([["ash"], ["elm"], ["fir"], ["oak"]], "immutable"),
         ({"ash", "elm", "fir", "oak"}, "order"),
         ("abcd", "not str"),
         (dict(enumerate("abcd")), "not dict"),

@@ -25,7 +25,7 @@ def test_a_check_names_noise_bound_and_threshold(
         "Nothing was drawn or charged.",
         f"Would be released: {released}, at ε = 1, sensitivity 1, monotonic.",
         NOISE,
-        "For the holder of the data alone, never to be published: of 4 items, 2 have an answer "
+        "For the data holder only, never to be published: of 4 items, 2 have an answer "
         "other than 0.",
     ]
 
@@ -50,7 +50,7 @@ def test_one_winner_and_exponential_noise() -> None:
     assert Check(TopK(2, 1, items_per_person=5), True, 3, 2).lines()[1:3] == [
         "Would be released: the 2 largest of the items with the gaps between them and their "
         "measurements, at ε = 1, sensitivity 1.",
-        "For the holder of the data alone, never to be published: of 3 items, 2 have an answer "
+        "For the data holder only, never to be published: of 3 items, 2 have an answer "
         "other than 0.",
     ]
 

@@ -271,12 +271,12 @@ def test_a_measurement_is_the_answer_rounded_down_and_just_the_noise_that_was_dr
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_no_more_and_no_fewer_than_the_winners_are_measured(count: int) -> None:
-    with pytest.raises(AnswersError, match="Only the 2 winners are measured, each once"):
+    with pytest.raises(AnswersError, match="Only the 2 named items are measured, each once"):
         Shares.of(TopK(2, 1), "1/2").measure([5] * count)
 
 
 def test_too_few_answers_are_refused() -> None:
-    with pytest.raises(AnswersError, match="k = 2 winners need at least 3 answers"):
+    with pytest.raises(AnswersError, match="k = 2 needs at least 3 answers"):
         top_k_with_estimates([1, 2], 2, 1)
 
 

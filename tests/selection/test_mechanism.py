@@ -251,7 +251,7 @@ def test_parameters_are_refused_in_their_own_words() -> None:
         (lambda: topgap.top_k([1, 2], True, 1), ParameterTypeError, "not bool"),
         (lambda: topgap.noisy_max([1, 2], 1, gaps=1), ParameterTypeError, "gaps must be True"),  # type: ignore[call-overload]
         (lambda: topgap.noisy_max([1, 2], 1, monotonic=1), ParameterTypeError, "monotonic must"),  # type: ignore[call-overload]
-        (lambda: topgap.top_k([1, 2], 2, 1), AnswersError, "need at least 3 answers"),
+        (lambda: topgap.top_k([1, 2], 2, 1), AnswersError, "needs at least 3 answers"),
         (lambda: topgap.top_k([], 2, 1), AnswersError, "empty"),
         (lambda: topgap.top_k({}, 2, 1), AnswersError, "empty"),
     ]

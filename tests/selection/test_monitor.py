@@ -298,7 +298,7 @@ def test_a_signal_handler_cannot_ask_meanwhile(monkeypatch: pytest.MonkeyPatch) 
         return asked.ask(FAR)
 
     monkeypatch.setattr(monitor, "Sampler", interrupt)
-    with pytest.raises(MonitorError, match="is in use by what was interrupted"):
+    with pytest.raises(MonitorError, match="is in use by the code"):
         asked.ask(FAR)
     assert asked.ask(FAR) is not None
 
@@ -385,7 +385,7 @@ def test_the_charge_comes_before_the_first_random_bit(
     with pytest.raises(KernelError) as error:
         Monitor(99, 4, 1, ledger=ledger, dataset="visits")
     (note,) = error.value.__notes__
-    assert note.endswith("stays spent.")
+    assert note.endswith("stays charged.")
     assert left == [0]
     assert ledger.budget("visits").left == 0  # it stays spent
 

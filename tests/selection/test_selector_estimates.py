@@ -168,7 +168,7 @@ def test_it_is_charged_once_and_gives_the_same_again(tmp_path: Path) -> None:
     assert entry.parameters["selection_epsilon"] == "1"
     assert Estimates.from_json(entry.result or "") == made
     ledger.add_dataset("others", 5)
-    with pytest.raises(SelectorError, match="not by this ledger"):
+    with pytest.raises(SelectorError, match="not with this ledger"):
         selector.release_with_estimates(ledger=ledger, dataset="others")
     assert "900" not in repr(selector)
 
@@ -179,7 +179,7 @@ def test_what_does_not_fit_is_refused() -> None:
     measuring.add({"nut": 4})
     with pytest.raises(SelectorError, match=r"use release_with_estimates\(\)"):
         measuring.release()
-    with pytest.raises(SelectorError, match="make it with selection_share"):
+    with pytest.raises(SelectorError, match="create it with selection_share"):
         plain.release_with_estimates()
     for other in (plain, Selector(SURE, selection_share="1/3")):
         with pytest.raises(SelectorError, match="parameters are equal"):
@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_refused() -> None:
     half = TopK(2, SURE.epsilon / 2)  # whose noise is the same
     with pytest.raises(SelectorError, match="other parameters"):
         Selector.from_arrow(half, table)
-    with pytest.raises(SelectorError, match="and answer if its winners are measured"):
+    with pytest.raises(SelectorError, match="and answer if its named items are measured"):
         Selector.from_arrow(SURE, table.drop(["answer"]), **HALF)
     for wrong in (0, 1, 2):
         with pytest.raises(ParameterError, match="selection_share"):
@@ -201,5 +201,5 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ParameterTypeError):
         Selector(SURE, selection_share=[1])  # type: ignore[arg-type]
     for more in ({"threshold": 5}, {"items_per_person": 1}):
-        with pytest.raises(ParameterError, match="says how many already"):
+        with pytest.raises(ParameterError, match="already has counts"):
             Selector(TopK(2, 1, **more), **HALF)  # type: ignore[arg-type]

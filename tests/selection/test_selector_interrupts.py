@@ -111,7 +111,7 @@ def test_a_signal_handler_cannot_use_it_meanwhile(monkeypatch: pytest.MonkeyPatc
     made = Selector(ONE)
     with monkeypatch.context() as within:
         within.setattr(candidate_pool, "look_up", lambda *_: made.release())
-        with pytest.raises(SelectorError, match="is in use by what was interrupted"):
+        with pytest.raises(SelectorError, match="is in use by the code"):
             made.add([FAR, 0], ["ash", "elm"])
     made.add([FAR, 0], ["ash", "elm"])
     assert made.release().items == ("ash",)

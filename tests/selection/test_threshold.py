@@ -134,7 +134,7 @@ def test_members_without_an_answer_are_named_above_a_low_threshold() -> None:
 
 def test_a_domain_that_noise_alone_lifts_over_it_is_refused() -> None:
     domain = Domain.range(0, 10**12)
-    with pytest.raises(ParameterError, match="take a higher threshold, or a smaller k"):
+    with pytest.raises(ParameterError, match="use a higher threshold, or a smaller k"):
         topgap.top_k({}, 2_000_000, 1, threshold=-1, domain=domain)
     with pytest.raises(ParameterError, match="too many items of the domain would be equal"):
         topgap.top_k({}, 2, 10**40, threshold=-1, domain=domain)

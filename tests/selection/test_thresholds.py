@@ -64,7 +64,7 @@ def test_with_a_threshold_there_may_be_fewer_answers_than_k() -> None:
         holds(made, [0], [5 * FAR])
     with pytest.raises(AnswersError, match="empty"):
         topgap.top_k([], 9, 1, threshold=FAR, **FEW)
-    with pytest.raises(AnswersError, match="need at least 10 answers"):
+    with pytest.raises(AnswersError, match="needs at least 10 answers"):
         topgap.top_k([FAR], 9, 1, **FEW)
 
 
@@ -92,7 +92,7 @@ def test_members_without_an_answer_have_0() -> None:
     # Of 10^12 items the largest noise is about ln 10^12 − ln 2, which is 27, give or take a few:
     # below 10 with probability e^−10^7, and above 90 with e^−62.
     assert all(10 < value < 90 for value in release.values[1:])
-    with pytest.raises(ReleaseError, match="without positions"):
+    with pytest.raises(ReleaseError, match="no positions"):
         _ = release.indices
 
 

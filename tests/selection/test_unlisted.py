@@ -106,7 +106,7 @@ def test_few_members_may_all_be_equal(way: Way) -> None:
         winners = way({2: 1}, TopK(2, 10**40, items_per_person=1), domain).items
         assert winners[0] == 2
         assert winners[1] in (0, 1, 3)
-    with pytest.raises(ParameterError, match="would be equal; take a smaller epsilon"):
+    with pytest.raises(ParameterError, match="would be equal; use a smaller epsilon"):
         way({2: 1}, TopK(2, 10**40), Domain.range(0, 10**6 + 1))
 
 
@@ -267,15 +267,19 @@ def test_a_check_tells_the_size_of_the_domain() -> None:
     ("options", "error", "sentence"),
     [
         ({"k": 4, "epsilon": 1}, DomainError, "at least 5 items; it has 4"),
-        ({"k": 1, "epsilon": "1e-40"}, ParameterError, "take a larger epsilon"),
+        ({"k": 1, "epsilon": "1e-40"}, ParameterError, "use a larger epsilon"),
         ({"k": 1, "epsilon": 1, "constant_work": True}, ParameterError, "leave one of the two"),
         ({"k": 1, "epsilon": 1, "answers": [3, 4]}, ItemsError, "name their items"),
         (
             {"k": 1, "epsilon": 1, "answers": [3, 4], "items": [1, 1.0]},
             ItemsError,
-            "two answers; give each one",
+            "two answers; give one for each item",
         ),
-        ({"k": 1, "epsilon": 1, "answers": [3, 4], "items": [1]}, ItemsError, "not one item"),
+        (
+            {"k": 1, "epsilon": 1, "answers": [3, 4], "items": [1]},
+            ItemsError,
+            "numbers of items and answers",
+        ),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], error: type[Exception], sentence: str) -> None:

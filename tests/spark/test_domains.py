@@ -410,7 +410,7 @@ REFUSED: list[tuple[dict[str, Any], type[TopgapError], str]] = [
     ({"k": 3, "domain": ["A01", "A02", "A03"], "together": 2}, DomainError, "it has 3"),
     ({"together": 4}, ParameterError, "together must be 2"),
     ({"together": True}, ParameterError, "together must be 2"),
-    ({"domain": b"abc", "together": 2}, DomainError, "no list of items"),
+    ({"domain": b"abc", "together": 2}, DomainError, "not a list of items"),
     ({"domain": Domain.subsets(CODES, size=2), "together": 2}, DomainError, "leave together out"),
     ({"domain": Domain.subsets(CODES, size=4)}, ParameterError, "pairs and triples"),
     ({"item": ["code", "place"], "domain": Domain.product(["A"], Domain.subsets(CODES, size=2))},

@@ -97,7 +97,9 @@ def audit(
     processes = read_whole(processes, "processes", least=1)
     if function is None:
         if cases is not None or not read_flag(gaps, "gaps") or not law or cost is not None:
-            raise ParameterError("cases, gaps, law and cost are for a function of yours; give one.")
+            raise ParameterError(
+                "cases, gaps, law and cost are for a function of your own; give one."
+            )
         own = make_own(releases or _RELEASES[quick], quick=quick)
         mechanisms: Sequence[Mechanism] = (*own, *make_broken(_RELEASES_OF_BROKEN))
     else:
@@ -107,7 +109,8 @@ def audit(
             )
         if not callable(function):
             raise ParameterTypeError(
-                f"function must take answers and parameters, not be {type(function).__name__}."
+                f"function must be a function of answers and parameters, not "
+                f"{type(function).__name__}."
             )
         chosen_cases = (
             (QUICK_CASES if quick else FULL_CASES) if cases is None else read_cases(cases)
@@ -115,7 +118,7 @@ def audit(
         number = releases or _RELEASES_OF_YOURS[quick]
         name = str(getattr(function, "__qualname__", type(function).__name__))
         mechanisms = (
-            Mechanism(name, "A function of yours.", function, read_flag(gaps, "gaps"),
+            Mechanism(name, "Your function.", function, read_flag(gaps, "gaps"),
                       chosen_cases, number, law=law, yours=True, cost=_read_cost(cost)),
         )  # fmt: skip
     return audit_mechanisms(mechanisms, promised, processes, progress)
@@ -124,7 +127,8 @@ def audit(
 def _read_cost(cost: Cost | None) -> Cost:
     if cost is not None and not callable(cost):
         raise ParameterTypeError(
-            f"cost must take parameters and a number of winners, not be {type(cost).__name__}."
+            f"cost must be a function of parameters and a number of winners, not "
+            f"{type(cost).__name__}."
         )
     return TopK.cost if cost is None else cost
 
@@ -143,7 +147,9 @@ def read_failure(failure: "Number") -> Fraction:
     if read >= 1:
         raise ParameterError("failure must be a probability below 1, such as 1e-9.")
     if read < _SMALLEST_FAILURE:
-        raise ParameterError("failure must be at least 1e-200; nothing could be shown with less.")
+        raise ParameterError(
+            "failure must be at least 1e-200; nothing can be shown with a smaller one."
+        )
     return read
 
 

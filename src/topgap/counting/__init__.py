@@ -1,6 +1,6 @@
 """From events to counts: the number of distinct persons of each item of a public domain.
 
-    count_events(source, person=…, item=…, domain=…)   rows that say who had what
+    count_events(source, person=…, item=…, domain=…)   rows with a person and an item
     count_transactions(source, domain=…)               FIMI files, one person a line
     read_counts(source, item=…, count=…, domain=…)     precomputed counts
     counted_items(source, domain=…)                    what occurs of a domain, in batches

@@ -100,7 +100,7 @@ def build_person_text_sql(person: str, kind: str) -> str:
 
 
 def build_count_sql(cell: str, kind: str) -> str | None:
-    """Build SQL for a precomputed count, a BIGINT; NULL if it is no count; None as above."""
+    """Build SQL for a precomputed count, a BIGINT; NULL if it is not a count; None as above."""
     if is_text(kind) or kind == "JSON":
         text = (
             _build_normalized_sql(f"CAST({cell} AS VARCHAR)")

@@ -1,4 +1,4 @@
-"""`list_columns`: which columns a source has, for whoever holds the data and asks."""
+"""`list_columns`: which columns a source has, for the data holder."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def list_columns(
         if form in ("duckdb", "sqlite") or form in WORKBOOKS:
             return _list_in_tables(engine, files, form, table, header=header)
         if table is not None:
-            raise ParameterError("Only a database has tables, and a workbook sheets.")
+            raise ParameterError("Only a database has tables, and only a workbook has sheets.")
         found: dict[str, str | None] = {}
         if form == "jsonl":
             found = dict.fromkeys(list_json_columns(engine, files.paths, files.label))

@@ -38,7 +38,7 @@ def read_bound(items_per_person: Any, count: str | None = None) -> int | None:
         count: The column of precomputed counts, if it is these that are read.
 
     Raises:
-        ParameterTypeError: It is no whole number.
+        ParameterTypeError: It is not a whole number.
         ParameterError: It is less than 1, or of precomputed counts.
 
     >>> read_bound(None), read_bound(3)
@@ -48,7 +48,8 @@ def read_bound(items_per_person: Any, count: str | None = None) -> int | None:
         return None
     if count is not None:
         raise ParameterError(
-            "Precomputed counts do not say who had what; items_per_person needs events."
+            "Precomputed counts do not say which person has which item; items_per_person needs "
+            "events."
         )
     return read_whole(items_per_person, "items_per_person", least=1)
 

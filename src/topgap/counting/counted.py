@@ -36,7 +36,7 @@ def create_counted_table(engine: Engine, tally: Tally, has_member: HasMember) ->
         return tally
     if tally.by_text is None:
         raise SourceError(
-            f"{label} has an item more than once; add its counts up, or if these are "
+            f"{label} has an item more than once; add up its counts or, if these are "
             f"events, name the column of the persons."
         )
     by_texts = tally.of_texts()
@@ -45,7 +45,7 @@ def create_counted_table(engine: Engine, tally: Tally, has_member: HasMember) ->
 
 
 def missing_counts(label: str) -> SourceError:
-    """The error for precomputed counts that are no counts."""
+    """The error for precomputed counts that are not counts."""
     return SourceError(
         f"{label} has counts that are missing, or no whole numbers from 0 to below "
         f"2^63; other numbers are read from Parquet and Arrow files with --all-rows "

@@ -53,8 +53,8 @@ def refuse_spark(source: Any) -> None:
     """
     if type(source).__module__.partition(".")[0] == "pyspark":
         raise SourceError(
-            "A data frame of Spark is counted where it is: use topgap.spark, such as "
-            "topgap.spark.top_k_events, or hand over what it collects, df.toArrow()."
+            "A Spark data frame is counted in Spark; use topgap.spark, such as "
+            "topgap.spark.top_k_events, or pass its collected rows, df.toArrow()."
         )
 
 
@@ -103,7 +103,7 @@ def _select_from_pandas(frame: Any, wanted: Sequence[str]) -> Any:
         except (TypeError, ValueError) as error:
             if isinstance(error, SourceError):
                 raise
-            raise SourceError(f"{_LABEL} has a value that is no text and no number.") from None
+            raise SourceError(f"{_LABEL} has a value that is neither text nor a number.") from None
         frame[name] = pd.Series(texts, dtype=object, index=frame.index)
     return frame
 
@@ -124,8 +124,8 @@ def _cell_text(value: Any) -> str | None:
     text = to_text(value)
     if text is None:
         raise SourceError(
-            f"{_LABEL} has {name_type(value, 'a')} in one of its columns, which is no text and no "
-            f"number."
+            f"{_LABEL} has {name_type(value, 'a')} in one of its columns, which is neither text "
+            f"nor a number."
         )
     return text
 

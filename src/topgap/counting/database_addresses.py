@@ -69,7 +69,7 @@ def find_address(source: Any) -> str | None:
     if isinstance(source, list | tuple) and not _is_sqlalchemy(source):
         found = [each for each in source if isinstance(each, str) and is_address(each)]
         if found and len(source) > 1:
-            raise SourceError("Only one database can be read at a time, and no file with it.")
+            raise SourceError("Only one database can be read at a time, without files.")
         return find_address(found[0]) if found else None
     if isinstance(source, str):
         return _to_plain_scheme(source) if is_address(source) else None
@@ -86,8 +86,8 @@ def find_address(source: Any) -> str | None:
     address: str = url.render_as_string(hide_password=False)
     if not is_address(address):
         raise SourceError(
-            f"topgap does not read this database ({kind}) by its engine; give a connection that "
-            f"returns Arrow, or a data frame that you read with it."
+            f"topgap does not read this database ({kind}) through its engine; give a connection "
+            f"that returns Arrow, or a data frame that you read from it."
         )
     return _to_plain_scheme(address)
 

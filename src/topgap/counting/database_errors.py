@@ -7,25 +7,25 @@ from topgap.errors import SourceError
 _BY_STATE = {
     "28": "{label} refuses this user or password.",
     "3D000": "{label}: the server has no such database.",
-    "42501": "{label}: this user may not read this table, or not reach this database.",
+    "42501": "{label}: this user may not read this table or reach this database.",
     "42601": "The query cannot be parsed by the database; it must be one SELECT.",
     "42P05": "The query must be one SELECT, and nothing else.",
     "42": "The query cannot be run: {label} lacks a table, column or function that it names, or "
-    "its types do not fit together.",
+    "its types do not match.",
     "57014": "{label}: the server cancelled the query.",
     "57": "The connection to {label} was closed by the server.",
     "08": "The connection to {label} was lost.",
     "25": "The query must be one SELECT, and change nothing.",
     "0A": "The query must be one SELECT that the database can run inside another one.",
     "21": "The query failed while it ran.",
-    "22": "The query failed while it ran, such as by a cast of what cannot be cast.",
+    "22": "The query failed while it ran, such as in a cast of a value that cannot be cast.",
     "53": "{label}: the server has no memory, disk or connections left.",
 }
 # A server's sentence begins so; the data that it quotes come later in it.
 _WHILE_RUNNING = {
     "query would be affected by row-level security": "{label}: a row-level security policy hides "
     "rows by a rule that is not checked; use a role that sees all rows, or "
-    "vouch that each row comes from one person's rows alone (rows_are_per_person=True, "
+    "confirm that each row comes from only one person's rows (rows_are_per_person=True, "
     "--rows-are-per-person).",
     "canceling statement due to statement timeout": "{label}: the query took longer than the "
     "server allows (statement_timeout).",
@@ -53,12 +53,12 @@ _WHILE_CONNECTING = {
     "does not exist": "{label}: the server has no such database or user.",
     "Connection refused": "{label}: no server listens there.",
     "No such file or directory": "{label}: no server listens there.",
-    "could not translate host name": "{label}: there is no host of this name.",
+    "could not translate host name": "{label}: there is no host with this name.",
     "timeout expired": "{label}: the server does not answer.",
     "timed out": "{label}: the server does not answer.",
     "No route to host": "{label}: the server cannot be reached.",
     "Network is unreachable": "{label}: the server cannot be reached.",
-    "invalid response": "{label}: what listens there is no PostgreSQL.",
+    "invalid response": "{label}: the server there is not PostgreSQL.",
     "invalid port": NO_ADDRESS,
     "invalid integer": NO_ADDRESS,
     "URI": NO_ADDRESS,

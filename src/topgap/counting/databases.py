@@ -79,7 +79,7 @@ def list_database_columns(engine: Engine, source: Any, table: str | None) -> Sou
     address = find_address(source)
     if address is None or not is_postgresql(address):
         raise SourceError(
-            "Columns are listed of files and of the address of a PostgreSQL database; look into "
+            "Columns are listed only for files and for the address of a PostgreSQL database; query "
             "the catalogue of any other."
         )
     with open_session(engine, prepare_connect(address), label_path(address)) as session:
@@ -112,18 +112,18 @@ def _clone(connection: Any) -> Any:
 
 
 def _check_other(extraction: Extraction) -> None:
-    """Refuse what only PostgreSQL can do, and rows that nobody vouches for."""
+    """Refuse what only PostgreSQL can do, and rows that nobody has confirmed."""
     if extraction.count_there:
         raise ParameterError(
-            "Only PostgreSQL counts by itself (count_in_database, --count-in-database); leave it "
-            "out, and the rows are moved."
+            "Only PostgreSQL can count in the database (count_in_database, --count-in-database); "
+            "leave it out to transfer the rows."
         )
     if extraction.table is None and extraction.query is None:
-        raise ParameterError("Say which table or query of the database is meant.")
+        raise ParameterError("A database needs a table or a query; give one.")
     if extraction.person is not None:
         raise SourceError(
             "Views and queries of this database cannot be checked; if each row of the table or "
-            "query comes from one person's rows alone, vouch for that (rows_are_per_person=True, "
+            "query comes from only one person's rows, confirm that (rows_are_per_person=True, "
             "--rows-are-per-person)."
         )
 
@@ -197,7 +197,7 @@ def _open_reader(
 def _check_duckdb(engine: Engine, cursor: Any, extraction: Extraction) -> Extraction:
     """Check the query or view of a connection of DuckDB, as those of its files are.
 
-    It needs vouching for all the same where names may mean those of another database or schema.
+    The user must still confirm it where names may mean those of another database or schema.
     """
     if extraction.person is None or extraction.count_there:
         return extraction
@@ -232,8 +232,8 @@ def _locate_in_duckdb(cursor: Any, connection: Any, extraction: Extraction) -> N
     except Exception:
         what = "query" if extraction.table is None else "table"
         raise SourceError(
-            f"{_LABEL} has no such {what}, or cannot run it; a frame that was registered, and a "
-            f"temporary table, belong to one connection alone: give the frame itself."
+            f"{_LABEL} has no such {what}, or cannot run it; a registered frame or a temporary "
+            f"table belongs to only one connection; give the frame itself."
         ) from None
     is_query = extraction.query is not None
     label = QUERY_LABEL if is_query else _LABEL

@@ -56,7 +56,7 @@ def read_domain(
         form: The format of the table, if its name does not tell.
         header: Whether a CSV or TSV file, or a sheet, has the names of its columns in its first
             line.
-        encoding: The encoding of a text file; UTF-8 unless given, or what a byte order mark tells.
+        encoding: The encoding of a text file. Default: that of a byte order mark, or else UTF-8.
         table: The sheet of a workbook, or the table of a database; the only one unless given.
 
     Raises:
@@ -81,7 +81,7 @@ def read_domain(
     except (SourceError, ParameterError) as error:
         raise DomainError(of_domain(str(error))) from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise DomainError(f"{label} is damaged, or cut short.") from None
+        raise DomainError(f"{label} is damaged or incomplete.") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name is not that of a file"
         raise DomainError(f"{label} cannot be read: {why}.") from None
@@ -155,7 +155,7 @@ def to_domain(domain: Any) -> Domain | FromData:
         return read_domain(domain)
     if domain is None:
         raise DomainError(
-            "The domain is missing: give the public list of items, or topgap.counting.FROM_DATA."
+            "The domain is missing; give the public list of items, or topgap.counting.FROM_DATA."
         )
     return Domain(domain)
 
@@ -172,7 +172,9 @@ def _read_column(
     is_unknown = form is None and format_by_name(path) is None
     if is_unknown and not (os.path.isfile(path) and is_packed(path)):
         label = label_path(path)
-        raise DomainError(f"{label} has no name of a table, such as .csv; give no column for it.")
+        raise DomainError(
+            f"{label} does not have the extension of a table, such as .csv; leave the column out."
+        )
     with Engine() as engine:
         try:
             opened = open_table(

@@ -69,8 +69,8 @@ def read_duckdb(engine: Engine, path: str, label: str, extraction: Extraction) -
     except SourceError:
         raise SourceError(
             f"The query cannot be run: {label} lacks a table, column or function that it names, or "
-            f"its types do not fit together; try it in DuckDB itself, and put texts in single "
-            f"quotes."
+            f"its types do not match; try the query in DuckDB itself, and put text in "
+            f"single quotes."
         ) from None
     locate_columns(
         extraction.columns, [name for name, *_ in rows], QUERY_LABEL, names_are_schema=False
@@ -107,7 +107,9 @@ def list_duckdb_columns(engine: Engine, path: str, label: str, table: str | None
     return SourceColumns([(each, c.kind) for each, c in described.columns.items()])
 
 
-_FAILED = "The query failed while it ran, such as by a cast of what cannot be cast; try TRY_CAST."
+_FAILED = (
+    "The query failed while it ran, such as in a cast of a value that cannot be cast; try TRY_CAST."
+)
 
 
 def _list_tables(run: _Run, database: str) -> list[tuple[str, str]]:

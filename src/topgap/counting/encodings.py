@@ -35,8 +35,7 @@ def read_encoding(encoding: str | None) -> str | None:
         found = None
     if found is None or not found._is_text_encoding or found.incrementaldecoder is None:
         raise ParameterError(
-            "The encoding is not one that Python knows; give one such as latin-1, windows-1252 or "
-            "utf-16."
+            "The encoding is not known to Python; give one such as latin-1, windows-1252 or utf-16."
         )
     return found.name
 
@@ -70,7 +69,7 @@ def find_zeros(start: bytes) -> str | None:
 
 
 def guess_encoding(chunks: Iterable[bytes]) -> str | None:
-    r"""Guess the encoding of a text that is not UTF-8; None if nothing tells it.
+    r"""Guess the encoding of a text that is not UTF-8; None if nothing shows it.
 
     Bytes from 0x80 to 0x9F are letters and signs in windows-1252, and nothing that is typed in
     Latin-1, which is otherwise the same.
@@ -122,7 +121,7 @@ def not_utf8(label: str, encoding: str | None) -> str:
 
 def not_decodable(label: str, encoding: str) -> str:
     """Write the sentence about a text that does not have the encoding that was named."""
-    return f"{label} has bytes that are no text in the encoding {encoding}; name another one."
+    return f"{label} has bytes that are not text in the encoding {encoding}; give another one."
 
 
 def of_domain(sentence: str) -> str:

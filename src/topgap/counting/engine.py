@@ -105,7 +105,7 @@ class Engine:
 
     Args:
         memory: How much memory DuckDB may use, such as "700MB" or "4GB".
-        progress: Whom to tell how far the work is.
+        progress: A function that is called with the progress.
 
     Raises:
         MissingExtraError: DuckDB is not installed.
@@ -128,7 +128,8 @@ class Engine:
             self.directory = Path(tempfile.mkdtemp(prefix="topgap-"))
         except OSError:
             raise SourceError(
-                "Temporary files cannot be made; set TMPDIR to a directory where they can."
+                "Temporary files cannot be created; set TMPDIR to a directory that can be written "
+                "to."
             ) from None
         try:
             self.connection = defer_signals()(duckdb.connect)(
@@ -313,11 +314,13 @@ class Engine:
         if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
             if "temp_directory" in text and "max_temp_directory_size" in text:
                 return self._no_space_message()
-            return f"Counting takes more than {self.memory} of memory; allow more of it."
+            return (
+                f"Counting takes more than {self.memory} of memory; allow more (memory=, --memory)."
+            )
         if "No space left" in text or "failed to write" in text.lower():
             return self._no_space_message()
         if NESTED in text:
-            return f"{label} has a value in these columns that is no text and no number."
+            return f"{label} has a value in these columns that is neither text nor a number."
         if fallback is not None:
             return fallback
         if "invalid unicode" in text.lower() or "invalid utf-8" in text.lower():
@@ -327,7 +330,7 @@ class Engine:
         for part, message in _MESSAGES.items():
             if part in text:
                 return f"{where} {message}"
-        return f"{label} cannot be read: it is damaged, or not in the format that it seems to be."
+        return f"{label} cannot be read: it is damaged or in another format."
 
     def _no_space_message(self) -> str:
         return (
@@ -345,7 +348,7 @@ _MESSAGES = {
     "duplicate key": "has an object with the same name more than once.",
     "Malformed JSON": "is not made of JSON objects, one in each line.",
     "Expected OBJECT": "is not made of JSON objects, one in each line.",
-    "No magic bytes found at end of file": "is not a whole Parquet file.",
+    "No magic bytes found at end of file": "is not a complete Parquet file.",
     "Could not set lock": "is in use by another process.",
     "Permission denied": "may not be read.",
 }
@@ -355,7 +358,7 @@ def _parse_memory(memory: str) -> int:
     match = re.fullmatch(r"\s*(\d{1,9})\s*([KMGT])i?B?\s*", str(memory), re.IGNORECASE)
     limit = int(match[1]) * _UNITS[f"{match[2].upper()}B"] if match else 0
     if limit < 10**8:
-        raise ParameterError("memory must be at least 100MB, and written as in 700MB or 4GB.")
+        raise ParameterError("memory must be at least 100MB, written like 700MB or 4GB.")
     return limit
 
 

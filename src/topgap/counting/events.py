@@ -73,54 +73,54 @@ def count_events(
             `postgresql://ann@host/clinic`; an engine or URL of SQLAlchemy; a connection that
             returns Arrow, such as one of ADBC. Files may be packed by gzip or zstd, or each in a
             ZIP archive.
-        person: The column that says who. Events without a person are left out.
-        item: The column that says what. Events without an item are left out. Several columns in a
+        person: Column that identifies the person. Events without a person are left out.
+        item: Column that names the item. Events without an item are left out. Several columns in a
             list: an item is then a tuple, and none of its cells may be missing.
         domain: The public items: an iterable, a range, the path of a text file with an item a line,
             a `Domain` of any kind, or FROM_DATA, which does not protect who is in it; what is
             released from the counts says so then. For several columns a `Domain.product`.
-        by: The column that says in which group, or several in a list. The persons are then counted
+        by: Column that names the group, or several in a list. The persons are then counted
             for each group by itself. Events without a group, or of no public group, are left out.
         groups: The public groups, as `domain` without FROM_DATA, at most 1,000,000; for several
             columns a `Domain.product`. Groups that nobody is in are there too.
         groups_per_person: c, in how many groups a person counts. Of a person who is in more, c are
             chosen by a public hash of the group and the person, so that what is kept of a person
-            depends on that person's rows alone.
+            depends only on that person's rows.
         together: Count pairs (2) or triples (3) of different items of the domain: the persons who
             have all of them. A person may be in any number of pairs, and moves each by at most 1.
             The domain of the counts is then `Domain.subsets(domain, size=together)`.
         items_per_person: The contribution bound L: of each person's different items of the domain
             at most so many are kept, chosen by a public hash of the person and the item, so that
-            what is kept of a person depends on that person's rows alone. Nobody is refused for
-            having more. With `together` the sets are the items. Counts are then biased downwards.
+            what is kept of a person depends only on that person's rows. Having more is not
+            an error. With `together` the sets are the items. Counts are then biased downwards.
             With `by`, so many in each group.
-        format: The format of a file, if its name does not tell.
+        format: Format of a file. Default: detected from its first bytes or its name.
         table: The table or view of a database, `schema.table` if it is not in the usual schema; or
-            the sheet of a workbook. The only one unless given.
+            the sheet of a workbook. Default: the only one.
         query: One SELECT to ask of it instead; it reaches nothing else. Each of its rows must come
-            from one person's rows alone, or one person can move a count by more than 1. So limits,
+            from only one person's rows, or one person can move a count by more than 1. So limits,
             windows, joins, subqueries, random functions, and aggregates over more than one person
             are refused, and views that have them too.
-        rows_are_per_person: Accept such a query or view: that each of its rows depends on the rows
-            of one person alone is then your word. It is needed for databases that are not checked:
+        rows_are_per_person: Accept such a query or view: you then confirm that each of its rows
+            depends on the rows of only one person. It is needed for databases that are not checked:
             all but PostgreSQL and files of DuckDB and SQLite.
-        count_in_database: Let PostgreSQL count the distinct persons, and move the counts alone: for
-            data that are too large to move.
+        count_in_database: Let PostgreSQL count the distinct persons, and transfer only the counts,
+            for data that are too large to transfer.
         header: Whether CSV and TSV files have names in their first lines, and sheets in their
             first rows; otherwise columns go by their numbers, "1", "2" and so on.
-        delimiter: What stands between the cells of a CSV file, if the first line does not tell.
+        delimiter: Delimiter of a CSV file. Default: detected from the first line.
         encoding: The encoding of a text file, such as "latin-1", "windows-1252" or "utf-16", by the
-            names that Python has; UTF-8 unless given, or what a byte order mark tells.
-        fold_case: Take upper and lower case for the same, in items, groups, persons and the domain:
+            names that Python has. Default: that of a byte order mark, or else UTF-8.
+        fold_case: Treat upper and lower case as the same in items, groups, persons and the domain:
             "flu" and "FLU" are then one item. Names are in the spelling of the domain, and in lower
-            case if it was taken from the data. A list with two items that differ by case alone is
+            case if it was taken from the data. A list with two items that differ only by case is
             refused, and so is a pattern or an alphabet that is not of ASCII in one case.
-        memory: What DuckDB may use of it; more goes to disk, in a private directory.
-        progress: A function that is told what is done and which share of it.
+        memory: Memory limit of DuckDB; beyond it data go to disk, in a private directory.
+        progress: A function that is called with the current step and the share of it that is done.
 
     Returns:
-        The count of each item of a list, in its order. Of a domain that is not written out, the
-        counts of those items alone that occur; all others are 0. With `by`, a mapping from each
+        The count of each item of a list, in its order. Of a domain given by a rule, the counts
+        of only those items that occur; all others are 0. With `by`, a mapping from each
         group to what occurs in it. They are secret.
 
     Raises:
@@ -256,20 +256,20 @@ def read_counts(
 ) -> Counts | GroupedCounts:
     """Read precomputed counts.
 
-    How far one person can move such a count, its sensitivity, is for you to know, and so is in how
-    many groups one person is.
+    You must know its sensitivity, how far one person can move such a count, and in how many groups
+    one person is.
 
     Args:
         source: As for `count_events`, and so are those not named here.
-        item: The column that says what is counted, or several in a list; no item of the domain may
+        item: Column that names the item, or several in a list; no item of the domain may
             come twice.
-        count: The column with the counts: whole numbers from 0 to below 2^63, none missing.
+        count: Column with the counts: whole numbers from 0 to below 2^63, none missing.
         domain: As there.
         by: As there; no item of the domain may come twice in a group.
         groups: As there.
         format: As there.
         table: As there.
-        query: One SELECT to ask of it instead. How far one person moves its counts is your word.
+        query: One SELECT to ask of it instead. You state how far one person moves its counts.
         header: As there.
         delimiter: As there.
         encoding: As there.
@@ -311,11 +311,11 @@ def counted_items(
     progress: Progress | None = None,
     **options: Unpack[SourceOptions],
 ) -> Iterator[Occurring]:
-    r"""Count the items of a domain that is not written out; they are read in batches.
+    r"""Count the items of a domain given by a rule; they are read in batches.
 
     Args:
         source: As for `count_events`, and so are those not named here.
-        domain: The domain, which is no list.
+        domain: The domain, which is not a list.
         item: As there; None for transactions.
         person: As there; None for transactions and precomputed counts.
         count: As for `read_counts`; None for events.
@@ -348,7 +348,7 @@ def counted_items(
             engine, source, domain, columns, bound, person=person, count=count, **options
         )
         if isinstance(counted, Counts):
-            raise DomainError("Only a domain that is not written out is read in batches.")
+            raise DomainError("Only a domain given by a rule is read in batches.")
         yield counted
 
 
@@ -410,8 +410,8 @@ def _check_counting_there(
     """Refuse what a database cannot count by itself, because it takes each person's items."""
     if fold_case:
         raise ParameterError(
-            "fold_case (--fold-case) folds letters by DuckDB's rule, so that the rows must be "
-            "moved; leave it out, or count_in_database (--count-in-database)."
+            "fold_case (--fold-case) follows DuckDB's rule for letters, so the rows must be "
+            "transferred; leave out either it or count_in_database (--count-in-database)."
         )
     if person is None:
         raise ParameterError(
@@ -425,8 +425,8 @@ def _check_counting_there(
     for name, value in asked.items():
         if value is not None:
             raise ParameterError(
-                f"{name} looks at the items of each person, so that the rows must be moved; leave "
-                f"it out, or count_in_database (--count-in-database)."
+                f"{name} looks at the items of each person, so the rows must be transferred; leave "
+                f"out either it or count_in_database (--count-in-database)."
             )
 
 
@@ -494,7 +494,7 @@ def _count_within(
         engine: Does the counting.
         source: Whatever holds what is counted.
         public: The domain.
-        columns: The columns that tell an item; None for transactions.
+        columns: The columns that identify an item; None for transactions.
         bound: How many items are kept of each person; None for all.
         **options: Those of `open_tally`.
     """

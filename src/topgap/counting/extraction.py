@@ -17,7 +17,7 @@ class Extraction(NamedTuple):
         table: The table or view, if it is named.
         query: The SELECT to ask instead.
         person: The column that identifies the person, if rows are to come from one person alone;
-            None if rows are no persons', or if the user vouches for it.
+            None if rows are not persons', or if the user confirms it.
         run: Whether the query is run; otherwise it is only checked.
         counts: Whether a query computes counts.
         count_there: Whether the database counts the distinct persons, who are in the first column.
@@ -53,5 +53,5 @@ def choose_table(names: Sequence[str], table: str | None, label: str, noun: str 
     shown = ", ".join(map(quote, names[:8])) + (", …" if len(names) > 8 else "")
     has = f"it has {shown}" if names else "it has none"
     if table is None:
-        raise SourceError(f"Say which {noun} of {label} is meant (table=, --table); {has}.")
+        raise SourceError(f"Say which {noun} of {label} to read (table=, --table); {has}.")
     raise SourceError(f"{label} has no {noun} {quote(table)}; {has}.")

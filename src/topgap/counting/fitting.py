@@ -27,7 +27,7 @@ def make_sets(domain: Domain | FromData, together: Any) -> Domain:
     if type(together) is not int or together not in _SIZES:
         raise ParameterError("together must be 2, for pairs, or 3, for triples.")
     if isinstance(domain, FromData):
-        raise DomainError("What goes together needs a public domain; it is not taken from data.")
+        raise DomainError("together needs a public domain; it cannot be taken from the data.")
     if find_sets(domain) is not None:
         raise DomainError("The items of the domain are sets already; leave together out.")
     return Domain.subsets(domain, size=together)
@@ -49,22 +49,22 @@ def check_fit(domain: Domain | FromData, tally: Tally, columns: Sequence[str] | 
         return
     sets = find_sets(domain)
     if sets is not None and sets.together not in _SIZES:
-        raise ParameterError("Sets of 2 or of 3 items are counted, pairs and triples.")
+        raise ParameterError("Only pairs and triples can be counted, sets of 2 or 3 items.")
     items = domain if sets is None else sets.inner
     parts = list_parts(items)
     if any(find_sets(part) is not None for part in parts):
         raise DomainError(_NESTED)
     if items.columns != tally.width:
         raise DomainError(
-            f"The domain is of {_count_columns(items.columns)}, and the items are told by "
+            f"The domain has {_count_columns(items.columns)}, and the items have "
             f"{_count_columns(tally.width)}; give a Domain.product with a part for each column, or "
             f"a list of tuples."
         )
     for name, part, kind in zip(columns or [], parts, tally.kinds, strict=False):
         if is_range(part) and not can_hold_numbers(kind):
             raise DomainError(
-                f"The domain has whole numbers, and the column {quote(name)} of type {kind} holds "
-                f"none; take another column or domain."
+                f"The domain has whole numbers, and the column {quote(name)} of type {kind} cannot "
+                f"hold them; use another column or domain."
             )
 
 

@@ -54,7 +54,8 @@ def count_groups(
     sets = None if isinstance(public, FromData) else find_sets(public)
     if sets is not None and has_counts:
         raise ParameterError(
-            "Precomputed counts do not say who had what; count sets of items from events."
+            "Precomputed counts do not say which person has which item; count sets of items from "
+            "events."
         )
     engine.ignore_row_order()
     rows = f"({tally.by_cell if tally.rows is None else tally.rows})"
@@ -106,7 +107,7 @@ def _check_counts(engine: Engine, label: str) -> None:
     repeated = "SELECT 1 FROM counted GROUP BY grp, place HAVING count(*) > 1 LIMIT 1"
     if engine.run(repeated, label=label):
         raise SourceError(
-            f"{label} has an item more than once in one group; add its counts up, or if these are "
+            f"{label} has an item more than once in one group; add up its counts or, if these are "
             f"events, name the column of the persons."
         )
 

@@ -1,4 +1,4 @@
-"""The public groups of a count, and the columns that tell them."""
+"""The public groups of a count, and the columns that identify them."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ class Grouping(NamedTuple):
     """How a source is split into groups.
 
     Attributes:
-        columns: The columns that tell the group; empty for transactions, whose first items do.
+        columns: The columns that identify the group; empty for transactions, whose first items do.
         groups: The public groups.
         most: c, in how many groups a person counts.
     """
@@ -66,7 +66,7 @@ def read_grouping(by: Any, groups: Any, groups_per_person: Any) -> Grouping | No
         raise ParameterError("groups needs by, the column with the groups.")
     columns = read_columns(by, "by", "groups")
     if groups is None:
-        raise DomainError("The groups are missing: give the public list of them.")
+        raise DomainError("The groups are missing; give the public list of them.")
     return Grouping(columns, _read_groups(groups), most)
 
 

@@ -207,7 +207,7 @@ def fold_domain(engine: Engine, domain: Domain) -> Domain:
     """Fold the texts by which the items of a domain are compared; its spelling stays.
 
     Raises:
-        DomainError: Two items differ by case alone, or a rule tells items by their spelling.
+        DomainError: Two items differ only by case, or a rule identifies items by their spelling.
     """
     return fold_kinds(domain, lambda texts: fold_texts(engine, texts))
 

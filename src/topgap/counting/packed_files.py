@@ -94,7 +94,7 @@ def _unpack_zstd(engine: Engine, path: str, ending: str, label: str) -> str:
         with pa.OSFile(path) as packed, pa.CompressedInputStream(packed, "zstd") as stream:
             _write(engine, target, lambda: stream.read(_CHUNK), label, None)
     except (OSError, ValueError, pa.ArrowException):
-        raise SourceError(f"{label} is damaged, or cut short.") from None
+        raise SourceError(f"{label} is damaged or incomplete.") from None
     return str(target)
 
 
@@ -114,14 +114,14 @@ def _unpack_zip(engine: Engine, path: str, label: str) -> str:
     except SourceError:
         raise
     except (NotImplementedError, RuntimeError):  # another method of packing than Python has
-        raise SourceError(f"{label} is packed in a way that is not known; unpack it.") from None
+        raise SourceError(f"{label} is packed in an unknown way; unpack it.") from None
     except _DAMAGED:
-        raise SourceError(f"{label} is damaged, or cut short.") from None
+        raise SourceError(f"{label} is damaged or incomplete.") from None
     return str(target)
 
 
 def _choose_member(archive: zipfile.ZipFile, label: str) -> zipfile.ZipInfo:
-    """The one file of an archive; those that macOS adds to describe it are no files of the user."""
+    """The one file of an archive; files that macOS adds to describe it do not count."""
     members = [
         each
         for each in archive.infolist()
@@ -131,7 +131,7 @@ def _choose_member(archive: zipfile.ZipFile, label: str) -> zipfile.ZipInfo:
     ]
     if len(members) != 1:
         raise SourceError(
-            f"{label} has {len(members)} files in it; give an archive of one table, or unpack it."
+            f"{label} has {len(members)} files in it; give an archive with one table, or unpack it."
         )
     if members[0].flag_bits & _ENCRYPTED:
         raise SourceError(f"{label} is encrypted; unpack it, and name the file in it.")

@@ -28,7 +28,7 @@ def read_parquet_files(
         for name, column in zip(wanted, found, strict=True):
             if kinds.setdefault(name, column.kind) != column.kind:
                 raise SourceError(
-                    f"{label} has a column {quote(name)} of another type in other files."
+                    f"{label} has a column {quote(name)} whose type differs in other files."
                 )
         paths_by_names.setdefault(tuple(column.cell for column in found), []).append(path)
     selects = []

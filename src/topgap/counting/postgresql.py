@@ -46,7 +46,7 @@ _SETTINGS = {
 }
 _NOT_PARSED = (
     "The query cannot be parsed by DuckDB, which checks queries of PostgreSQL, too; write it so "
-    "that both can, or vouch that each row comes from one person's rows alone "
+    "that both can, or confirm that each row comes from only one person's rows "
     "(rows_are_per_person=True, --rows-are-per-person)."
 )
 _UNKNOWN = 200  # so many values the planner expects of a column of which it knows nothing
@@ -151,8 +151,8 @@ def _find_query(engine: Engine, session: Session, extraction: Extraction) -> _So
     lower = [each.lower() for each in names]
     if extraction.person is not None and lower.count(extraction.person.lower()) > 1:
         raise SourceError(
-            f"{QUERY_LABEL} has columns that differ from {quote(extraction.person)} by upper and "
-            f"lower case alone; give them other names."
+            f"{QUERY_LABEL} has columns that differ from {quote(extraction.person)} only by upper "
+            f"and lower case; give them other names."
         )
     return _Source(f"({query}\n) AS selected", QUERY_LABEL, names)
 
@@ -276,8 +276,8 @@ def _require_unicode(session: Session) -> None:
     )
     if version < 130_000 or encoding != "UTF8":
         raise SourceError(
-            f"{session.label} cannot count texts by itself: that takes PostgreSQL 13 or newer and "
-            f"a database in UTF8; leave out count_in_database (--count-in-database)."
+            f"{session.label} cannot count text itself, which needs PostgreSQL 13 or newer and a "
+            f"database in UTF8; leave out count_in_database (--count-in-database)."
         )
 
 

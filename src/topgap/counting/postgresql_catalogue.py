@@ -158,16 +158,16 @@ def check_portable(session: Session, query: str, definitions: Iterable[str]) -> 
         if has_open_quote(query):
             raise SourceError(OPEN_QUOTE)
         raise SourceError(
-            "The query has a comment, a sign outside quotes, or names that differ by case alone, "
-            "which PostgreSQL may read in another way than the check does; leave it out, or vouch "
-            "that each row comes from one person's rows alone (rows_are_per_person=True, "
+            "The query has a comment, a sign outside quotes, or names that differ only by case, "
+            "which PostgreSQL may read differently from the check; leave it out, or confirm "
+            "that each row comes from only one person's rows (rows_are_per_person=True, "
             "--rows-are-per-person)."
         )
     calls = {name for name, is_column in session.read_rows(_OWN_NAMES) if is_column}
     for name in re.findall(r"\.\s*\"?(\w+)\"?(?!\s*\.)", _blank_texts(query)):
         if name.lower() in calls:
             raise SourceError(
-                f"The query has '.{name.lower()}', which PostgreSQL may take for a function of the "
+                f"The query has '.{name.lower()}', which PostgreSQL may read as a function of the "
                 f"whole row; leave out the table's name before it."
             )
     check_merging(session, [query, *definitions])
@@ -188,8 +188,8 @@ def check_merging(session: Session, texts: Iterable[str]) -> None:
         raise SourceError(
             "The query, or a view, has GROUP BY, DISTINCT, UNION or COLLATE, and a column whose "
             "collation or type (citext) makes different texts equal, so that a row may depend on "
-            "more than one person; leave it out, or vouch that each row comes from one person's "
-            "rows alone (rows_are_per_person=True, --rows-are-per-person)."
+            "more than one person; leave it out, or confirm that each row comes from only one "
+            "person's rows (rows_are_per_person=True, --rows-are-per-person)."
         )
 
 

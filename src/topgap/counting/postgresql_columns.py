@@ -27,11 +27,11 @@ _KEPT = {
     "date": "DATE", "time": "TIME", "timestamp": "TIMESTAMP",
     "timestamptz": "TIMESTAMP WITH TIME ZONE", "uuid": "UUID",
 }  # fmt: skip
-"""Types whose cells are sent as texts; by their names it is known that they are no numbers."""
+"""Types whose cells are sent as texts; by their names it is known that they are not numbers."""
 
 
 class ServerType(NamedTuple):
-    """A type of a column, which is no domain: what a domain is made over stands for it.
+    """A type of a column, which is not a domain: what a domain is made over stands for it.
 
     Attributes:
         name: Its name.

@@ -105,8 +105,9 @@ def check_counts(engine: Engine, query: str) -> None:
     modifiers = [each["type"] for part in parts for each in part.get("modifiers", [])]
     if "LIMIT_MODIFIER" in modifiers or any({"having", "qualify"} & part.keys() for part in parts):
         raise SourceError(
-            "A query that computes counts must have no LIMIT, HAVING or QUALIFY: one person could "
-            "make a count appear or vanish, whatever it is; the list of items says which take part."
+            "A query that computes counts must not have LIMIT, HAVING or QUALIFY, by which one "
+            "person could make a count appear or disappear; leave it out, because the domain "
+            "decides which items count."
         )
 
 
@@ -222,7 +223,7 @@ class _RowCheck:
         return name in _MANY_ROWS or any(each in definitions for each in _MANY_ROWS)
 
     def _check_person(self, person: Node, scope: "_Scope") -> None:
-        """Refuse a person who is not told by one column."""
+        """Refuse a person who is not identified by one column."""
         parts = {last_name(e) for e in walk_expressions(person) if e["class"] == "COLUMN_REF"}
         if scope.outermost and not parts:
             what = f"makes up {quote(self._person)}"
@@ -287,7 +288,7 @@ class _RowCheck:
             if each in known.views:
                 self.view(each, outermost=False)
         if not any(each in known.tables for each in candidates):  # which has the views, too
-            raise SourceError(f"{scope.of} names a table {quote(name)} that is not there.")
+            raise SourceError(f"{scope.of} names a table {quote(name)} that does not exist.")
 
     def _expressions(self, part: object, scope: "_Scope") -> int:
         """Check all expressions in a part of the tree; how many aggregates there are."""
@@ -363,9 +364,9 @@ _STANDARD = "STANDARD_HANDLING"
 
 
 def _refusal(of: str, why: str, remedy: str = "") -> SourceError:
-    """Make the error for what may break the rule; without a remedy, the user can vouch for it."""
+    """Make the error for what may break the rule; without a remedy, the user can confirm it."""
     remedy = remedy or (
-        "change it; or, if each row does come from one person's rows alone, vouch for that "
+        "change it; or, if each row does come from only one person's rows, confirm that "
         "(rows_are_per_person=True, --rows-are-per-person)"
     )
     return SourceError(f"{of} {why}, so that a row may depend on more than one person; {remedy}.")

@@ -134,7 +134,7 @@ def _read_start(path: str, label: str) -> bytes:
             start: bytes = file.read(_GLANCE)
             return start
     except (EOFError, OSError, zlib.error):
-        raise SourceError(f"{label} is damaged, or cut short.") from None
+        raise SourceError(f"{label} is damaged or incomplete.") from None
 
 
 def _decode(engine: Engine, path: str, label: str, encoding: str) -> str:
@@ -152,7 +152,7 @@ def _decode(engine: Engine, path: str, label: str, encoding: str) -> str:
     except (UnicodeError, ValueError):
         raise SourceError(not_decodable(label, encoding)) from None
     except (EOFError, zlib.error):
-        raise SourceError(f"{label} is damaged, or cut short.") from None
+        raise SourceError(f"{label} is damaged or incomplete.") from None
     return str(target)
 
 
@@ -173,8 +173,8 @@ def detect_format(files: SourceFiles, given: Format | None) -> Format:
     (only,) = formats
     if only is None:
         raise SourceError(
-            f"{files.label} does not tell its format by its name; say which of "
-            f"{', '.join(FORMATS)} it is (format=, --source-format)."
+            f"{files.label} has a name that does not show its format; give one of "
+            f"{', '.join(FORMATS)} (format=, --source-format)."
         )
     return only
 

@@ -88,17 +88,19 @@ def open_table(
         if form is not None:
             raise ParameterError("A database has no format; leave format (--source-format) out.")
         if encoding is not None:
-            raise ParameterError("A database tells its encoding; leave encoding (--encoding) out.")
+            raise ParameterError(
+                "A database states its own encoding; leave encoding (--encoding) out."
+            )
         opened = read_database(engine, source, extraction)
         wanted = [*opened.columns]
     elif count_in_database:
         raise ParameterError(
-            "Only PostgreSQL counts by itself (count_in_database, --count-in-database); leave it "
-            "out."
+            "Only PostgreSQL can count in the database (count_in_database, --count-in-database); "
+            "leave it out."
         )
     elif not _is_file(source):
         if table is not None or query is not None:
-            raise ParameterError("A data frame has no tables to name, and is asked no query.")
+            raise ParameterError("A data frame takes neither a table nor a query; leave them out.")
         if encoding is not None:
             raise ParameterError(
                 "Only text files have an encoding; leave encoding (--encoding) out."
@@ -117,8 +119,8 @@ def open_table(
             opened = _open_database(engine, files, form, extraction)
         elif query is not None or (table is not None and form not in WORKBOOKS):
             raise ParameterError(
-                "Only a database can be asked for a table or a query: a DuckDB or SQLite file, "
-                "or PostgreSQL; and a workbook for a sheet."
+                "Only a database has a table or a query (a DuckDB or SQLite file, or PostgreSQL), "
+                "and only a workbook has a sheet; leave them out."
             )
         elif form in WORKBOOKS:
             opened = read_workbook(engine, files, wanted, sheet=table, header=header)
@@ -136,7 +138,7 @@ def open_lines(engine: Engine, source: Any, encoding: str | None = None) -> Tabl
         SourceError: They cannot be read.
     """
     if not _is_file(source):
-        raise SourceError("Transactions are read from files alone.")
+        raise SourceError("Transactions are read only from files.")
     files = decode_files(engine, find_files(engine, source), encoding)
     for path, label in files.labels.items():
         refuse_long_lines(path, label)
@@ -170,7 +172,7 @@ def _open_files(
         return read_parquet_files(engine, files.paths, files.label, wanted)
     if form == "fimi":
         raise ParameterError(
-            "The FIMI format has no columns: each line is a person, and holds the items."
+            "The FIMI format has no columns: each line holds the items of one person."
         )
     return read_delimited(
         files.labels, files.label, form, wanted, header=header, delimiter=delimiter

@@ -172,9 +172,9 @@ def _locate(wanted: Sequence[str], heads: Sequence[str], label: str, *, header: 
             raise repeated_column(label, name)
         if name not in heads:
             where = (
-                " in its first row that is not blank (upper and lower case differ)"
+                " in its first row that is not blank (names are case-sensitive)"
                 if header
-                else "; without a header they go by number, from 1"
+                else "; without a header columns are numbered from 1"
             )
             raise SourceError(f"{label} has no column {quote(name)}{where}; {LISTS_COLUMNS}.")
     return [heads.index(name) for name in wanted]
@@ -194,7 +194,9 @@ def _to_cell(value: Any, label: str) -> str | None:
         return text.rstrip("0") if "." in text else text  # as DuckDB writes fractions of seconds
     text_of = to_text(value)
     if text_of is None:
-        raise SourceError(f"{label} has a value in these columns that is no text and no number.")
+        raise SourceError(
+            f"{label} has a value in these columns that is neither text nor a number."
+        )
     return text_of
 
 
@@ -203,8 +205,8 @@ def _refusal(path: str, label: str) -> str:
     with open(path, "rb") as file, suppress(OSError):
         if file.read(4) not in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):  # as some systems export
             return (
-                f"{label} is no workbook, whatever its name says; if it is delimited text, say so "
-                f"(format='csv', --source-format csv)."
+                f"{label} is not a workbook, although its name says so; if it is delimited text, "
+                f"give its format (format='csv', --source-format csv)."
             )
         # Excel puts what it encrypts into a file of the old kind, beside the key's parameters.
         if "EncryptedPackage".encode("utf-16-le") in file.read(_CHUNK):
@@ -212,7 +214,7 @@ def _refusal(path: str, label: str) -> str:
                 f"{label} is protected by a password; save it without one, or save the sheet as "
                 f"CSV."
             )
-    return f"{label} is damaged, or no workbook of Excel or LibreOffice."
+    return f"{label} is damaged or is not a workbook of Excel or LibreOffice."
 
 
 def _refuse_large(engine: Engine, path: str, label: str) -> None:
@@ -236,7 +238,7 @@ def _refuse_large(engine: Engine, path: str, label: str) -> None:
                 if cells > _MOST_CELLS:
                     raise SourceError(
                         f"{label} has a sheet of more than {_MOST_CELLS:,} cells; save it as CSV, "
-                        f"or remove what is far away from the table."
+                        f"or remove the cells far from the table."
                     )
     except (SourceError, CallerError):
         raise

@@ -39,9 +39,9 @@ def to_portable_sql(query: str) -> str:
         if _is_open(tokens, query) and not _UNLIKE.search(outside):
             raise SourceError(OPEN_QUOTE)
         raise SourceError(
-            "The query has a comment, or a sign outside quotes, that SQLite may read in another "
-            "way than the check does; leave it out, or say that each row comes from one person's "
-            "rows alone (rows_are_per_person=True, --rows-are-per-person)."
+            "The query has a comment, or a sign outside quotes, that SQLite may read differently "
+            "from the check; leave it out, or confirm that each row comes from only one "
+            "person's rows (rows_are_per_person=True, --rows-are-per-person)."
         )
     return "".join(each[0] if each["name"] is None else f"[{_name(each)}]" for each in tokens)
 

@@ -83,7 +83,7 @@ def read_sqlite(engine: Engine, path: str, label: str, extraction: Extraction) -
         )
         _copy_rows(engine, rows, places, label, is_query=extraction.query is not None)
     except sqlite3.Error:
-        raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
+        raise SourceError(f"{label} is not a SQLite file, is damaged, or is in use.") from None
     finally:
         database.close()
     columns = {name: Column(f"w{n}", "VARCHAR") for n, name in enumerate(extraction.columns)}
@@ -109,7 +109,7 @@ def list_sqlite_columns(path: str, label: str, table: str | None) -> SourceColum
             database.set_authorizer(_read_only)
             heads = database.execute(f"SELECT * FROM {name} LIMIT 0").description
     except sqlite3.Error:
-        raise SourceError(f"{label} is no SQLite file, or damaged, or in use.") from None
+        raise SourceError(f"{label} is not a SQLite file, is damaged, or is in use.") from None
     return SourceColumns([(head[0], None) for head in heads])
 
 
@@ -141,14 +141,14 @@ def _execute(database: sqlite3.Connection, query: str) -> sqlite3.Cursor:
 
 _NOT_PARSED = (
     "The query cannot be parsed by DuckDB, which checks queries of SQLite, too; write it so that "
-    "both can, or vouch that each row comes from one person's rows alone "
+    "both can, or confirm that each row comes from only one person's rows "
     "(rows_are_per_person=True, --rows-are-per-person)."
 )
 
 
 _FAILED_IN_SQLITE = (
-    "The query cannot be run: SQLite does not find a table, column or function that it names, or "
-    "its data do not fit it."
+    "The query cannot be run: SQLite cannot find a table, column or function that it names, or the "
+    "data do not fit the query."
 )
 
 

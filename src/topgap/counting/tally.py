@@ -62,7 +62,7 @@ class Tally:
 
     @property
     def width(self) -> int:
-        """How many columns tell an item."""
+        """How many columns identify an item."""
         return len(self.kinds)
 
     @property
@@ -102,11 +102,11 @@ def open_tally(
     Args:
         engine: Reads it.
         source: Whatever holds it.
-        items: The columns that tell an item; None for transactions, one in each line.
+        items: The columns that identify an item; None for transactions, one in each line.
         person: The column that identifies persons, of events.
         count: The column of precomputed counts.
         run: Whether a query is run; otherwise it gives no rows.
-        first_is_group: Whether the first item of each line of transactions is no item but the
+        first_is_group: Whether the first item of each line of transactions is not an item but the
             line's group, which is the first of two columns then.
         **options: The `SourceOptions`.
 

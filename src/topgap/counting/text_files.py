@@ -102,14 +102,17 @@ def _detect_layout(
             fitting.append(_Layout(delimiter, len(cells), places))
     if not fitting:
         where = (
-            " in its first line (upper and lower case differ)"
+            " in its first line (names are case-sensitive)"
             if header
-            else "; without a header they go by number, from 1"
+            else "; without a header columns are numbered from 1"
         )
         raise SourceError(f"{label} has no column {quote(missing[0])}{where}; {LISTS_COLUMNS}.")
     splitting = [each for each in fitting if each.width > 1] or fitting[:1]
     if len(splitting) > 1:
-        raise SourceError(f"{label} can be read with several delimiters; say which one it has.")
+        raise SourceError(
+            f"{label} can be read with several delimiters; give the right one (delimiter=, "
+            f"--delimiter)."
+        )
     return splitting[0]
 
 
@@ -140,7 +143,7 @@ def read_delimiter(delimiter: str | None) -> str | None:
     delimiter = _TABS.get(delimiter or "", delimiter)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ParameterError(
-            "The delimiter must be one character, or tab, and no quote or line end."
+            "The delimiter must be one character or tab, and not a quote or line end."
         )
     return delimiter
 
@@ -212,12 +215,12 @@ def read_json_lines(
     for name, is_there in zip(wanted, seen, strict=True):
         if is_there is False:
             raise SourceError(
-                f"{label} has no column {quote(name)} in its first objects (upper and lower case "
-                f"differ); {LISTS_COLUMNS}."
+                f"{label} has no column {quote(name)} in its first objects (names are "
+                f"case-sensitive); {LISTS_COLUMNS}."
             )
     if len({name.casefold() for name in wanted}) < len(wanted):
         raise SourceError(
-            f"{label}: DuckDB cannot read two names of JSON objects that differ by case alone; "
+            f"{label}: DuckDB cannot read two names of JSON objects that differ only by case; "
             f"rename one."
         )
     columns = ", ".join(f"{quote_literal(name)}: 'JSON'" for name in wanted)
@@ -242,7 +245,7 @@ def refuse_long_lines(path: str, label: str) -> None:
             with open(path, "rb") as plain:
                 fine = all(_block_has_line_end(plain, start) for start in _block_starts(plain))
     except (EOFError, OSError, zlib.error):
-        raise SourceError(f"{label} is damaged, or cut short.") from None
+        raise SourceError(f"{label} is damaged or incomplete.") from None
     if not fine:
         raise SourceError(f"{label} has a line that is longer than {LONGEST_LINE:,} bytes.")
 

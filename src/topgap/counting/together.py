@@ -43,7 +43,7 @@ class OccurringSets(Occurring):
 
     Raises:
         SourceError: The source cannot be read.
-        ParameterError: It has precomputed counts, which do not say who had what.
+        ParameterError: It has precomputed counts, which do not say which person has which item.
     """
 
     _table = "sets"
@@ -60,7 +60,8 @@ class OccurringSets(Occurring):
         super().__init__(engine, domain, tally.opened.label, bound, folded)
         if tally.events is None:
             raise ParameterError(
-                "Precomputed counts do not say who had what; count sets of items from events."
+                "Precomputed counts do not say which person has which item; count sets of items "
+                "from events."
             )
         self._inner, self._size, self._tally = sets.inner, sets.together, tally
         self._counting = f"counting {self._label}"

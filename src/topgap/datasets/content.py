@@ -78,7 +78,7 @@ class Content:
         try:
             block = stream.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise DatasetError(f"What {self.label} holds is damaged, or cut short.") from None
+            raise DatasetError(f"What {self.label} holds is damaged or incomplete.") from None
         except OSError as error:
             raise _read_error(self.label, error) from None
         for each in self._sums.values():
@@ -132,7 +132,7 @@ def _read(file: IO[bytes], label: str, size: int) -> bytes:
 
 
 def _read_error(label: str, error: Exception) -> DatasetError:
-    why = getattr(error, "strerror", None) or "it is no file that is open for reading"
+    why = getattr(error, "strerror", None) or "it is not a file that is open for reading"
     return DatasetError(f"Reading {label} failed: {why}.")
 
 

@@ -14,7 +14,7 @@ from topgap.display.text import format_path
 from topgap.errors import DatasetError, ParameterError
 
 AnyForm: TypeAlias = Form | Literal["counts"]
-"""A form of transactions; or ready counts, an item and its count a line with a comma between."""
+"""A form of transactions; or precomputed counts, an item, a comma and its count in each line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,11 +23,10 @@ class Dataset:
 
     Attributes:
         name: What it is called.
-        records: How many persons there are. None where only ready counts were read, which do not
-            tell.
+        records: The number of persons. None for precomputed counts, which do not show it.
         counts: How many persons have each item, in the order of the items' numbers. One person
             moves each by at most 1, and all in the same direction, so that they are monotonic; in
-            ready counts this is so if whoever made them counted persons, not occurrences.
+            precomputed counts this is so if whoever made them counted persons, not occurrences.
         path: The file that it was read from.
         form: The form of that file.
         sha256: The SHA-256 of what the file holds, unpacked.
@@ -52,11 +51,11 @@ class Dataset:
         """The transactions one by one, read from the file again as it is now; nothing is checked.
 
         Raises:
-            DatasetError: There are ready counts alone, or the file cannot be read any more.
+            DatasetError: There are precomputed counts alone, or the file cannot be read any more.
         """
         if self.form == "counts":
             name = format_path(self.path.name)
-            raise DatasetError(f"{name} has counts alone, and no transactions.")
+            raise DatasetError(f"{name} has only counts, and no transactions.")
         return transactions(self.path, form=self.form)
 
 
@@ -138,8 +137,8 @@ def _read_counts(content: Content) -> dict[int, int]:
         if not (item.isdigit() and count.isdigit()) or len(item) > 18 or len(count) > 18:
             raise content.line_error("is not an item and its count, as in 7,1200")
         if int(count) == 0:
-            raise content.line_error("has a count of 0; leave out what nobody has")
+            raise content.line_error("has a count of 0; leave out items that nobody has")
         if int(item) in counts:
-            raise content.line_error("has an item that has been there before")
+            raise content.line_error("has an item that an earlier line already has")
         counts[int(item)] = int(count)
     return counts

@@ -59,7 +59,7 @@ def fetch(entry: CatalogueEntry, folder: Path, progress: Progress | None = None)
             failures.append(f"{urlsplit(source.url).netloc}: {failure}")
     raise DatasetError(
         f"{entry.name} could not be downloaded ({'; '.join(failures)}); "
-        f"get the file by other means and put it into {format_path(folder)} as {entry.file}."
+        f"get the file yourself and put it into {format_path(folder)} as {entry.file}."
     )
 
 
@@ -124,7 +124,7 @@ def _receive(url: str) -> Generator[tuple[bytes, int | None], None, None]:
     except (OSError, HTTPException) as error:
         raise _DownloadError(_describe_failure(error)) from None
     if total is not None and done != total:
-        raise _DownloadError("it was cut short")
+        raise _DownloadError("the download is incomplete")
 
 
 def _describe_failure(error: OSError | HTTPException) -> str:
@@ -133,7 +133,7 @@ def _describe_failure(error: OSError | HTTPException) -> str:
     if isinstance(reason, TimeoutError):
         return "it is silent"
     if isinstance(reason, IncompleteRead):
-        return "it was cut short"
+        return "the download is incomplete"
     said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
     return to_line(said)
 
@@ -162,7 +162,7 @@ def _read_packed(
         raise _DownloadError("it cannot be unpacked") from None
     sums = content.checksums()
     if not matches_checksum(sums, entry.checksum):
-        raise _DownloadError(f"it has another checksum, sha256:{sums['sha256']}")
+        raise _DownloadError(f"it has a different checksum, sha256:{sums['sha256']}")
 
 
 @contextmanager

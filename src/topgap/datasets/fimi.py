@@ -126,7 +126,7 @@ def _strip_marks(content: Content) -> Iterator[bytes]:
     for line in content.lines():
         *tokens, last = line.split() or [b""]
         if last != b"-2":
-            raise content.line_error("does not end in -2, as each does in the form spmf")
+            raise content.line_error("does not end in -2, as each line of the form spmf does")
         yield b" ".join(token for token in tokens if token != b"-1")
 
 
@@ -139,7 +139,7 @@ def _parse_pairs(content: Content, number: _Number) -> Iterator[list[int]]:
         if not tokens:
             continue
         if len(tokens) != 2:
-            raise content.line_error("is no pair of a transaction's number and an item")
+            raise content.line_error("is not a pair of a transaction number and an item")
         transaction = _parse_number(content, tokens[0])
         if transaction != current:
             if basket:

@@ -27,7 +27,7 @@ def load(
 ) -> Dataset:
     """Load T40I10D100K, BMS-POS or Kosarak.
 
-    A download must have the right checksum. Of a file that was put there by other means only the
+    A download must have the right checksum. Of a file that you put there yourself only the
     numbers of records and items are checked, which must be those of the paper's first table: there
     are copies in several forms. So it may hold something else with the same numbers; `verified`
     says whether its content is the known one.
@@ -36,10 +36,10 @@ def load(
         name: Which one; capitals, hyphens and spaces do not matter.
         path: The file, if you have it. Else it is sought in the cache.
         form: What a line of the file is: see `topgap.datasets.fimi`. Or "counts", for precomputed
-            counts: then the number of items is checked, and of records nothing is known. Unless
-            given, the name of the file tells it: `.counts.csv` are precomputed counts, `.csv` is
-            "commas", `_sequences.txt` is "spmf", and others have the form in which it is
-            downloaded, which is "pairs" for BMS-POS and "fimi" for the rest.
+            counts, of which only the number of items is checked. Unless given, it follows from the
+            name of the file: `.counts.csv` are precomputed counts, `.csv` is "commas",
+            `_sequences.txt` is "spmf", and others have the form in which it is downloaded, which is
+            "pairs" for BMS-POS and "fimi" for the rest.
         cache: The folder to look into and to download to; `topgap.datasets.data_folder()` unless
             given.
         download: Whether the network may be asked if the cache does not have it. By downloading
@@ -80,7 +80,7 @@ def find(
     cache: str | os.PathLike[str] | None = None,
     catalogue: Mapping[str, CatalogueEntry] = CATALOGUE,
 ) -> Path | None:
-    """Where a data set lies on this computer, as far as its name tells; None if it does not.
+    """Where a data set lies on this computer, as far as its name shows; None if it does not.
 
     Args:
         name: Which one; capitals, hyphens and spaces do not matter.

@@ -14,7 +14,7 @@ here so that the public file looks like one more seed; `benchmarks.statistics.qu
 - The pattern that does not fit is the basket's last. If it is put in anyway, it is not cut. An
   empty basket takes any pattern, and its size is at least 1: nobody leaves with nothing.
 - Correlation and corruption have the mean 0.5 in the paper, and 0.25 in the program of its authors
-  unless told otherwise (there it is a confidence of 0.75). The file fits 0.25.
+  unless given (there it is a confidence of 0.75). The file fits 0.25.
 """
 
 from bisect import bisect
@@ -53,7 +53,7 @@ def _check(value: float, name: str, *, most: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Quest:
-    """What the baskets are like; as in the public file T40I10D100K unless told otherwise.
+    """What the baskets are like; as in the public file T40I10D100K unless given.
 
     Attributes:
         transactions: |D|, how many baskets there are.
@@ -69,7 +69,7 @@ class Quest:
         equal_items: Whether all items are equally likely in a pattern.
 
     Raises:
-        ParameterTypeError: A parameter is no number, or no whole one where only that makes sense.
+        ParameterTypeError: A parameter is not a number, or not a whole number where that is needed.
         ParameterError: A parameter is out of range.
 
     >>> Quest(transactions=10, mean_size=5).items
@@ -113,7 +113,7 @@ def baskets(quest: Quest, seed: int) -> Iterator[list[int]]:
         but where the patterns lose all their items.
 
     Raises:
-        ParameterTypeError: The seed is no whole number.
+        ParameterTypeError: The seed is not a whole number.
         ParameterError: The seed is negative.
 
     >>> for basket in baskets(Quest(transactions=3, mean_size=5, mean_pattern=2), seed=1):

@@ -54,7 +54,7 @@ def _build_frame(frame: Callable[[Columns], Frame], columns: Columns) -> Frame:
         return frame(columns)
     except Exception:  # whose text is not ours
         raise ReleaseError(
-            "The items are of types that fit no common column; name the items by strings."
+            "The items have types that do not fit in one column; name the items by strings."
         ) from None
 
 

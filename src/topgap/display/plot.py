@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _REST: dict[str, Any] = {"color": "#7f91a4"}
-_CERTAIN: dict[str, Any] = {"color": "#9c3a10", "label": "its end: gap, the lead over the next"}
+_CERTAIN: dict[str, Any] = {"color": "#9c3a10", "label": "its end: gap to the next item"}
 _UNCERTAIN: dict[str, Any] = {
     "facecolor": "none",
     "edgecolor": "#9c3a10",
@@ -33,7 +33,7 @@ _POINT: dict[str, Any] = {
 _NEAR_A_TIE: dict[str, Any] = {
     **_POINT,
     "markerfacecolor": "white",
-    "label": "estimate that may lean",
+    "label": "estimate that may be biased",
 }
 _NUMBERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "value": (
@@ -115,7 +115,7 @@ def plot_gaps(
         text = format_aligned(gaps[rank], parameters.resolution)
         chart.annotate(text, starts[rank] + lengths[rank], rank)
     ax.set_xlim(0, 1.15 * float(full / unit))
-    ax.set_xlabel("lead" if unit == 1 else f"lead as a part of {format_about(full)}")
+    ax.set_xlabel("lead" if unit == 1 else f"lead as a share of {format_about(full)}")
     chart.entitle(title)
     chart.finish()
     return ax
@@ -134,13 +134,13 @@ def plot_estimates(
 ) -> "Axes":
     """Draw a point per winner, its estimate, and an error bar, its interval.
 
-    The point is hollow where the estimate may lean because an order or the last place is uncertain.
+    The point is hollow where the estimate may be biased: an order or the last place is uncertain.
 
     Args:
         items: The winners' names, from the largest down.
         scale: Where their estimates and intervals lie.
         labels: What is written beside each.
-        near_ties: Which estimates may lean.
+        near_ties: Which estimates may be biased.
         ax: The axes to draw on; new ones unless given, in a pyplot figure that grows with k.
         level: That of the intervals, such as "95%".
         cost: What the title says after "The largest".
@@ -253,7 +253,7 @@ def _draw_intervals(
     first, last = min(lows + points + cut), max(highs + points + cut)
     width = last - first or abs(last) or 1
     ax.set_xlim(first - width / 20, last + width / 4)
-    ax.set_xlabel(name if unit == 1 else f"{name} as a part of {format_about(full)}")
+    ax.set_xlabel(name if unit == 1 else f"{name} as a share of {format_about(full)}")
 
 
 class _Chart:

@@ -49,7 +49,7 @@ def plot_groups(
     """
     if len(groups) > MOST_CHARTS:
         raise ParameterError(
-            f"A figure has room for {MOST_CHARTS} groups; say which ones with groups=."
+            f"A figure has room for {MOST_CHARTS} groups; choose them with groups=."
         )
     columns = min(_COLUMNS, len(groups))
     lines = ceil(len(groups) / columns)

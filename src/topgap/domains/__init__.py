@@ -1,6 +1,6 @@
-"""The items of a release: lists, ranges, patterns, products and subsets of items.
+"""The items that a release can name: lists, ranges, patterns, products and subsets of items.
 
-    Domain             the items, listed or told by a rule, of any number
+    Domain             the items, listed or given by a rule, of any number
     DomainDescription  the same in words, with its size, for whoever reads a release
     FROM_DATA          in place of a domain: take the items from the data
     Counts             the count of each item: a dict that knows its domain

@@ -68,7 +68,7 @@ class DomainDescription:
         """Read what `to_dict` wrote.
 
         Raises:
-            DomainError: It is no description of a domain.
+            DomainError: It is not a description of a domain.
         """
         if isinstance(entries, Mapping) and {*entries} - {"listed"} == {"description", "size"}:
             words, size = entries["description"], entries["size"]

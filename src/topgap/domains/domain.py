@@ -1,4 +1,4 @@
-"""`Domain`: the public items, all of which take part, whether they occur in the data or not."""
+"""`Domain`: the public items that can be named, whether they occur in the data or not."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -20,9 +20,9 @@ from topgap.sealing import seal_library_errors
 
 
 class Domain:
-    r"""The public items that take part in a release, in a public order.
+    r"""The public items that a release can name, in a public order.
 
-    A list is written out. What is too large for that is told by a rule: `range`, `pattern`,
+    A list is stored in full. Larger domains are given by a rule: `range`, `pattern`,
     `strings`, `product` and `subsets` make such domains, of any size.
 
     Args:
@@ -60,7 +60,7 @@ class Domain:
 
         Raises:
             DomainError: There is none.
-            ParameterTypeError: An end is no whole number.
+            ParameterTypeError: An end is not a whole number.
 
         >>> Domain.range(0, 10**12).description.words
         'the whole numbers from 0 to 999999999999'
@@ -82,7 +82,7 @@ class Domain:
         Raises:
             DomainError: The pattern cannot be read, matches no text, the empty text, texts of any
                 length or those of which cells are never made; or its automaton is too large.
-            ParameterError, ParameterTypeError: The length is no whole number greater than 0.
+            ParameterError, ParameterTypeError: The length is not a whole number greater than 0.
 
         >>> words = Domain.pattern("[a-z]+", max_length=12)
         >>> words.size, words.unrank(1), "flu" in words
@@ -105,7 +105,7 @@ class Domain:
         Raises:
             DomainError: The alphabet cannot be read, or has characters that are not their own
                 normal form, or none that shows.
-            ParameterError, ParameterTypeError: The length is no whole number greater than 0.
+            ParameterError, ParameterTypeError: The length is not a whole number greater than 0.
 
         >>> pages = Domain.strings("a-z0-9-", max_length=20)
         >>> pages.description.format_size(), "top-k" in pages, "top_k" in pages
@@ -118,7 +118,7 @@ class Domain:
         """The tuples of an item of each domain: for items that are named by several columns.
 
         Args:
-            domains: Two or more; what is no Domain is read as a list. Products within a product
+            domains: Two or more; what is not a Domain is read as a list. Products within a product
                 give their own parts.
 
         Raises:
@@ -142,7 +142,7 @@ class Domain:
 
         Raises:
             DomainError: The domain cannot be used, or has fewer items.
-            ParameterError, ParameterTypeError: The size is no whole number from 1 to 8.
+            ParameterError, ParameterTypeError: The size is not a whole number from 1 to 8.
 
         >>> pairs = Domain.subsets(["tea", "milk", "rum"], size=2)
         >>> [*pairs], ("rum", "tea") in pairs
@@ -157,7 +157,7 @@ class Domain:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the items are written out, in a list, and not told by a rule."""
+        """Whether the items are written out, in a list, and not given by a rule."""
         return self._kind.is_listed
 
     @property
@@ -170,7 +170,7 @@ class Domain:
         """The items of a list.
 
         Raises:
-            DomainError: It is no list.
+            DomainError: It is not a list.
         """
         return self._read_list().names
 
@@ -181,7 +181,7 @@ class Domain:
         Of tuples, a tuple of texts.
 
         Raises:
-            DomainError: It is no list.
+            DomainError: It is not a list.
         """
         return self._read_list().texts
 
@@ -201,7 +201,7 @@ class Domain:
         """Find the items that equal these names, as keys of a dict do.
 
         Args:
-            names: Any objects; what cannot be compared is no item.
+            names: Any objects; what cannot be compared is not an item.
 
         Returns:
             For each name the item in the domain's own spelling, or ABSENT.
@@ -230,18 +230,18 @@ class Domain:
         """The place of an item in the domain's order, from 0 on.
 
         Raises:
-            DomainError: It is no item of the domain.
+            DomainError: It is not an item of the domain.
         """
         [member] = self._kind.find([name])
         if member is ABSENT:
-            raise DomainError("The domain has no such item; see whether it is `in` the domain.")
+            raise DomainError("The domain has no such item; test with `in` first.")
         return self._kind.rank(member)
 
     def unrank(self, rank: int) -> Any:
         """The item at this place.
 
         Raises:
-            ParameterTypeError, ParameterError: It is no whole number from 0 to below the size.
+            ParameterTypeError, ParameterError: It is not a whole number from 0 to below the size.
         """
         place = read_whole(rank, "rank", least=0)
         if place >= self.size:
@@ -264,8 +264,8 @@ class Domain:
     def __iter__(self) -> Iterator[Any]:
         if self.size > MOST_ITEMS:
             raise DomainError(
-                f"The domain has more than {MOST_ITEMS:,} items, too many to go through; ask for "
-                f"some by unrank()."
+                f"The domain has more than {MOST_ITEMS:,} items, too many to iterate over; get "
+                f"single items by unrank()."
             )
         return iter(self._kind)
 
@@ -299,7 +299,7 @@ class Domain:
 
 def _read_part(domain: Any) -> Kind:
     if isinstance(domain, FromData):
-        raise DomainError("FROM_DATA is no part of a domain; give a public list or rule.")
+        raise DomainError("FROM_DATA cannot be part of a domain; give a public list or rule.")
     return (domain if isinstance(domain, Domain) else Domain(domain))._kind
 
 

@@ -24,13 +24,16 @@ def to_groups(groups: object) -> Domain:
     topgap.errors.DomainError: The groups cannot be used: The domain has 'North' more than once.
     """
     if isinstance(groups, FromData):
-        raise DomainError("The groups must be public; a list from the data tells who is in one.")
+        raise DomainError(
+            "The groups must be public; a list taken from the data reveals which groups have "
+            "people."
+        )
     try:
         public = groups if isinstance(groups, Domain) else Domain(groups)  # type: ignore[arg-type]
     except DomainError as error:
         raise as_of_groups(error) from None
     if find_sets(public) is not None:
-        raise DomainError("Sets of items are no groups; give a list, or a Domain.product.")
+        raise DomainError("Sets of items cannot be groups; give a list, or a Domain.product.")
     if public.size > MOST_GROUPS:
         raise DomainError(
             f"There are more than {MOST_GROUPS:,} groups, too many to give each a list."

@@ -18,7 +18,7 @@ class Absent:
 
 
 ABSENT: Final = Absent()
-"""What `find` and `find_texts` tell of a name that is no member."""
+"""What `find` and `find_texts` tell of a name that is not a member."""
 
 
 class Kind(ABC):

@@ -9,17 +9,17 @@ MOST_PARTS = 64
 """So many parts may a tuple have."""
 
 LARGEST_SIZE = 10**4000
-"""So many items may be told by a rule; Python writes no number that is much longer."""
+"""So many items may be given by a rule; Python writes no number that is much longer."""
 
 
 def check_size(size: int) -> int:
-    """Return the size of a domain that is told by a rule.
+    """Return the size of a domain that is given by a rule.
 
     Raises:
         DomainError: It is larger than any may be.
     """
     if size > LARGEST_SIZE:
         raise DomainError(
-            "The domain has more than 10^4000 items; take shorter texts or a smaller range."
+            "The domain has more than 10^4000 items; use shorter texts or a smaller range."
         )
     return size

@@ -58,7 +58,7 @@ class Listed(Kind):
 
     @property
     def identity(self) -> Hashable:
-        """The texts, and how those items are printed that are no texts."""
+        """The texts, and how those items are printed that are not texts."""
         return tuple(self.texts), tuple(
             (type(name).__name__, repr(name)) if not isinstance(name, str) else None
             for name in self.names
@@ -144,8 +144,8 @@ def _describe_alike(names: Sequence[Any], texts: Sequence[Any]) -> str:
             break
         seen[text] = name
     return (
-        f"The domain has {quote(str(seen[text]))} and {quote(str(name))}, which differ by upper "
-        f"and lower case alone; leave one out, or fold_case (--fold-case)."
+        f"The domain has {quote(str(seen[text]))} and {quote(str(name))}, which differ only by "
+        f"upper and lower case; leave one out, or fold_case (--fold-case)."
     )
 
 
@@ -169,7 +169,7 @@ def to_items(items: Iterable[Any]) -> Sequence[Any]:
     """
     if isinstance(items, str | bytes) or hasattr(items, "columns"):
         raise DomainError(
-            f"{name_type(items)} is no list of items; give a list, a range, or one "
+            f"{name_type(items)} is not a list of items; give a list, a range, or one "
             f"column of a data frame."
         )
     if isinstance(items, set | frozenset):
@@ -195,7 +195,7 @@ def _to_list(items: Iterable[Any]) -> list[Any]:
         return [*items]
     except TypeError:
         raise DomainError(
-            f"{name_type(items)} is no list of items; give a list or a range."
+            f"{name_type(items)} is not a list of items; give a list or a range."
         ) from None
 
 
@@ -225,8 +225,8 @@ def _check_length(length: int) -> None:
         raise DomainError("The domain is empty; give its items.")
     if length > MOST_ITEMS:
         raise DomainError(
-            f"The domain has too many items to list, at most {MOST_ITEMS:,}; take Domain.range, "
-            f"Domain.pattern or Domain.strings, which tell them by a rule."
+            f"The domain has too many items to list (at most {MOST_ITEMS:,}); use Domain.range, "
+            f"Domain.pattern or Domain.strings, which describe them by a rule."
         )
 
 

@@ -126,7 +126,7 @@ class _UpperTexts(Texts):
 
     def find_texts(self, texts: Sequence[Any]) -> list[Any]:
         """For each text of a cell the text that it means, or ABSENT."""
-        # Of what is no ASCII none is found, and it must not become ASCII here, as ı would.
+        # Nothing that is not ASCII is found, and it must not become ASCII here, as ı would.
         return super().find_texts([text.upper() if text.isascii() else text for text in texts])
 
 
@@ -142,7 +142,7 @@ def make_strings(alphabet: str, max_length: int) -> Texts:
     Raises:
         DomainError: The alphabet cannot be read, or has characters that are not their own normal
             form, or none that shows.
-        ParameterError, ParameterTypeError: The length is no whole number greater than 0.
+        ParameterError, ParameterTypeError: The length is not a whole number greater than 0.
 
     >>> make_strings("ab", 2).size, make_strings("a ", 3).unrank(2)
     (6, 'aa')
@@ -151,7 +151,7 @@ def make_strings(alphabet: str, max_length: int) -> Texts:
     ranges = _join_ranges(_read_alphabet(_read_text(alphabet, "alphabet")))
     shown = _leave_out_blank(ranges)
     if not shown:
-        raise DomainError("The alphabet has no character that shows; add letters or digits.")
+        raise DomainError("The alphabet has no visible character; add letters or digits.")
     inside, end = _write_class(ranges), _write_class(shown)
     try:
         return Texts(f"{end}(?:{inside}*{end})?", longest, alphabet)
@@ -160,7 +160,7 @@ def make_strings(alphabet: str, max_length: int) -> Texts:
     if sentence.startswith("The pattern takes"):
         raise DomainError(
             "The alphabet has characters that a cell may hold in two ways, such as letters with "
-            "accents put on them; write the ranges that you mean, as in a-zà-ö."
+            "combining accents; write the ranges that you mean, as in a-zà-ö."
         )
     raise DomainError(sentence.replace("The pattern", "The alphabet", 1))
 
@@ -236,7 +236,9 @@ def _read_alphabet(alphabet: str) -> list[tuple[int, int]]:
         escaped = char == "\\"
         letter = next(rest, "") if escaped else char
         if not letter or (escaped and letter not in "\\-"):
-            raise DomainError("In an alphabet a backslash stands before - or another backslash.")
+            raise DomainError(
+                "In an alphabet a backslash can only come before - or another backslash."
+            )
         letters.append((letter, escaped))
     if not letters:
         raise DomainError("The alphabet is empty; write its characters, such as a-z0-9.")

@@ -35,7 +35,7 @@ class Product(Kind):
         if len(self.parts) < 2:
             raise DomainError("A product has at least two parts; give a domain for each column.")
         if len(self.parts) > MOST_PARTS:
-            raise DomainError(f"A product has at most {MOST_PARTS} parts; take fewer columns.")
+            raise DomainError(f"A product has at most {MOST_PARTS} parts; use fewer columns.")
         self.size = check_size(prod(part.size for part in self.parts))
 
     @property

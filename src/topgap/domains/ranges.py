@@ -24,7 +24,7 @@ class WholeNumbers(Kind):
         first, end = _read_end(start, "start"), _read_end(stop, "stop")
         if first >= end:
             raise DomainError(
-                "The range is empty; stop must be greater than start, and is not part of it."
+                "The range is empty; stop must be greater than start, and is not part of the range."
             )
         self.numbers = range(first, end)
         self.size = check_size(end - first)

@@ -30,10 +30,10 @@ class Subsets(Kind):
     def __init__(self, inner: Kind, count: int) -> None:
         self.count = read_whole(count, "size", least=1)
         if self.count > LARGEST_SUBSET:
-            raise ParameterError(f"size must be at most {LARGEST_SUBSET}; take smaller sets.")
+            raise ParameterError(f"size must be at most {LARGEST_SUBSET}; use smaller sets.")
         if inner.size < self.count:
             raise DomainError(
-                f"The domain has {inner.size} items, too few for sets of {self.count}; take "
+                f"The domain has {inner.size} items, too few for sets of {self.count}; use "
                 f"smaller sets."
             )
         self.inner = inner

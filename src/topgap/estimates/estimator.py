@@ -40,8 +40,8 @@ def estimate(
     Raises:
         EstimatesError: The release has no gaps, or there is not one finite number per winner; or it
             has Laplace noise, and so values of its own.
-        ParameterError, ParameterTypeError: A variance is no number greater than 0, or the noise is
-            of no such family.
+        ParameterError, ParameterTypeError: A variance is not a number greater than 0, or the
+            family of the noise is unknown.
 
     >>> from topgap import TopK
     >>> release = Release(TopK(k=2, epsilon=1, monotonic=True), [4, 0], [125, 3], ["flu", "cold"])

@@ -67,7 +67,7 @@ class GroupedEstimates(ByGroup[Estimates]):
         if any(unit.denominator != 1 for unit in units):
             raise EstimatesError("The measurements must be multiples of the resolution.")
         if any(len(each.measurements) != len(each.release) for each in found):
-            raise EstimatesError("There must be one measurement for each winner.")
+            raise EstimatesError("There must be one measurement for each named item.")
         one = Noise.for_one_winner(parameters.each, noise.epsilon)
         self._fill(release, pack_units([unit.numerator for unit in units]), one)
 
@@ -170,7 +170,7 @@ class GroupedEstimates(ByGroup[Estimates]):
         return self._release.has_counts
 
     def cautions(self, level: "Number" = LEVEL) -> list[str]:  # noqa: ARG002 - as of the release
-        """The sentence about groups whose estimates may lean, if there are any."""
+        """The sentence about groups whose estimates may be biased, if there are any."""
         each = self.parameters.each
         return explain_near_ties(each, self.groups, self._release.list_gap_units())
 
@@ -220,7 +220,7 @@ class GroupedEstimates(ByGroup[Estimates]):
         parameters, estimates = parse_grouped_estimates(read)
         made = cls(parameters, estimates)
         if read["epsilon"] != str(made.epsilon):
-            raise EstimatesError("These are no estimates: the parts do not sum to epsilon.")
+            raise EstimatesError("These are not estimates: the parts do not sum to epsilon.")
         return made
 
     @classmethod

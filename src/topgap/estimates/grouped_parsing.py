@@ -35,13 +35,15 @@ def parse_grouped_estimates(read: dict[str, Any]) -> tuple[TopKByGroup, dict[Any
         estimates = {}
         for (group, document), entry in zip(documents, read["groups"], strict=True):
             release = Release.from_dict(document)
-            require(len(entry["estimates"]) == len(release), "there must be one for each winner")
+            require(
+                len(entry["estimates"]) == len(release), "there must be one for each named item"
+            )
             measured = [parse_exact(each) for each in entry["measurements"]]
             estimates[group] = Estimates(release, read_measurements(release, measured), noise)
     except (EstimatesError, ReleaseError):
         raise
     except TopgapError as error:
-        raise EstimatesError(f"These are no estimates: {error}") from None
+        raise EstimatesError(f"These are not estimates: {error}") from None
     except Exception:  # of whatever was put in the place of something else
-        raise EstimatesError("These are no estimates: something is misplaced.") from None
+        raise EstimatesError("These are not estimates: something is misplaced.") from None
     return parameters, estimates

@@ -19,18 +19,17 @@ def read_measurements(release: Release, measurements: object) -> tuple[Fraction,
     """
     if release.parameters.noise == "laplace":
         raise EstimatesError(
-            "A release with Laplace noise has estimates of its own, release.values, and its gaps "
-            "say nothing more; to combine gaps with measurements, release with noise='exponential'."
+            "A release with Laplace noise has its own estimates, release.values, and its gaps add "
+            "nothing to them; to combine gaps with measurements, release with noise='exponential'."
         )
     if release.parameters.has_sentinel:
         raise EstimatesError(
-            "A release with a threshold has estimates of its own, release.counts(); to combine "
+            "A release with a threshold has its own estimates, release.counts(); to combine "
             "gaps with measurements, release without a threshold."
         )
     if release.gaps is None:
         raise EstimatesError(
-            "A release without gaps has nothing to make measurements better with; "
-            "release with gaps."
+            "A release without gaps has nothing to improve measurements with; release with gaps."
         )
     return tuple(map(_read, _one_each(release, measurements, "measurement")))
 
@@ -52,8 +51,8 @@ def read_noise(
 
     Raises:
         EstimatesError: There is not one variance per winner.
-        ParameterError, ParameterTypeError: A variance is no number greater than 0, or the noise is
-            of no such family.
+        ParameterError, ParameterTypeError: A variance is not a number greater than 0, or the
+            family of the noise is unknown.
     """
     check_family(noise)
     if isinstance(variance, Iterable) and not isinstance(variance, str):
@@ -63,11 +62,11 @@ def read_noise(
     else:
         variances = (read_parameter(variance, "variance"),) * len(release)
     if max(variances) > 10**12 * min(variances):
-        raise ParameterError("The variances must lie apart by a factor of at most 10^12.")
+        raise ParameterError("The variances must differ by a factor of at most 10^12.")
     grid = Fraction(0) if step is None else read_parameter(step, "step")
     if noise == "normal" and min(variances) < grid**2 / 5:
         raise ParameterError(
-            "Normal noise on so coarse a step is not known by its variance; give no noise with it."
+            "Normal noise on so coarse a step is not determined by its variance; leave noise out."
         )
     kind: Kind = noise or "unknown"  # type: ignore[assignment]
     scales = tuple(laplace_scale(each, grid) for each in variances) if kind == "laplace" else ()
@@ -88,11 +87,12 @@ def _one_each(release: Release, given: Any, what: str) -> list[Any]:
         raise
     except Exception:  # a number, an array without a dimension, or what fails as it is read
         raise EstimatesError(
-            f"Give one {what} for each winner, as a list, not {type(given).__name__}."
+            f"Give one {what} for each named item, as a list, not {type(given).__name__}."
         ) from None
     if len(listed) != len(release):
         raise EstimatesError(
-            f"There must be one {what} for each of the {len(release)} winners, not {len(listed)}."
+            f"There must be one {what} for each of the {len(release)} named items, "
+            f"not {len(listed)}."
         )
     return listed
 
@@ -101,12 +101,12 @@ def _by_item(release: Release, given: Mapping[Any, Any], what: str) -> list[Any]
     if len(given) > len(release):
         # Such as the answers themselves, which are secret.
         raise EstimatesError(
-            f"There is a {what} of an item that is no winner; give those of the winners alone."
+            f"There is a {what} of an item that is not named; give only those of the named items."
         )
     try:
         return [given[item] for item in release.items]
     except KeyError:
-        raise EstimatesError(f"There is a winner without a {what}; give each one.") from None
+        raise EstimatesError(f"There is a named item without a {what}; give each one.") from None
 
 
 def _is_named_series(given: Any) -> bool:

@@ -34,7 +34,7 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
         require({*read} == expected, "something is missing, or there is more")
         release = Release.from_dict(read["release"])
         read_level(parse_exact(read["level"]))
-        require(len(read["estimates"]) == len(release), "there must be one for each winner")
+        require(len(read["estimates"]) == len(release), "there must be one for each named item")
         measurements = [parse_exact(each) for each in read["measurements"]]
         kind, noise = read["noise"]["kind"], read["noise"]
         if kind == "discrete laplace":
@@ -46,7 +46,7 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
             whole = release.epsilon + len(release) * epsilon
             require(read["epsilon"] == str(whole), "the parts do not sum to epsilon")
             return Parts(release, measured, exact)
-        require(read["epsilon"] is None, "what was measured elsewhere cost what is not known")
+        require(read["epsilon"] is None, "the cost of what was measured elsewhere is not known")
         require({*noise} == {"kind", "variances", "step"}, "such noise has variances and a step")
         variances = [parse_exact(each) for each in noise["variances"]]
         family = None if kind == "unknown" else kind
@@ -57,16 +57,16 @@ def parse_estimates(read: dict[str, Any]) -> Parts:
     except (EstimatesError, ReleaseError):
         raise
     except TopgapError as error:
-        raise EstimatesError(f"These are no estimates: {error}") from None
+        raise EstimatesError(f"These are not estimates: {error}") from None
     except Exception:  # of whatever was put in the place of something else
-        raise EstimatesError("These are no estimates: something is misplaced.") from None
+        raise EstimatesError("These are not estimates: something is misplaced.") from None
 
 
 def require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
-    """Refuse what are no estimates.
+    """Refuse what are not estimates.
 
     Raises:
         EstimatesError: The condition does not hold.
     """
     if not holds:
-        raise EstimatesError(f"These are no estimates: {what}.")
+        raise EstimatesError(f"These are not estimates: {what}.")

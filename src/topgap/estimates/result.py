@@ -66,9 +66,9 @@ class Estimates:
        1  flu                   12.5      57.9  2.3      53.1  66.0
        2  cold                   0.3      43.1  2.3      35.0  47.9
     ε = 1 to select, measured elsewhere, resolution 0.1, sensitivity 1, monotonic
-    Where an order or the last place is uncertain, the estimates lean one way or the other and are \
-off by more than their standard errors say; the intervals allow for that, and the measurements \
-alone, which files and the page have too, do not lean.
+    Where an order or the last place is uncertain, the estimates are biased and their standard \
+errors understate the error; the intervals allow for that, and the measurements, which files and \
+the page have too, are not biased.
     """
 
     release: Release
@@ -195,7 +195,7 @@ alone, which files and the page have too, do not lean.
         return put_in_order(self.items, self._exact, weigh(variances), self.intervals(level))
 
     def in_doubt(self, level: "Number" = LEVEL) -> tuple[bool, ...]:
-        """For each winner, whether noise may have decided on its place: estimates may lean there.
+        """For each winner, whether noise may have decided its place and biased its estimate.
 
         With α one minus the level, a place is not in doubt if the gaps before and after it are so
         large that two equal items come out so far apart with probability at most α/2, and so is the
@@ -291,7 +291,7 @@ alone, which files and the page have too, do not lean.
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: An item is no string, number, True, False or None, and no tuple of these.
+            ReleaseError: An item is not a string, number, True, False, None or a tuple of these.
         """
         self.release.to_json()  # which refuses items that JSON has not
         return json.dumps(self.to_dict(level), ensure_ascii=False, indent=indent)
@@ -305,13 +305,13 @@ alone, which files and the page have too, do not lean.
 
         >>> Estimates.from_json("{}")
         Traceback (most recent call last):
-        topgap.errors.EstimatesError: These are no estimates: they must have the format \
+        topgap.errors.EstimatesError: These are not estimates: they must have the format \
 topgap.estimates/1.
         """
         try:
             read = json.loads(text)
         except Exception:  # it is no text, or not JSON, or nested too deeply
-            raise EstimatesError("These are no estimates: they must be JSON.") from None
+            raise EstimatesError("These are not estimates: they must be JSON.") from None
         estimates = cls.from_dict(read)
         estimates.release.to_json()  # which refuses items that JSON has not, such as NaN
         return estimates
@@ -344,7 +344,7 @@ topgap.estimates/1.
     def plot(self, ax: "Axes | None" = None, level: "Number" = LEVEL) -> "Axes":
         """A chart with a point per winner, its estimate, and an error bar, its interval.
 
-        The point is hollow where the estimate may lean.
+        The point is hollow where the estimate may be biased.
 
         Args:
             ax: The Matplotlib axes to draw on; new ones in a new figure unless given.
@@ -395,7 +395,7 @@ topgap.estimates/1.
 
     @property
     def near_ties(self) -> tuple[bool, ...]:
-        """Which estimates may lean: those beside an uncertain order, or all if the last place is.
+        """Which estimates may be biased: those at an uncertain order, or all if the last place is.
 
         >>> from topgap import TopK, estimate
         >>> release = Release(TopK(k=3, epsilon=1, monotonic=True), [4, 0, 2], [125, 3, 125])
@@ -446,7 +446,7 @@ topgap.estimates/1.
 
     @property
     def has_near_ties(self) -> bool:
-        """Whether an order or the last place is uncertain, so that estimates may lean."""
+        """Whether an order or the last place is uncertain, so that estimates may be biased."""
         return is_any_uncertain(self.release.gaps or (), self.release.parameters)
 
     @property

@@ -299,7 +299,7 @@ def top_k_events_with_estimates(
 
     Raises:
         ParameterError, ParameterTypeError, SourceError, DomainError: As of `top_k_events`.
-        BudgetExceeded, LedgerError, MissingExtraError, KernelError: As there.
+        BudgetExceeded, LedgerError, MissingExtraError, KernelError: As of `top_k_events`.
 
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"who": range(10**5), "what": ["flu"] * 90_000 + ["gout"] * 10_000})

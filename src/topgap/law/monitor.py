@@ -59,7 +59,7 @@ def sparse_vector(
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used, or spread too far for this.
         ParameterError, ParameterTypeError: `outcome` does not have one entry for each answer, one
-            of them is no such number or is too large for this, or `bits` is no integer of at
+            of them is no such number or is too large for this, or `bits` is not an integer of at
             least 1.
 
     >>> half = SparseVector(0, 1, 2, monotonic=True)   # both rates are 1
@@ -91,7 +91,7 @@ def sparse_vector(
     if max(map(abs, distances), default=0) > MOST_STEPS:
         raise AnswersError(
             f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
-            "from the threshold; take answers that lie closer to it or a coarser resolution."
+            "from the threshold; use answers that lie closer to it or a coarser resolution."
         )
     if max(exact, default=0) > 2 * MOST_STEPS:
         raise ParameterError(

@@ -16,7 +16,7 @@ def require_noise(parameters: TopK, noise: NoiseKind) -> None:
     """Refuse parameters that ask for other noise.
 
     Raises:
-        ParameterTypeError: `parameters` is no `TopK`.
+        ParameterTypeError: `parameters` is not a `TopK`.
         ParameterError: The noise of the parameters is another one.
     """
     if not isinstance(parameters, TopK):
@@ -56,7 +56,7 @@ def read_number(number: Fraction | int, what: str) -> Fraction:
 
 
 def require_list(outcome: object) -> None:
-    """Refuse an outcome that is no list or tuple.
+    """Refuse an outcome that is not a list or tuple.
 
     Raises:
         ParameterTypeError: It is neither.
@@ -81,7 +81,7 @@ def split_answers(
     if max(levels) - min(levels) > MOST_STEPS:
         raise AnswersError(
             f"The exact law is computed for answers at most {MOST_STEPS} steps of the resolution "
-            f"apart{' and from the threshold' * (threshold is not None)}; take answers that lie "
+            f"apart{' and from the threshold' * (threshold is not None)}; use answers that lie "
             "closer together or a coarser resolution."
         )
     if not all(is_whole(index) for index in indices):

@@ -71,7 +71,7 @@ def gap_top_k(
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used, or spread too far for this.
         ParameterError, ParameterTypeError: `outcome` is not k pairs with different indices of
-            answers, `bits` is no integer of at least 1, or the parameters ask for other noise.
+            answers, `bits` is not an integer of at least 1, or the parameters ask for other noise.
 
     >>> bounds = gap_top_k([4, 4], TopK(k=1, epsilon=2, resolution=1), [(0, Fraction(0))])
     >>> float(bounds.low) == float(bounds.high)   # half of 1 − 1/e

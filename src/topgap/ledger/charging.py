@@ -235,7 +235,7 @@ def open_ledger(ledger: "LedgerLike | None", dataset: str | None) -> "tuple[Ledg
     if ledger is None and dataset is None:
         return None
     if ledger is None or dataset is None:
-        raise ParameterError("ledger and dataset go together: give both, or none.")
+        raise ParameterError("ledger and dataset go together; give both or neither.")
     from topgap.ledger import Ledger  # here, for it needs sqlite3
 
     return (ledger if isinstance(ledger, Ledger) else Ledger(ledger)), dataset
@@ -268,8 +268,8 @@ def note_charge(error: BaseException, charge: "Charge") -> None:
     """Say in a note on an error that what was charged before it stays spent."""
     epsilon, dataset = format_short(charge.epsilon), to_line(charge.dataset)
     error.add_note(
-        f"ε = {epsilon} was charged to {dataset} before, as entry {charge.number} of the ledger, "
-        f"and stays spent."
+        f"ε = {epsilon} was already charged to {dataset}, as entry {charge.number} of the ledger, "
+        f"and stays charged."
     )
 
 

@@ -41,7 +41,7 @@ _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{}]')
 _LONG_WHOLE = re.compile(rf"[0-9]{{{MAX_JSON_DIGITS + 1},}}")
 
-RESTORE_ADVICE = "take a copy from before, and charge again what was released since"
+RESTORE_ADVICE = "restore an earlier copy, and charge again what was released since"
 """What to do with a ledger that has lost entries."""
 
 CLOCK_TOLERANCE = timedelta(minutes=1)
@@ -67,7 +67,7 @@ class Entry:
         mechanism: What was charged for.
         parameters: Its parameters, as JSON.
         who: Who wrote it.
-        note: What they wished to say.
+        note: The note of the entry.
         charge: The number of the charge whose result or settlement this is.
         result: What came of it, as JSON.
         software: The version of topgap that wrote it.
@@ -213,9 +213,9 @@ def make_timestamp(last: str | None, *, check: bool) -> str:
     before = parse_timestamp(last)
     if check and time < before - CLOCK_TOLERANCE:
         raise LedgerError(
-            f"The clock stands at {time:%Y-%m-%d %H:%M:%S} UTC, before the ledger's last entry of "
-            f"{before:%Y-%m-%d %H:%M:%S} UTC; set it right, or "
-            f"give check_clock=False (--ignore-clock)."
+            f"The clock shows {time:%Y-%m-%d %H:%M:%S} UTC, before the ledger's last entry of "
+            f"{before:%Y-%m-%d %H:%M:%S} UTC; correct it, or give "
+            f"check_clock=False (--ignore-clock)."
         )
     return format_timestamp(max(time, before))
 

@@ -129,8 +129,7 @@ class EntryLog:
         if found is None:
             known = ", ".join(map(to_line, self.datasets()[:5]))
             raise LedgerError(
-                f"There is no data set {to_line(name)} in {self.label}; there "
-                f"{'are' if ',' in known else 'is'} {known or 'none'}."
+                f"There is no data set {to_line(name)} in {self.label}; it has {known or 'none'}."
             )
         return found
 
@@ -212,8 +211,8 @@ class EntryLog:
         """Return the error for a ledger that is not as it was written."""
         where = "" if number is None else f" at entry {number}"
         return LedgerError(
-            f"{self.label} has been changed by other means{where}: what it says of what is left "
-            f"cannot be trusted; {RESTORE_ADVICE}."
+            f"{self.label} was modified outside topgap{where}, so its balance cannot be "
+            f"trusted; {RESTORE_ADVICE}."
         )
 
     def _check_no_sum_after(self, entry: Entry) -> None:

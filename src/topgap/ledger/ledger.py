@@ -22,7 +22,7 @@ from topgap.numbers.parse import Number, read_flag, read_parameter, read_whole
 from topgap.parameters import Neighbours
 
 WAIT = 60
-"""How many seconds to wait for others who use the file, by default."""
+"""How many seconds to wait for other users of the file, by default."""
 
 _Result = TypeVar("_Result")
 
@@ -38,7 +38,7 @@ class Ledger:
         path: The file, an SQLite database; `add_dataset` makes it.
         who: Who charges; the user's name on this machine unless given.
         note: What is noted with each entry, unless the call gives another note.
-        wait: How many seconds to wait for others who use the file.
+        wait: How many seconds to wait for other users of the file.
         check_clock: Whether to refuse a charge or a total when the clock is more than a minute
             behind the last entry. If not, it gets the time of that entry.
 
@@ -96,7 +96,7 @@ class Ledger:
             neighbours: Which data sets the total is a promise between, once and for all:
                 "add-remove", if one person is added or removed, or "replace", if one is replaced
                 by another.
-            note: What is to be remembered of it.
+            note: A note to keep with it.
 
         Returns:
             Its budget.
@@ -121,13 +121,13 @@ class Ledger:
                 if known == name:
                     total = log.balance(name).total
                     raise LedgerError(
-                        f"{to_line(name)} has its total already, {format_short(total)}; it is set "
-                        f"once."
+                        f"{to_line(name)} has its total already, {format_short(total)}; it can be "
+                        f"set only once."
                     )
                 if validation.fold_name(known) == validation.fold_name(name):
                     raise LedgerError(
-                        f"There is a data set {to_line(known)} already, nearly by this name; "
-                        f"take another name, or that one."
+                        f"There is a data set {to_line(known)} with nearly this name; use "
+                        f"that name, or a different one."
                     )
             log.append(last, kind="dataset", at=self._timestamp(last), dataset=name, **columns)
             return read_budget(log, name)
@@ -147,7 +147,7 @@ class Ledger:
         """Charge a release to the budget of a data set: first charge, then release.
 
         Calls of topgap that are given `ledger=` and `dataset=` do it themselves. This is for
-        whatever else is released, such as a sum by another library.
+        any other release, such as a sum by another library.
 
         Args:
             dataset: The data set.
@@ -156,8 +156,8 @@ class Ledger:
             parameters: Those of the mechanism, as far as JSON can hold them.
             neighbours: Which neighbouring data sets this ε is true for; None if for those of the
                 data set. What is true for "add-remove" is charged twice to a data set with
-                "replace", for a replacement is a removal and an addition.
-            note: What is to be remembered of it.
+                "replace", because a replacement is a removal and an addition.
+            note: A note to keep with it.
 
         Returns:
             The charge, for `record`. It is on the disk, whatever happens next.

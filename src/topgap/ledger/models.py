@@ -25,7 +25,7 @@ class Budget:
             they are spent.
         since: When the total was set.
         who: Who set it.
-        note: What they wished to say.
+        note: The note of the entry.
         neighbours: The relation between data sets that total and sum are true for: "add-remove",
             one person was added or removed, or "replace", one was replaced by another.
         neighbours_stated: Whether it was stated when the total was set. A ledger from before there
@@ -73,7 +73,7 @@ class Charge:
         mechanism: What it was charged for.
         parameters: The parameters of that.
         who: Who charged it.
-        note: What they wished to say.
+        note: The note of the entry.
         software: The version of topgap that wrote it.
         neighbours: The relation of the data set, which `epsilon` is true for.
         stated_epsilon: The ε that was stated for another relation or for this one; None if none

@@ -43,13 +43,15 @@ def record_result(
         raise ChargeMissingError(f"{log.label} has no charge {number}.")
     found = log.receipt(number)
     if receipt not in (None, found):
-        raise ChargeMissingError(f"{log.label} has another charge {number} than this.")
+        raise ChargeMissingError(f"{log.label} has another charge {number} than this one.")
     dataset = log.find_dataset(charged.dataset)
     if dataset is None:
         raise log.tampered_error()
     _check_cost(charged, result, dataset)
     if log.find_result(number) is not None:
-        raise LedgerError(f"Charge {number} has its result already; it is recorded once.")
+        raise LedgerError(
+            f"Charge {number} already has its result; a result is recorded only once."
+        )
     # Whatever the clock says, for what is there now must not be lost.
     at = make_timestamp(last.at, check=False)
     recorded, _ = log.append(

@@ -54,7 +54,9 @@ def read_path(path: Any) -> Path:
     except OSError as error:
         raise LedgerError(f"The working directory is gone: {error.strerror}.") from None
     if not text or "\0" in text:
-        raise ParameterError("A ledger is given by the path of its file, which has a name.")
+        raise ParameterError(
+            "A ledger is given by the path of its file, and its name must not be empty."
+        )
     return whole
 
 
@@ -62,7 +64,7 @@ def read_dataset(name: Any) -> str:
     """Return the name of a data set, composed in one way if Unicode has several.
 
     Raises:
-        ParameterError, ParameterTypeError: It is no name.
+        ParameterError, ParameterTypeError: It is not a name.
 
     >>> read_dataset("visits 2026")
     'visits 2026'
@@ -114,13 +116,13 @@ def read_note(note: Any) -> str | None:
     """Return the note, if there is one.
 
     Raises:
-        ParameterError, ParameterTypeError: It is no text, or too long.
+        ParameterError, ParameterTypeError: It is not a text, or too long.
     """
     if note is None:
         return None
     _check_text(note, "note", _LONGEST_TEXT)
     if "\0" in note:
-        raise ParameterError("note must be text without NUL.")
+        raise ParameterError("note must be text without NUL characters.")
     return str(note)
 
 
@@ -295,8 +297,8 @@ def convert_epsilon(
     if factor is None:
         raise LedgerError(
             f"The ε of {to_line(dataset)} is for one person added or removed (add-remove), and "
-            f"an ε for one person replaced by another (replace) says nothing of that; state one "
-            f"that is true for add-remove, or charge a data set that was added with neighbours "
+            f"an ε for one person replaced by another (replace) does not bound it; state one "
+            f"that holds for add-remove, or charge a data set that was added with neighbours "
             f"replace; nothing was charged."
         )
     return epsilon * factor

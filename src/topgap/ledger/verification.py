@@ -41,12 +41,15 @@ def verify_entries(
         rules.check(entry)
         kept = expected.pop(entry.number, set())
         if not kept <= {format_receipt(entry.number, last)}:
-            raise LedgerError(f"{label} has another entry {entry.number} than the receipt is of.")
+            raise LedgerError(f"{label} has another entry {entry.number} than the receipt.")
     if log.head() != (rules.entries, last):
-        raise LedgerError(f"{label} has lost its last entries, or got others, by other means.")
+        raise LedgerError(
+            f"{label} lacks its last entries, or has different ones: it was modified outside "
+            f"topgap."
+        )
     if expected:
         missing = min(expected)
-        raise LedgerError(f"{label} has no entry {missing}, of which there is a receipt.")
+        raise LedgerError(f"{label} has no entry {missing}, for which there is a receipt.")
     if not has_our_tables(connection):
         raise LedgerError(
             f"{label} has lost some of the tables, indices and triggers that topgap makes, or got "
@@ -136,6 +139,6 @@ def _entry_number(text: str) -> int:
     match = _RECEIPT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ParameterError(
-            "A receipt is the number of an entry, a colon and its hash of 64 digits, all of them."
+            "A receipt is the number of an entry, a colon and all 64 digits of its hash."
         )
     return int(match[1])

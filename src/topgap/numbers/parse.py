@@ -48,7 +48,7 @@ def read_whole(value: int, name: str, *, least: int) -> int:
     """Return `value` as a Python int, or refuse it in a sentence that calls it `name`.
 
     Raises:
-        ParameterTypeError: `value` is no integer by type; a bool and 2.0 are none.
+        ParameterTypeError: `value` is not an integer by type; a bool and 2.0 are none.
         ParameterError: `value` is less than `least`.
 
     >>> read_whole(3, "k", least=1)
@@ -141,7 +141,7 @@ def read_level(level: "Number") -> Fraction:
     """Return the level of confidence intervals as an exact number between 0 and 1.
 
     Raises:
-        ParameterTypeError: It is of a type that is no exact number.
+        ParameterTypeError: It is of a type that is not an exact number.
         ParameterError: It does not lie between 0 and 1, or is too close to 1.
 
     >>> read_level(0.95)
@@ -151,7 +151,7 @@ def read_level(level: "Number") -> Fraction:
     if share >= 1:
         raise ParameterError("level must be below 1, such as 0.95.")
     if share > 1 - Fraction(1, 10**100):
-        raise ParameterError("level must be below 1 by 1e-100 or more, such as 0.95.")
+        raise ParameterError("level must be at most 1 - 1e-100, such as 0.95.")
     return share
 
 
@@ -268,7 +268,9 @@ def _decimal_ratio(answer: Decimal) -> tuple[int, int]:
     if answer.is_zero():
         return 0, 1
     if answer.adjusted() >= _MOST_ANSWER_EXPONENT:
-        raise AnswersError(f"Decimal answers must be below 10**{_MOST_ANSWER_EXPONENT} in size.")
+        raise AnswersError(
+            f"Decimal answers must be below 10**{_MOST_ANSWER_EXPONENT} in absolute value."
+        )
     if answer.adjusted() < -_MOST_ANSWER_EXPONENT:
         # No resolution is so fine; any number of this sign and size is rounded down alike.
         return (-1 if answer.is_signed() else 1), 10**_MOST_ANSWER_EXPONENT

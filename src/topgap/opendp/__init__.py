@@ -4,7 +4,7 @@
     then_top_k(output_measure, k, scale, …)                              the same after `>>`
 
 Answers come as a vector, or as a map that holds what occurs of a public domain. The output is a
-`Release`, and the privacy map is right for every distance; docs/opendp.md shows and tells.
+`Release`, and the privacy map is right for every distance; docs/opendp.md has examples.
 """
 
 from importlib.metadata import version
@@ -17,7 +17,7 @@ if not find_spec("opendp"):
 
 if tuple(map(int, version("opendp").split(".")[:2])) < (0, 14):
     raise MissingExtraError(
-        f"topgap.opendp needs OpenDP 0.14, and {version('opendp')} is here: "
+        f"topgap.opendp needs OpenDP 0.14, and {version('opendp')} is installed: "
         f"pip install 'topgap[opendp]'."
     )
 

@@ -86,7 +86,7 @@ def make_top_k(
         ParameterError, ParameterTypeError: An argument cannot be used, or OpenDP's features are not
             enabled; the sentence says what to do.
         ItemsError: The items cannot be used, or no key can equal them, or a map comes without any.
-        DomainError: The domain is no list or rule of enough items, or comes with a vector.
+        DomainError: The domain is not a list or rule of enough items, or comes with a vector.
         AnswersError: There are too few answers.
 
     >>> import opendp.prelude as dp
@@ -238,8 +238,8 @@ def _read_parameters(
         )
     if not (holding.whole or closeness.counts_moves):
         raise ParameterError(
-            "Laplace noise by l1_distance needs integers, because any number of floats can be "
-            "rounded otherwise for a small distance; give l01inf_distance of absolute_distance."
+            "Laplace noise by l1_distance needs integers, because a small distance can change how "
+            "any number of floats is rounded; give l01inf_distance of absolute_distance."
         )
     return parameters
 
@@ -266,15 +266,14 @@ def _read_members(items: object, domain: object, holding: DomainInfo, parameters
     if domain is None:
         if items is None:
             raise ItemsError(
-                "Which keys a map has is a secret of the data; "
-                "give domain=, the public items that take part."
+                "The keys that a map has are a secret of the data; give domain=, the public items."
             )
         domain = _read_items(items, holding, parameters)
     elif items is not None:
-        raise ItemsError("items and domain both say which keys take part; give domain= alone.")
+        raise ItemsError("items and domain both name the public items; give only domain=.")
     if isinstance(domain, FromData):
         raise DomainError(
-            "The privacy map holds for public items alone, so FROM_DATA cannot be the domain; "
+            "The privacy map holds only for public items, so FROM_DATA cannot be the domain; "
             "give a list or a topgap.Domain."
         )
     # What is wrong with the domain comes out before there are any answers.
@@ -291,6 +290,6 @@ def _require_features() -> None:
         assert_features("contrib", "honest-but-curious")
     except OpenDPException:
         raise ParameterError(
-            "OpenDP takes measurements from elsewhere only once you have typed "
+            "OpenDP takes measurements from other libraries only with features switched on; call "
             "opendp.prelude.enable_features('contrib', 'honest-but-curious')."
         ) from None

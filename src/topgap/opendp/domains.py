@@ -46,8 +46,8 @@ def read_domain(domain: object) -> DomainInfo:
     """What the members of an OpenDP domain are, if they are answers.
 
     Raises:
-        ParameterTypeError: `domain` is no Domain of OpenDP.
-        ParameterError: Its members are no vectors or maps of numbers, or may hold NaN. What a
+        ParameterTypeError: `domain` is not a Domain of OpenDP.
+        ParameterError: Its members are not vectors or maps of numbers, or may hold NaN. What a
             `user_domain` holds is not known before it comes.
 
     >>> from opendp.domains import atom_domain, map_domain, vector_domain

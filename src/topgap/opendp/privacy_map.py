@@ -89,7 +89,7 @@ def read_metric(metric: object) -> MetricInfo:
     """What an OpenDP metric says, if the privacy map is proved for it.
 
     Raises:
-        ParameterTypeError: `metric` is no Metric of OpenDP.
+        ParameterTypeError: `metric` is not a Metric of OpenDP.
         ParameterError: It is another one than `linf_distance`, `l1_distance` and `l01inf_distance`.
 
     >>> read_metric(linf_distance(T="i32", monotonic=True)).moves(3)
@@ -116,7 +116,7 @@ def read_metric(metric: object) -> MetricInfo:
             return MetricInfo(_l01inf, monotonic=False, additive=True, counts_moves=True)
     raise ParameterError(
         "input_metric must be linf_distance, l1_distance, or l01inf_distance of absolute_distance; "
-        "for another one the privacy map is not proved."
+        "the privacy map has no proof for others."
     )
 
 

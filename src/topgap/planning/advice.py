@@ -48,12 +48,14 @@ def advise(rows: Sequence[Row], k: int, *, is_truncated: bool) -> tuple[str, ...
     >>> from topgap.planning import plan
     >>> counts = [10**6, 10**5, 10, 5]
     >>> print(*plan(counts, 2, 1, releases=20, items_per_person=[2, 3], monotonic=True).advice)
-    No bound is less than k = 2, so all have the noise of a release without one.
+    No bound is less than k = 2, so all have the noise of a release without a bound.
     """
     planned = [row for row in rows if row.bounds]
     choices = [_choose(row, k, is_truncated=is_truncated) for row in planned]
     if None in choices:
-        return (f"No bound is less than k = {k}, so all have the noise of a release without one.",)
+        return (
+            f"No bound is less than k = {k}, so all have the noise of a release without a bound.",
+        )
     pairs = [(row, each) for row, each in zip(planned, choices, strict=True) if each is not None]
     groups = [[*group] for _, group in groupby(pairs, lambda pair: _key(pair[1]))]
     sentences = []
@@ -104,10 +106,10 @@ def _format_sentence(ends: Sequence[tuple[Row, _Choice]], k: int, *, is_truncate
     estimates_off = format_errors([row.estimate_errors for row, _ in ends])
     bounded = (
         f"with at most {items} per person{'' if is_truncated else ', if that leaves out little'}, "
-        f"Laplace noise names {right} of {k} right and counts are off by {off}"
+        f"Laplace noise names {right} of {k} right and counts have an error of {off}"
     )
     unbounded = (
-        f"without a bound {names} are right, or {estimates} with counts that are off by "
+        f"without a bound {names} are right, or {estimates} with counts that have an error of "
         f"{estimates_off}"
     )
     first, second = (bounded, unbounded) if choices[0].is_as_good else (unbounded, bounded)

@@ -25,9 +25,9 @@ from topgap.planning.validation import EPSILONS, read_epsilons, read_ks, read_si
 from topgap.selection.unlisted import check_domain_size
 
 FORMAT = "topgap.domain-plan/1"
-_NO_DATA = "No data was used: domain, k and ε alone decide."
+_NO_DATA = "No data was used: the plan depends only on the domain, k and ε."
 _BOUNDS = (
-    "L: of each person's items so many count at most, or any number; with L < k the noise is "
+    "L: the most items of each person that count, or any number; with L < k the noise is "
     "Laplace noise."
 )
 
@@ -141,8 +141,8 @@ class DomainPlan(TabularPlan):
         return [
             f"A domain of {format_size(self.size)} items: sensitivity {self.sensitivity}"
             f"{', monotonic' * self.monotonic}",
-            "An item with so many people is named with that probability, if at most k items have "
-            "anybody.",
+            "People that an item needs to be named with that probability, if at most "
+            "k items have anybody.",
             *[_BOUNDS] * self.has_bounds,
             _NO_DATA,
         ]
@@ -190,14 +190,14 @@ def plan_domain(
       1  10     10             299      272
          25     25             748      680
     A domain of 1,000,000,000,000 items: sensitivity 1, monotonic
-    An item with so many people is named with that probability, if at most k items have anybody.
-    No data was used: domain, k and ε alone decide.
+    People that an item needs to be named with that probability, if at most k items have anybody.
+    No data was used: the plan depends only on the domain, k and ε.
     """
     size, ks, level = read_size(domain), read_ks(k), read_probability(probability)
     check_domain_size(size, ks[-1])
     bounds, bounded_counts = read_bounds(items_per_person)
     if bounded_counts is not None:
-        raise ParameterTypeError("The plan of a domain takes no counts, so give bounds alone.")
+        raise ParameterTypeError("The plan of a domain takes no counts; give only bounds.")
     all_parameters = [
         TopK(
             each, epsilon, resolution=resolution, sensitivity=sensitivity, monotonic=monotonic,

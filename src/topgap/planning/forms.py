@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-NOT_PRIVATE = "Not private: a plan tells of its counts, which must be public or made up."
+NOT_PRIVATE = "Not private: a plan reveals its counts, which must be public or made up."
 _WIDTH = 100
 
 

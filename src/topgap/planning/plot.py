@@ -49,14 +49,14 @@ def draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes") 
     ):
         right = [each.right for each in lists]
         part = [Figure(each.overlap.value / k, each.overlap.standard_error / k) for each in lists]
-        label = f"chance that the list is right: {released}"
+        label = f"probability that the list is right: {released}"
         draw_line(above, epsilons, right, color=BLUE, label=label, **style)
-        label = f"part of the list that is right: {released}"
+        label = f"share of the list that is right: {released}"
         draw_line(above, epsilons, part, color=BROWN, label=label, **style)
         empty = [each.empty for each in lists if each.empty is not None]
         if empty:  # there is a domain
             part = [Figure(each.value / k, each.standard_error / k) for each in empty]
-            label = f"part of the list that nobody has: {released}"
+            label = f"share of the list that nobody has: {released}"
             draw_line(above, epsilons, part, color=GREY, label=label, **style)
     bounds = [*zip(*(row.bounds for row in rows), strict=True)]
     styles = [
@@ -66,7 +66,7 @@ def draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes") 
     for of_bound, style in zip(bounds, styles, strict=True):
         overlaps = [bound.lists.overlap for bound in of_bound]
         part = [Figure(each.value / k, each.standard_error / k) for each in overlaps]
-        label = f"part of the list that is right: {_label(of_bound[0])}"
+        label = f"share of the list that is right: {_label(of_bound[0])}"
         draw_line(above, epsilons, part, label=label, **style)
     if bounds:
         medians = [row.estimate_errors.median for row in rows]
@@ -75,9 +75,9 @@ def draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes") 
         )
     else:
         alone, combined = [row.measured_error for row in rows], [row.combined_error for row in rows]
-        label = "error of a winner's count: measured alone"
+        label = "error of a named item's count: measured alone"
         draw_line(below, epsilons, alone, color=BLUE, label=label, **_DASHED)
-        label = "error of a winner's count: with the gaps"
+        label = "error of a named item's count: with the gaps"
         draw_line(below, epsilons, combined, color=BROWN, label=label, **_SOLID)
     for of_bound, style in zip(bounds, styles, strict=True):
         medians = [bound.errors.median for bound in of_bound if bound.errors is not None]

@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 
 FORMAT = "topgap.plan/1"
 NEEDED = (
-    "needed: people, for an item to be named with probability 95% if at most k items have anybody."
+    "needed: people that an item needs to be named with probability 95%, if at most k items have "
+    "anybody."
 )
 AT_MOST = (
-    "at most L items: so many of each person's items count; the noise is Laplace noise if L < k."
+    "at most L items: the number of each person's items that count; the noise is Laplace noise if "
+    "L < k."
 )
-ERRORS = "median error, bias: of released counts, against the counts of all items."
-IN_FIGURES = "What a bound leaves out was counted, and is in the figures."
-NOT_IN_FIGURES = "Counts do not say what a bound leaves out: these figures have noise alone."
+ERRORS = "median error, bias: of released counts, compared with the counts of all items."
+IN_FIGURES = "The figures include what a bound leaves out."
+NOT_IN_FIGURES = "Counts do not show what a bound leaves out; these figures include only noise."
 _NAMES, _ESTIMATES = "names, gaps", "counts too"
 
 
@@ -207,8 +209,8 @@ class Plan(SimulatedPlan):
             f"Where counts are released too, {format_short(self.selection_share)} of ε selects.",
             *self._domain_notes(),
             *self._bound_notes(),
-            f"Each line is from {self.releases:,} simulated releases: chances have a standard "
-            f"error of at most {100 * off:.2g}%.",
+            f"Each line is from {self.releases:,} simulated releases: probabilities have a "
+            f"standard error of at most {100 * off:.2g}%.",
         ]
 
     def _bound_notes(self) -> list[str]:

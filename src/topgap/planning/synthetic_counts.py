@@ -16,7 +16,7 @@ def zipf(items: int, largest: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]
         largest: The count of the largest; the r-th largest has ⌊largest/r⌋.
 
     Raises:
-        ParameterError, ParameterTypeError: One is no positive integer, or too large.
+        ParameterError, ParameterTypeError: One is not a positive integer, or too large.
 
     >>> zipf(5, 100)
     array([100,  50,  33,  25,  20])

@@ -57,12 +57,12 @@ def advise(
     if full:
         sentences.append(
             f"{format_items(k)} or more above {full[-1]}: most lists are full, cost all of ε and "
-            f"have no counts; a larger k or threshold leaves room."
+            f"have no counts; use a larger k or threshold."
         )
     elif 0 < (count := should_be_named[0]) < k / 3:
         sentences.append(
-            f"At most {format_items(count)} should be named: k = {2 * count} has room for as many "
-            f"again, and {2 * count / k:.2g} of the noise."
+            f"At most {format_items(count)} should be named: k = {2 * count} leaves room for twice "
+            f"as many, and has {2 * count / k:.2g} of the noise."
         )
     return tuple(sentences)
 

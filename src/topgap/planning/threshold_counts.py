@@ -28,7 +28,7 @@ class ThresholdCounts:
             than there are items.
         counts: The counts, and the sentinel in `sentinel`, if there is one.
         listed: How many items are written out.
-        size: How many items take part.
+        size: The number of items.
         missing: How much the counts are below those of all items, in units of the noise's scale.
     """
 

@@ -59,7 +59,7 @@ def draw(rows: Sequence[ThresholdRow], title: str, above: "Axes", below: "Axes")
         style["linestyle"] = "-"
         draw_line(below, [each for each, _ in there], [e for _, e in there], label=label, **style)
     has_log_errors = any(row.error is not None and row.error.value > 0 for row in rows)
-    shares = "part of the items, or of ε"
+    shares = "share of the items, or of ε"
     label_axes(above, below, title, shares, has_log_errors=has_log_errors)
 
 

@@ -25,10 +25,10 @@ FORMAT = "topgap.threshold-plan/1"
 _NOTES = (
     "above: items above the threshold, at most k; named, and right of them: on average.",
     "cost: in ε, on average. counts: the probability that counts come with the names.",
-    "error: of these counts, root of the mean square; bias: their mean error.",
-    f"margin: an item that far from the threshold is on its right side in {1 - 1 / ONE_IN:.0%} of "
-    "the releases.",
-    "near: how many items are nearer.",
+    "error: root mean square error of these counts; bias: their mean error.",
+    f"margin: an item at this distance from the threshold is on its right side in "
+    f"{1 - 1 / ONE_IN:.0%} of the releases.",
+    "near: the number of items that are nearer.",
 )
 
 
@@ -151,7 +151,7 @@ class ThresholdPlan(SimulatedPlan):
     def _explanations(self) -> list[str]:
         truncated = {True: "is in the figures", False: "is not known, nor in the figures"}
         bounds = [
-            "L: of each person's items so many count at most; the noise is Laplace noise if L < k.",
+            "L: the most items of each person that count; the noise is Laplace noise if L < k.",
             f"What a bound leaves out {truncated[self.is_truncated]}.",
         ]
         return [

@@ -91,7 +91,7 @@ def cut_releases(counts: ThresholdCounts, drawn: SimulatedReleases) -> CutReleas
 
     Where a sentinel ended a list, the count of an item is the threshold plus the gaps down to it,
     plus half a step for each, which is what rounding takes on average. If the list has k names, it
-    is not told whether the sentinel comes next. If there are fewer items than k, it does.
+    is not released whether the sentinel comes next. If there are fewer items than k, it does.
     """
     rate, missing = counts.parameters.rate, counts.missing[drawn.winners]
     distances = counts.distances(drawn.winners, drawn.gaps.dtype)

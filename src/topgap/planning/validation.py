@@ -93,12 +93,12 @@ def check_noise(all_parameters: Sequence[TopK]) -> None:
     """
     if any(parameters.kernel is None for parameters in all_parameters):
         raise ParameterError(
-            "A plan for a domain needs noise that the kernel's integers can hold; take larger "
+            "A plan for a domain needs noise that the kernel's integers can hold; use larger "
             "values of epsilon or a coarser resolution."
         )
     if any(map(leaves_ties, all_parameters)):
         raise ParameterError(
-            "With such small noise too many items of the domain would be equal; take smaller "
+            "With such small noise too many items of the domain would be equal; use smaller "
             "values of epsilon."
         )
 

@@ -18,7 +18,7 @@ def read_steps(answers: object, parameters: TopK) -> list[int]:
     steps = in_steps(answers, parameters)
     if parameters.noise != "exponential" or parameters.threshold is not None:
         raise ParameterError(
-            "The paper's algorithms have exponential noise and no threshold; take topgap.select "
+            "The paper's algorithms have exponential noise and no threshold; use topgap.select "
             "for these parameters."
         )
     return steps

@@ -32,8 +32,8 @@ def gap_top_k(
 
     Raises:
         AnswersError, AnswersTypeError: The answers cannot be used; see `read_steps`.
-        ParameterError, ParameterTypeError: `refinement` is no integer of at least 2, `parameters`
-            no `TopK` or `sampler` no `Sampler`.
+        ParameterError, ParameterTypeError: `refinement` is not an integer of at least 2,
+            `parameters` not a `TopK` or `sampler` not a `Sampler`.
         KernelError: The system gave no randomness.
 
     >>> from topgap import TopK

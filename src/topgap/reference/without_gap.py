@@ -32,7 +32,7 @@ def noisy_max(answers: object, parameters: TopK, *, sampler: Sampler | None = No
     """
     q = read_steps(answers, parameters)
     if parameters.k != 1:
-        raise ParameterError("noisy_max names one winner; take k=1, or top_k for more.")
+        raise ParameterError("noisy_max names one item; use k=1, or top_k for more.")
     sampler = sampler_or_default(sampler)
     rate = parameters.rate
     x = [answer + sampler.geometric(rate) for answer in q]

@@ -139,8 +139,8 @@ class ByGroup(Mapping[Any, R]):
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: A group or an item is no string, number, True, False or None, and no tuple
-                of these, or a whole number of more than 600 digits.
+            ReleaseError: A group or an item is not a string, number, True, False, None or a tuple
+                of these, or is a whole number of more than 600 digits.
         """
         items = (item for result in self.values() for item in result.items)
         if not all(map(has_json, (*self.groups, *items))):

@@ -46,18 +46,18 @@ def pack_checked(
         ReleaseError: They cannot.
     """
     require(isinstance(parameters, TopK), "its parameters must be a TopK")
-    require(indices is not None or items is not None, "it must name its winners")
+    require(indices is not None or items is not None, "it must name its items")
     k = _count_winners(parameters, indices if items is None else items)
     if indices is not None:
-        indices = _read_list(indices, k, "one index per winner")
+        indices = _read_list(indices, k, "one index per named item")
         fits = all(is_whole(i) and 0 <= i < 2**63 for i in indices)
         require(fits, "an index is a position, an int from 0 to below 2**63")
-        require(len({*indices}) == k, "no winner can be named twice")
+        require(len({*indices}) == k, "no item can be named twice")
     if gap_units is not None:
-        gap_units = _read_list(gap_units, k, "one gap per winner")
+        gap_units = _read_list(gap_units, k, "one gap per named item")
         require(all(is_whole(g) and g >= 0 for g in gap_units), "a gap is never negative")
     if value_units is not None:
-        value_units = _read_list(value_units, k, "one noisy answer per winner")
+        value_units = _read_list(value_units, k, "one noisy answer per named item")
         require(all(map(is_whole, value_units)), "a noisy answer is a whole number of steps")
     is_laplace = parameters.noise == "laplace"
     fits = (value_units is not None) == (is_laplace and gap_units is not None)
@@ -65,7 +65,7 @@ def pack_checked(
     if value_units is not None and gap_units is not None:
         _check_values(parameters, value_units, gap_units)
     if items is not None:
-        items = _read_list(items, k, "one item per winner")
+        items = _read_list(items, k, "one name per named item")
     require(isinstance(domain_from_data, bool | np.bool_), "domain_from_data is True or False")
     if domain is not None:
         require(isinstance(domain, DomainDescription), "domain is a DomainDescription")
@@ -116,7 +116,7 @@ def _check_values(parameters: TopK, value_units: Sequence[int], gap_units: Seque
     reached = least is None or all(value >= least for value in value_units)
     require(reached, "a noisy answer is below the threshold")
     falls = zip(gap_units, pairwise(value_units), strict=False)
-    require(all(gap == a - b for gap, (a, b) in falls), "its gaps are not of its answers")
+    require(all(gap == a - b for gap, (a, b) in falls), "its gaps do not match its answers")
     if least is not None and value_units:
         lead, gap = value_units[-1] - least, gap_units[-1]
         fits = gap == lead if len(value_units) < parameters.k else gap <= lead
@@ -131,7 +131,7 @@ def _count_winners(parameters: TopK, winners: Any) -> int:
         count = len([*winners])
     except Exception:  # it is no list, or fails as it is read
         count = -1
-    require(0 <= count <= parameters.k, "it must have a list of at most k winners")
+    require(0 <= count <= parameters.k, "it must have a list of at most k named items")
     return count
 
 

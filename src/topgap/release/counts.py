@@ -164,8 +164,8 @@ def explain_missing_counts(parameters: TopK, *, has_gaps: bool) -> str:
         )
     return (
         f"This release has no counts: as many items as k = {parameters.k} came out above the "
-        f"threshold, so how far they are above it is not told; a larger k or a higher threshold "
-        f"would tell it."
+        f"threshold, so how far they are above it is not released; use a larger k or a higher "
+        f"threshold."
     )
 
 

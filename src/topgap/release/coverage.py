@@ -38,6 +38,6 @@ def read_coverage(
         return tail, read_whole(size, "size", least=max(1, winners))
     if domain is None:
         raise ParameterError(
-            "Simultaneous intervals need size=, the number of items that took part."
+            "Simultaneous intervals need size=, the number of items of the domain."
         )
     return tail, domain.size

@@ -245,7 +245,7 @@ class GroupedRelease(ByGroup[Release]):
     def with_items(self, items: Sequence[Sequence[Any]], groups: Sequence[Any]) -> "GroupedRelease":
         """Return the same lists with other names for winners and groups, and without positions."""
         require(len({*groups}) == len(self), "each group needs a name of its own")
-        require([*map(len, items)] == [*self.sizes], "there must be one name for each winner")
+        require([*map(len, items)] == [*self.sizes], "there must be one name for each named item")
         named = tuple(name for each in items for name in each)
         lists = self._lists._replace(items=named, indices=None)
         marks: dict[str, Any] = {"domain": self.domain, "domain_from_data": self.domain_from_data}
@@ -284,8 +284,8 @@ class GroupedRelease(ByGroup[Release]):
         except ReleaseError:
             raise
         except TopgapError as error:
-            raise ReleaseError(f"This is no release: {error}") from None
-        require(known, "its cost is not that of so many winners")
+            raise ReleaseError(f"This is not a release: {error}") from None
+        require(known, "its cost does not match its number of named items")
         return release
 
     @classmethod

@@ -202,7 +202,7 @@ items, so their values are biased upward on average, and their intervals cover l
 def explain_near_ties(
     parameters: TopK, groups: Sequence[Any], gap_units: Iterable[Sequence[int]]
 ) -> list[str]:
-    """Return the sentence about groups whose estimates may lean, if there are any."""
+    """Return the sentence about groups whose estimates may be biased, if there are any."""
     least = _least_certain_units(parameters)
     found = [
         group

@@ -67,7 +67,7 @@ def read_group_documents(
         parameters = TopKByGroup.from_dict(read["parameters"])
         require(parameters.to_dict() == read["parameters"], "it has other parameters")
         has_spent = "spent" in read
-        require(has_spent == parameters.each.has_sentinel, "it tells its cost in another way")
+        require(has_spent == parameters.each.has_sentinel, "it states its cost in another way")
         common = {key: read[key] for key in _COMMON if key in read}
         documents = []
         for entry in read["groups"]:
@@ -86,9 +86,9 @@ def read_group_documents(
     except ReleaseError:
         raise
     except TopgapError as error:
-        raise ReleaseError(f"This is no release: {error}") from None
+        raise ReleaseError(f"This is not a release: {error}") from None
     except Exception:  # of whatever was put in the place of something else
-        raise ReleaseError("This is no release: something is missing or misplaced.") from None
+        raise ReleaseError("This is not a release: something is missing or misplaced.") from None
     return parameters, documents
 
 
@@ -102,6 +102,6 @@ def read_json(text: str | bytes) -> dict[str, Any]:
         read = json.loads(text)
         names = [each["group"] for each in read["groups"]]
     except Exception:  # it is no text, or not JSON, or nested too deeply
-        raise ReleaseError("This is no release of groups: it must be JSON.") from None
+        raise ReleaseError("This is not a release of groups: it must be JSON.") from None
     require(all(has_json(to_tuple(name)) for name in names), "its groups are strings or numbers")
     return read  # type: ignore[no-any-return]

@@ -20,8 +20,8 @@ from topgap.parameters import TopK
 from topgap.release.threshold_notes import describe_spent, format_threshold
 
 NOT_PROTECTED = (
-    "Not protected: the list of items was taken from the data, so that an item is named here "
-    "shows that somebody has it, whatever ε is."
+    "Not protected: the list of items was taken from the data, so each named item shows that "
+    "somebody has it, whatever ε is."
 )
 """What is said of a release whose list of items was taken from the data."""
 
@@ -36,8 +36,8 @@ def explain_missing_values(parameters: TopK) -> str:
     """
     if parameters.has_sentinel:
         return (
-            "This release has no noisy answers; where the threshold ended the list, counts() says "
-            "how large its winners are."
+            "This release has no noisy answers; where the threshold ended the list, counts() has "
+            "the counts of its named items."
         )
     return "This release has no noisy answers; they come with the gaps of Laplace noise."
 

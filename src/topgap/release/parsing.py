@@ -61,7 +61,7 @@ def parse_release(read: dict[str, Any]) -> Parts:
         items = None if items is None else [*map(to_tuple, items)]
         named = len(items or indices or ())
         spent = str(parameters.cost(named)) if parameters.has_sentinel else None
-        require(read.get("spent") == spent, "its cost is not that of so many winners")
+        require(read.get("spent") == spent, "its cost does not match its number of named items")
         units, value_units = (
             None if column is None else [_read_units(each, parameters) for each in column]
             for column in (gaps, values)
@@ -70,12 +70,14 @@ def parse_release(read: dict[str, Any]) -> Parts:
     except ReleaseError:
         raise
     except TopgapError as error:
-        raise ReleaseError(f"This is no release: {error}") from None
+        raise ReleaseError(f"This is not a release: {error}") from None
     except Exception:  # of whatever was put in the place of something else
-        raise ReleaseError("This is no release: something is missing or misplaced.") from None
+        raise ReleaseError("This is not a release: something is missing or misplaced.") from None
     known = not any(winners)
-    require(known, "a winner has an item or an index, a gap and a value or count, and nothing else")
-    require(items is None or indices is None, "winners go by an item or by an index")
+    require(
+        known, "a named item has an item or an index, a gap and a value or count, and nothing else"
+    )
+    require(items is None or indices is None, "named items go by an item or by an index")
     return Parts(parameters, indices, units, items, value_units, bool(caveat), domain)
 
 
@@ -88,7 +90,7 @@ def parse_json(text: str | bytes) -> Parts:
     try:
         read = json.loads(text)
     except Exception:  # it is no text, or not JSON, or nested too deeply
-        raise ReleaseError("This is no release: it must be JSON.") from None
+        raise ReleaseError("This is not a release: it must be JSON.") from None
     parts = parse_release(read)
     require(all(map(has_json, parts.items or ())), "its items must be strings or numbers")
     return parts
@@ -112,13 +114,13 @@ def has_json(item: object, levels: int = _DEEPEST_ITEM) -> bool:
 
 
 def require(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
-    """Refuse what is no release.
+    """Refuse what is not a release.
 
     Raises:
         ReleaseError: It does not hold.
     """
     if not holds:
-        raise ReleaseError(f"This is no release: {what}.")
+        raise ReleaseError(f"This is not a release: {what}.")
 
 
 def _has_caveat(read: dict[str, Any]) -> bool:
@@ -153,7 +155,7 @@ def _read_units(written: str, parameters: TopK) -> int:
         units = parse_exact(written) / parameters.resolution
     except ValueError:
         raise ReleaseError(
-            "This is no release: a gap or value is written as in '12.5' or '37/3'."
+            "This is not a release: a gap or value is written as in '12.5' or '37/3'."
         ) from None
     require(units.denominator == 1, "a gap or value is a multiple of the resolution")
     return units.numerator

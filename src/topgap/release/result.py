@@ -231,7 +231,7 @@ with its noise.
             ReleaseError: The release has names alone: it was read, or its domain is not a list.
         """
         if self._indices is None:
-            raise ReleaseError("This release has names alone, without positions.")
+            raise ReleaseError("This release has only names, no positions.")
         return np.frombuffer(self._indices, dtype=np.int64)
 
     @property
@@ -480,8 +480,8 @@ with its noise.
             indent: Spaces by which inner lines are indented; None for a single line.
 
         Raises:
-            ReleaseError: An item is no string, number, True, False or None, and no tuple of these,
-                or a whole number of more than 600 digits.
+            ReleaseError: An item is not a string, number, True, False, None or a tuple of these,
+                or is a whole number of more than 600 digits.
 
         >>> release = Release(TopK(k=1, epsilon=1), [4], [125], ["flu"])
         >>> Release.from_json(release.to_json()) == release
@@ -498,7 +498,7 @@ with its noise.
 
         >>> Release.from_json("{}")
         Traceback (most recent call last):
-        topgap.errors.ReleaseError: This is no release: it must have the format topgap.release/1.
+        topgap.errors.ReleaseError: This is not a release: it must have the format topgap.release/1.
         """
         return cls(**parse_json(text)._asdict())
 
@@ -604,7 +604,7 @@ with its noise.
 
     @property
     def near_the_end(self) -> tuple[bool, ...]:
-        """For each winner, whether noise may have decided that it is named: values lean there.
+        """For each winner, whether noise may have decided that it is named and biased its value.
 
         >>> few = TopK(k=2, epsilon=1, items_per_person=1, monotonic=True)
         >>> release = Release(few, None, [3, 4], ["flu", "cold"], value_units=[25, 22])

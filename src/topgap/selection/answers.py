@@ -101,7 +101,7 @@ def _unwrap(answers: Any) -> tuple[Any, Any]:
     if isinstance(answers, Mapping):
         values, names = _list_values(answers.values), _list_values(lambda: answers)
         if len(values) != len(names):
-            raise AnswersError("There are not as many answers as names; make a dict of them.")
+            raise AnswersError("The numbers of answers and names differ; make a dict of them.")
         return values, names
     if isinstance(answers, list | tuple | ValuesView):
         return [*answers], None
@@ -158,8 +158,8 @@ def check_enough(count: int, k: int) -> None:
         raise AnswersError("The answers are empty; give one number per item.")
     if count <= k:
         raise AnswersError(
-            f"k = {k} winners need at least {k + 1} answers; "
-            f"there are {count}: give more answers or take a smaller k."
+            f"k = {k} needs at least {k + 1} answers, not {count}; "
+            "give more answers or use a smaller k."
         )
 
 
@@ -178,7 +178,7 @@ def in_steps(answers: object, parameters: TopK) -> list[int]:
         AnswersTypeError: `answers` holds no real numbers.
         AnswersError: There are fewer than k + 1 answers, they are not one-dimensional, or one is
             missing, NaN or infinite. No error text contains an answer or tells which one it was.
-        ParameterTypeError: `parameters` is no `TopK`.
+        ParameterTypeError: `parameters` is not a `TopK`.
 
     >>> in_steps([], TopK(k=1, epsilon=1))
     Traceback (most recent call last):
@@ -319,7 +319,7 @@ def _to_array(answers: Any, convert: Callable[[], Any] | None = None) -> "Array 
     try:
         array = np.asarray(answers if convert is None else convert())
     except Exception:  # whose text is not ours and may show anything
-        raise AnswersTypeError("The answers do not convert themselves to an array.") from None
+        raise AnswersTypeError("The answers cannot be converted to an array.") from None
     return _check_one_dimensional(array)
 
 
@@ -378,13 +378,13 @@ def _import_arrow_array(answers: Any) -> Any:
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError(
-            "Answers that only speak Arrow's protocol need pyarrow: pip install pyarrow."
+            "Answers that only support Arrow's protocol need pyarrow: pip install pyarrow."
         ) from None
     try:
         stream = hasattr(answers, "__arrow_c_stream__")
         return pa.chunked_array(answers) if stream else pa.array(answers)
     except Exception:  # whose text is not ours and may show anything
-        raise AnswersTypeError("The answers do not convert themselves to an Arrow array.") from None
+        raise AnswersTypeError("The answers cannot be converted to an Arrow array.") from None
 
 
 def _missing_entries(kind: str) -> AnswersError:

@@ -15,7 +15,7 @@ ROWS = 2**15
 _ITEMS = {"text", "whole number", "decimal", "date"}
 _COUNTS = {"whole number", "decimal", "float"}
 _NO_COUNTS = (
-    "has in {} something else than whole numbers from 0 on; say whether one person moves all of "
+    "has in {} something other than whole numbers from 0; say whether one person moves all of "
     "these numbers the same way (--monotonic, --no-monotonic)."
 )
 
@@ -96,7 +96,7 @@ class ColumnPair:
                 column.validate(full=True)
             items, counts = map(_widen_dictionary, columns)
         except pa.ArrowException:  # whose text may show anything
-            raise SourceError(f"{label} is damaged: its columns hold what they cannot.") from None
+            raise SourceError(f"{label} is damaged: its columns hold invalid values.") from None
         for start in range(0, len(batch), ROWS):
             names = _decode(items.slice(start, ROWS))
             if names.null_count > 0:

@@ -83,7 +83,7 @@ def release_groups(
     used up group after group; and its rows come in one order, by group and item.
 
     Args:
-        batches: Columns group, item and value. Items that are no members are left out.
+        batches: Columns group, item and value. Items that are not members are left out.
         partition: Its number.
         parameters: What is released of each group.
         streams: Where the noise comes from. With None nothing is drawn or handed over: it is only
@@ -226,6 +226,6 @@ def _without_shift(array: KernelArray | None) -> KernelArray:
         if ends[0] >= -(2**63) and ends[1] < 2**63:
             return KernelArray(numbers + np.int64(shift), array.in_steps)
     raise AnswersError(
-        "The counts of the groups are too large for the kernel; give whole numbers, or take a "
+        "The counts of the groups are too large for the kernel; give whole numbers, or use a "
         "coarser resolution."
     )

@@ -28,7 +28,7 @@ def to_arrow(pool: CandidatePool) -> "pa.Table":
     from topgap.selection.candidate_columns import write_answers, write_numbers, write_ticks
 
     if pool.named is False:
-        raise ItemsError("Items that go by their position cannot go elsewhere; name them.")
+        raise ItemsError("Items without names cannot leave their selector; name them.")
     part = pool.as_part()
     names = [candidate.item for candidate in part.candidates]
     others = [*(pool.seen.names or set()).difference(names)] if pool.domain is not None else []
@@ -83,7 +83,7 @@ def fill_from_arrow(pool: CandidatePool, table: Any) -> None:
     except Exception:  # it is no table, or has no such columns
         raise SelectorError(
             "A selector is read from an Arrow table with the columns item and value, and answer if "
-            "its winners are measured."
+            "its named items are measured."
         ) from None
     if items.null_count > 0:
         raise ItemsError("An item of the table has no name.")
@@ -95,7 +95,7 @@ def fill_from_arrow(pool: CandidatePool, table: Any) -> None:
         assert pool.domain is not None  # noqa: S101 - for the reader of types
         seen = pool.domain.find(items.to_pylist())
         if any(item is ABSENT for item in seen):
-            raise SelectorError("An item of the table is no member of the domain.")
+            raise SelectorError("An item of the table is not in the domain.")
         is_twice = len({*seen}) < len(seen)
         held = is_candidate.to_numpy(zero_copy_only=False).nonzero()[0]
         names = [seen[place] for place in held[places.to_numpy()].tolist()]

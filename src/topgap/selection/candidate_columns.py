@@ -137,7 +137,7 @@ def combine(column: Any) -> Any:
 def _check_tags(are_right: bool) -> None:  # noqa: FBT001 - what is checked
     if not are_right:
         raise SelectorError(
-            "The table was written by a selector with other parameters, or another version."
+            "The table was written by a selector with other parameters or by another version."
         )
 
 

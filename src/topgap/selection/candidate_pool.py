@@ -258,13 +258,13 @@ class CandidatePool:
             )
 
     def __copy__(self) -> NoReturn:
-        raise SelectorError("A selector is not copied, for its noise is released once.")
+        raise SelectorError("A selector cannot be copied, because its noise is released only once.")
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         self.__copy__()
 
     def __reduce__(self) -> NoReturn:
-        raise SelectorError("A pool of candidates stays where it is; send a Selector.")
+        raise SelectorError("A pool of candidates cannot be sent; send a Selector.")
 
     def check_enough(self) -> None:
         """See whether there are more candidates than winners, as there are with a domain.

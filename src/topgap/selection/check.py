@@ -39,7 +39,7 @@ class Check:
     >>> print(Check(TopK(k=1, epsilon=1), False, 3, 2))  # doctest: +NORMALIZE_WHITESPACE
     Nothing was drawn or charged.
     Would be released: the largest of the items with its gap to the next, at ε = 1, sensitivity 1.
-    For the holder of the data alone, never to be published: of 3 items, 2 have an answer other than
+    For the data holder only, never to be published: of 3 items, 2 have an answer other than
     0.
     >>> few = TopK(k=9, epsilon=1, items_per_person=2, threshold=500, monotonic=True)
     >>> print(*Check(few, False, 30, 20).lines()[1:3])  # doctest: +NORMALIZE_WHITESPACE
@@ -92,13 +92,13 @@ class Check:
             )
         size = DomainDescription("", self.items).format_size()
         said.append(
-            f"For the holder of the data alone, never to be published: of {size} items, "
+            f"For the data holder only, never to be published: of {size} items, "
             f"{self.occurring:,} have an answer other than 0."
         )
         if self.occurring == 0:
             said.append(
-                "So the release would be noise: see whether columns are swapped, and whether list "
-                "and file belong together."
+                "So the release would be only noise; check whether columns are swapped, and "
+                "whether the list belongs to the file."
             )
         return [*said, NOT_PROTECTED] if self.domain_from_data else said
 

@@ -74,7 +74,7 @@ class PreparedGroups(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many items take part, in all groups together."""
+        """The number of items, in all groups together."""
         if self.domain is not None:
             return self.domain.size * len(self.groups)
         return int(self.ends[-1])
@@ -147,7 +147,7 @@ def _refuse(
     if items is not None:
         raise ItemsError("The answers already name their items; give no items with them.")
     if not (by is None and item is None and count is None):
-        raise ParameterError("by, item and count name the columns of a data frame alone.")
+        raise ParameterError("by, item and count are only for a data frame; leave them out.")
 
 
 def prepare_counts(
@@ -195,7 +195,7 @@ def check_bounds(parameters: TopKByGroup, counts: GroupedCounts) -> None:
         raise ParameterError(
             f"These counts are of {counted} items of each person, and the noise is for {bound}; "
             f"count with items_per_person={bound}, or set items_per_person = {bound} of the counts "
-            f"if that is your word."
+            f"to state that bound yourself."
         )
 
 
@@ -220,12 +220,14 @@ def _prepare_array(
 ) -> PreparedGroups:
     """A row for each group, and a column for each item."""
     if answers.ndim != 2:
-        raise AnswersError("An array of answers must have a row for each group: two dimensions.")
+        raise AnswersError(
+            "An array of answers must be two-dimensional, with a row for each group."
+        )
     numbers = _flatten(answers)
     rows, columns = answers.shape
     names = [*range(rows)] if groups is None else [*to_groups(groups)]
     if len(names) != rows or rows == 0:
-        raise DomainError(f"There are {len(names)} groups for {rows} rows; give each one.")
+        raise DomainError(f"There are {len(names)} groups for {rows} rows; give one for each row.")
     if items is not None:
         items = to_list(check_names(items, columns))
     if domain is not None:

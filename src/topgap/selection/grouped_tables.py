@@ -32,7 +32,7 @@ def choose_groups(answers: Mapping[Any, Any], groups: object, domain: object) ->
     if groups is None:
         chosen = {group: (each, None) for group, each in answers.items()}
         if any(map(_is_missing, chosen)):
-            raise DomainError("A group is missing, as None and NaN are; give each a name.")
+            raise DomainError("A group is missing (None or NaN); give each a name.")
     else:
         public = to_groups(groups)
         known = [*answers]
@@ -41,7 +41,7 @@ def choose_groups(answers: Mapping[Any, Any], groups: object, domain: object) ->
             raise DomainError("A group without answers needs the public items; give domain.")
         chosen = {group: (answers[own[group]] if group in own else {}, None) for group in public}
     if not chosen:
-        raise DomainError("There is no group; give the answers of one, or more.")
+        raise DomainError("There is no group; give the answers of at least one.")
     return chosen
 
 
@@ -70,8 +70,8 @@ def split_frame(
     """
     if any(column is None or column in ([], ()) for column in (by, item, count)):
         raise ParameterError(
-            "Of a data frame say with by, item and count which columns have the groups, the items "
-            "and the answers."
+            "A data frame needs by, item and count; name the columns of the groups, the items and "
+            "the answers."
         )
     if groups is None or domain is None:
         raise ParameterError(
@@ -83,9 +83,9 @@ def split_frame(
     named = [*by_columns, *item_columns, *_to_columns(count)]
     if any(named.count(each) > 1 for each in named):
         raise ParameterError("by, item and count must name each column once.")
-    _check_width("groups are", public, "they", by_columns)
+    _check_width("groups have", public, "they", by_columns)
     if isinstance(domain, Domain):
-        _check_width("domain is", domain, "the items", item_columns)
+        _check_width("domain has", domain, "the items", item_columns)
     places: dict[Any, list[int]] = {group: [] for group in public}
     own, items = public.find(_read_names(frame, by_columns)), _read_names(frame, item_columns)
     if isinstance(domain, Domain):
@@ -115,7 +115,7 @@ def _check_width(subject: str, domain: Domain, told: str, columns: Sequence[Any]
     # A set is in a column of tuples, too.
     if len(columns) != width and not (sets is not None and len(columns) == 1):
         raise DomainError(
-            f"The {subject} of {_count_columns(width)}, and {told} are told by "
+            f"The {subject} {_count_columns(width)}, and {told} have "
             f"{_count_columns(len(columns))}; give a Domain.product with a part for each column, "
             f"or a list of tuples."
         )

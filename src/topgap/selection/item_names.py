@@ -53,7 +53,9 @@ def check_names(names: Any, count: int) -> Any:
     """
     names = to_indexable_names(names)
     if len(names) != count:
-        raise ItemsError(f"There are {len(names)} items for {count} answers; give each one.")
+        raise ItemsError(
+            f"There are {len(names)} items for {count} answers; give one for each answer."
+        )
     if not _are_distinct(names):
         raise ItemsError("Two items have the same name; each must have its own.")
     return names
@@ -63,7 +65,7 @@ def to_indexable_names(names: Any) -> Any:
     """The names in a form that can be looked up by position, however many, and distinct or not.
 
     Raises:
-        ItemsError: They are no list, or have no order.
+        ItemsError: They are not a list, or have no order.
 
     >>> to_indexable_names(iter(["ash", "ash"]))
     ['ash', 'ash']
@@ -148,7 +150,7 @@ once.
         except Exception:  # of a name of somebody's own
             is_odd = True
         if is_odd:
-            raise ItemsError("A name is not equal to itself, as NaN is not; give it another.")
+            raise ItemsError("A name is not equal to itself, such as NaN; use another name.")
         if not self.names.isdisjoint(new):
             raise ItemsError(TWICE)
         return new
@@ -207,7 +209,7 @@ def _are_distinct(names: Any) -> bool:
         return len({*to_list(names)}) == len(names)
     except Exception:  # of a name that is a list, or of somebody's own
         raise ItemsError(
-            "Each item's name must be of a type that cannot change, such as a string."
+            "Each item's name must be of an immutable type, such as a string."
         ) from None
 
 

@@ -45,7 +45,7 @@ class Shares:
         """Share out the ε of these parameters; the selection gets so much of it.
 
         Raises:
-            ParameterTypeError: The share is of a type that is no exact number.
+            ParameterTypeError: The share is of a type that is not an exact number.
             ParameterError: It does not lie between 0 and 1.
 
         >>> Shares.of(TopK(k=1, epsilon=1), 1)
@@ -105,7 +105,7 @@ measure with.
         resolution = self.selection.resolution
         steps = floor_answers(answers, resolution.denominator)
         if len(steps) != self.selection.k:
-            raise AnswersError(f"Only the {self.selection.k} winners are measured, each once.")
+            raise AnswersError(f"Only the {self.selection.k} named items are measured, each once.")
         return tuple(each * resolution for each in self.add_noise(steps))
 
     def add_noise(self, steps: Sequence[int]) -> list[int]:
@@ -179,7 +179,7 @@ def read_selection_share(selection_share: "Number") -> Fraction:
     """Read which part of ε selects.
 
     Raises:
-        ParameterTypeError: It is of a type that is no exact number.
+        ParameterTypeError: It is of a type that is not an exact number.
         ParameterError: It does not lie between 0 and 1.
     """
     share = read_parameter(selection_share, "selection_share")

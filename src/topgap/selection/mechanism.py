@@ -77,8 +77,8 @@ def top_k(
         answers: One number per item; more than k of them, or with a threshold at least one. A list
             or tuple; a dict or Counter, whose keys name the items; a NumPy array of integers,
             floats or objects; a pandas Series, whose index names the items; a polars Series; an
-            Arrow array; or what speaks the buffer, `__array__` or Arrow PyCapsule protocol. A float
-            is the number that it stores, exactly. Contiguous int64 is read without a copy.
+            Arrow array; or what supports the buffer, `__array__` or Arrow PyCapsule protocol. A
+            float is the number that it stores, exactly. Contiguous int64 is read without a copy.
         k: How many winners are named; with a threshold, at most.
         epsilon: The privacy loss ε of the release. This and the next two may be an int, Fraction,
             Decimal, string such as `"1/3"`, or a float, which means its shortest decimal.
@@ -90,7 +90,8 @@ def top_k(
         items_per_person: L, the most answers that one person can move; None if there is no bound.
             If it is less than k, every answer gets Laplace noise whose scale grows with L and not
             with k, and the noisy answers of the winners are released, too. Like the sensitivity,
-            this is your word; counts that topgap made know it, and are refused if it is larger.
+            you state this; counts made by topgap record their bound, and are refused if it is
+            larger.
         threshold: A public number: name only items above it, at most k of them. It joins the
             ranking with noise like all others, and ends the list where it comes: then the last gap
             is the lead over it, and what the release cost, `spent`, can be less than ε. With
@@ -101,14 +102,13 @@ def top_k(
             distinct, and known to everyone, unless there is a domain.
         domain: The public items, more than k of them, or with a threshold at least one: a
             `topgap.Domain` of any kind and size, or a list, tuple, range, array, Series or Index.
-            Exactly its members take part: those that have no answer with 0, and what is no member
-            is left out without a word, whatever its answer is. Names are compared as in a dict,
+            The items are exactly its members: those without an answer have 0, and any other item is
+            left out silently, whatever its answer is. Names are compared as in a dict,
             where 1 and 1.0 are the same; winners are named as the domain has them, and positions
             are those in a list. Without it, the answers must be those of all items of a public
             list. `topgap.counting.FROM_DATA` says that they are not, and the release says it too.
         gaps: Whether the gaps are released; they cost no privacy.
-        threads: How many look at the answers at once; all cores, if there are many answers, unless
-            given. It changes the speed and never the law.
+        threads: Number of threads. Default: all cores for large inputs. It changes only the speed.
         constant_work: Whether the work is to be the same for any answers, for when others can
             measure how long a release takes: every item draws its noise, and who wins is found by
             comparisons that are fixed beforehand. It is many times slower, runs in one thread, and
@@ -244,7 +244,7 @@ def select(
     The parameters are read once and can be used often; all else is as for `topgap.top_k`.
 
     Raises:
-        ParameterTypeError: `parameters` is no `TopK`.
+        ParameterTypeError: `parameters` is not a `TopK`.
 
     >>> parameters = TopK(k=2, epsilon=1)
     >>> select(parameters, {"ash": 10**9, "elm": 0, "oak": 10**6}).items

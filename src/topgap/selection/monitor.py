@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class Monitor:
-    """Says of answers that come one at a time which are above a threshold, and by how much.
+    """Decides for answers that come one at a time which are above a threshold, and by how much.
 
     The threshold gets noise once, which is kept for the whole run; each answer gets fresh noise.
     Noise is geometric: never negative, and in whole steps of the resolution. `ask` gives the gap
-    between the two if the noisy answer reaches the noisy threshold. After so many gaps as were
-    agreed on it stops. The whole run costs ε, however many answers are below the threshold.
+    between the two if the noisy answer reaches the noisy threshold. It stops after a fixed number
+    of gaps. The whole run costs ε, however many answers are below the threshold.
 
     The next query may depend on what was given for those before. All of them are about the same
     people: one person may move each of the answers, by at most `sensitivity`.
 
     Where all answers are there already, `topgap.top_k` with a threshold does better: it names the
-    largest, and pays only for what it names.
+    largest, and is charged only for what it names.
 
-    A monitor belongs to the process that made it, whose threads may use it together. It is neither
-    copied nor pickled nor started again, because each use of the same noise tells more of it.
+    A monitor belongs to the process that made it, whose threads may use it together. It cannot be
+    copied, pickled or started again, because each use of the same noise reveals more of it.
 
     Args:
         threshold: The threshold, a public number; rounded down to a multiple of the resolution.
@@ -49,14 +49,14 @@ class Monitor:
         threshold_share: The part of ε that the noise of the threshold gets, between 0 and 1; unless
             given, the one for which a gap has the smallest variance.
         ledger: The budget ledger to charge, or its path; see `topgap.top_k`. All of ε is charged
-            before the first random bit is drawn, and stays spent, however few gaps are given.
+            before the first random bit is drawn, and stays charged, however few gaps are given.
         dataset: The data set in it.
 
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used.
         BudgetExceeded, LedgerError: The ledger has less left, or cannot be written; nothing was
             drawn.
-        KernelError: The system gave no randomness; what was charged stays spent.
+        KernelError: The system gave no randomness; what was charged stays charged.
 
     >>> # Noise of mean 2 reaches 480 with a probability below e^−200.
     >>> monitor = Monitor(threshold=500, answers=1, epsilon=1, monotonic=True)
@@ -66,8 +66,8 @@ class Monitor:
     True
     >>> monitor.ask(9_000)
     Traceback (most recent call last):
-    topgap.errors.MonitorError: This monitor has given all the gaps that it was made for; make a \
-new one, which costs its own epsilon.
+    topgap.errors.MonitorError: This monitor has given all the gaps that it was created for; \
+create a new one, which costs its own epsilon.
     """
 
     __slots__ = ("_answered", "_busy", "_lock", "_noisy_threshold", "_parameters", "_process")
@@ -86,7 +86,7 @@ new one, which costs its own epsilon.
         dataset: str | None = None,
     ) -> None:
         if hasattr(self, "_parameters"):
-            raise MonitorError("A monitor is not started again; make a new one.")
+            raise MonitorError("A monitor cannot be started again; create a new one.")
         parameters = SparseVector(
             threshold,
             answers,
@@ -146,8 +146,8 @@ new one, which costs its own epsilon.
         with self._in_use():
             if self.left == 0:
                 raise MonitorError(
-                    "This monitor has given all the gaps that it was made for; make a new one, "
-                    "which costs its own epsilon."
+                    "This monitor has given all the gaps that it was created for; create a new "
+                    "one, which costs its own epsilon."
                 )
             noise = Sampler().geometric(parameters.answer_rate)
             lead = steps + noise - self._noisy_threshold
@@ -163,13 +163,13 @@ new one, which costs its own epsilon.
         return f"<Monitor of {self._parameters}, {answered}>"
 
     def __copy__(self) -> NoReturn:
-        raise MonitorError("A monitor is not copied, for its noise is used once.")
+        raise MonitorError("A monitor cannot be copied, because its noise is used only once.")
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         self.__copy__()
 
     def __reduce__(self) -> NoReturn:
-        raise MonitorError("A monitor stays in its process and is not pickled.")
+        raise MonitorError("A monitor cannot be pickled, because it must stay in its process.")
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -180,10 +180,10 @@ new one, which costs its own epsilon.
                 what this thread was interrupted in.
         """
         if this_process() != self._process:
-            raise MonitorError("This monitor belongs to another process; ask there.")
+            raise MonitorError("This monitor belongs to another process; use it there.")
         with self._lock:
             if self._busy:
-                raise MonitorError("This monitor is in use by what was interrupted to call it.")
+                raise MonitorError("This monitor is in use by the code that this call interrupted.")
             self._busy = True
             try:
                 yield
@@ -196,7 +196,7 @@ def _read_number(answer: object) -> object:
     """Return the answer as `topgap.top_k` reads one.
 
     Raises:
-        AnswersTypeError: It is no number, but a list or nothing, for instance.
+        AnswersTypeError: It is not a number, but a list or nothing, for instance.
     """
     is_many = isinstance(answer, list | tuple | dict | set) or getattr(answer, "ndim", 0) != 0
     if answer is None or is_many:

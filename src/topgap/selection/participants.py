@@ -1,4 +1,4 @@
-"""Which answers take part in a release, and by which names."""
+"""Which answers are in a release, and by which names."""
 
 import warnings
 from collections import Counter
@@ -18,24 +18,24 @@ from topgap.selection.unlisted import Unlisted, check_domain, check_domain_size
 from topgap.user_stacklevel import find_user_stacklevel
 
 _SEEMS_TAKEN = (
-    "The items seem to be taken from the data, and then it is not protected that somebody has one. "
-    "Give the public list by domain=; or domain=FROM_DATA, if that is no secret; or pass dict(…), "
-    "or a Series with another name, if these items are the public list."
+    "The items seem to be taken from the data, so naming one would reveal that somebody has it; "
+    "give the public list by domain=, or domain=FROM_DATA, if that is not a secret, or pass "
+    "dict(…), or a Series with another name, if these items are the public list."
 )
 
 
-_TWO_ANSWERS = "An item of the domain has two answers; give each one."
+_TWO_ANSWERS = "An item of the domain has two answers; give one for each item."
 
 
 class Participants(NamedTuple):
-    """Who takes part.
+    """The items of a release.
 
     Attributes:
         numbers: Their answers.
         names: Their names, or None.
         domain_from_data: Whether their list is known to be from the data.
         domain: The domain that they are members of, if one was given.
-        unlisted: All other members of a domain that is not written out; None otherwise.
+        unlisted: All other members of a domain given by a rule; None otherwise.
     """
 
     numbers: "Array | list[Any]"
@@ -92,8 +92,8 @@ def check_bound(answers: object, parameters: TopK, before: int = 0) -> int:
     >>> check_bound(Counts({"flu": 2}, items_per_person=3), parameters)
     Traceback (most recent call last):
     topgap.errors.ParameterError: These counts are of up to 3 items of each person, and the noise \
-is for 1; count with items_per_person=1, or pass Counts(counts, items_per_person=1) if that is \
-your word.
+is for 1; count with items_per_person=1, or pass Counts(counts, items_per_person=1) to state \
+that bound yourself.
     """
     bound = parameters.items_per_person
     if parameters.noise != "laplace" or bound is None or not isinstance(answers, Counts):
@@ -104,8 +104,8 @@ your word.
     counted = "any number of" if known is None else f"up to {before + known}"
     raise ParameterError(
         f"These counts are of {counted} items of each person, and the noise is for {bound}; count "
-        f"with items_per_person={bound}, or pass Counts(counts, items_per_person={bound}) if that "
-        f"is your word."
+        f"with items_per_person={bound}, or pass Counts(counts, items_per_person={bound}) to state "
+        f"that bound yourself."
     )
 
 
@@ -118,7 +118,7 @@ def find_participants(
     *,
     as_run: bool = False,
 ) -> Participants:
-    """The answers that take part in a release, with their names.
+    """The answers of a release, with their names.
 
     Args:
         answers: As `topgap.top_k` takes them.
@@ -167,7 +167,9 @@ def _match_domain(answers: object, items: object, domain: object, k: int) -> Par
     def find(own: Any, count: int) -> list[int]:
         names = _read_names(own, items)
         if len(names) != count:
-            raise ItemsError("There is not one item for each answer; give each one.")
+            raise ItemsError(
+                "The numbers of items and answers differ; give one item for each answer."
+            )
         for position, name in enumerate(names):
             try:
                 place = places.get(name)
@@ -186,7 +188,7 @@ def _match_domain(answers: object, items: object, domain: object, k: int) -> Par
 
 
 def _match_rule(answers: object, items: object, domain: Domain, parameters: TopK) -> Participants:
-    """Those that have an answer, and all other members of a domain that is not written out."""
+    """Those that have an answer, and all other members of a domain given by a rule."""
     check_domain(domain, parameters)
     numbers, names, distinct = _choose_members(answers, items, domain)
     unlisted = Unlisted(domain, len(names), distinct.intersection)
@@ -200,7 +202,7 @@ def _choose_members(
 
     Raises:
         AnswersError, AnswersTypeError, ItemsError: The answers or their names cannot be used; none
-            of this is because of an item that is no member.
+            of this is because of an item that is not a member.
     """
     members: list[Any] = []
     distinct: set[Any] = set()
@@ -208,7 +210,9 @@ def _choose_members(
     def find(own: Any, count: int) -> Sequence[int]:
         found = domain.find(_read_names(own, items))
         if len(found) != count:
-            raise ItemsError("There is not one item for each answer; give each one.")
+            raise ItemsError(
+                "The numbers of items and answers differ; give one item for each answer."
+            )
         distinct.update(found)
         if ABSENT in distinct:
             distinct.remove(ABSENT)
@@ -249,13 +253,13 @@ def _read_members(domain: Any) -> tuple[Any, dict[Any, int]]:
     """The members of the list in its order, and the place of each.
 
     Raises:
-        DomainError: It is no list of different items.
+        DomainError: It is not a list of different items.
     """
     try:
         members = _to_member_list(domain)
         if len(members) > MOST_ITEMS:
             raise DomainError(
-                f"The domain has {len(members):,} items; at most {MOST_ITEMS:,} can take part."
+                f"The domain has {len(members):,} items; at most {MOST_ITEMS:,} are possible."
             )
         places = dict(zip(members, range(len(members)), strict=True))
         has_missing = any(member is None or member != member for member in members)
@@ -263,10 +267,10 @@ def _read_members(domain: Any) -> tuple[Any, dict[Any, int]]:
         raise
     except Exception:  # whose text is not ours
         raise DomainError(
-            "Each item of the domain must be of a type that cannot change, such as a string."
+            "Each item of the domain must be of an immutable type, such as a string."
         ) from None
     if has_missing:
-        raise DomainError("The domain has an item that is missing, as None and NaN are.")
+        raise DomainError("The domain has an item that is missing (None or NaN).")
     if len(places) < len(members):
         raise DomainError("The domain has an item more than once; 1, 1.0 and True are the same.")
     return members, places
@@ -278,7 +282,7 @@ def _to_member_list(domain: Any) -> Any:
     no_list = isinstance(domain, str | bytes | Mapping) or hasattr(domain, "columns")
     if no_list or not isinstance(domain, Iterable):
         raise DomainError(
-            f"{name_type(domain)} is no list of items; give a list, a range or one column, "
+            f"{name_type(domain)} is not a list of items; give a list, a range or one column, "
             f"or read a file by topgap.counting.read_domain."
         )
     if isinstance(domain, set | frozenset):

@@ -25,7 +25,7 @@ class Prepared(NamedTuple):
         constant_work: Whether the work is to be the same whatever they are.
         domain_from_data: Whether the list of items is known to be from the data.
         domain: The domain that was given, if one was.
-        unlisted: All other members of a domain that is not written out.
+        unlisted: All other members of a domain given by a rule.
         cut: The threshold in steps, shifted as the kernel's array.
     """
 
@@ -41,7 +41,7 @@ class Prepared(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many items take part."""
+        """The number of items."""
         return len(self.numbers) if self.domain is None else self.domain.size
 
 
@@ -89,7 +89,7 @@ def prepare(
     if cut is not None and not has_room(parameters, cut):
         if constant_work:  # of whose answers only the type moved the threshold
             raise ParameterError(
-                "constant_work needs a threshold that the kernel's integers can hold; take one "
+                "constant_work needs a threshold that the kernel's integers can hold; use one "
                 "that the answers can reach."
             )
         kernel_array = cut = None
@@ -107,13 +107,13 @@ def check_constant_work(parameters: TopK, threads: int, numbers: object) -> None
         raise ParameterError("constant_work runs in one thread; leave threads out.")
     if parameters.kernel is None:
         raise ParameterError(
-            "constant_work needs noise that the kernel's integers can hold; take a larger epsilon "
+            "constant_work needs noise that the kernel's integers can hold; use a larger epsilon "
             "or a coarser resolution, or leave constant_work out."
         )
     if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
         raise AnswersTypeError(
             "constant_work needs an array of integers, such as np.array(answers, dtype=np.int64), "
-            "because reading others takes longer for some answers; names go into items."
+            "because reading other types takes longer for some answers; give names as items."
         )
 
 

@@ -45,15 +45,16 @@ class Selector:
 
     An item must be given once. Names are compared within each part, with the names of earlier parts
     as long as these are at most 262,144 with at most 16,777,216 characters (`MOST_REMEMBERED`,
-    `MOST_TEXT`), and with the items that can still win; beyond that it is for you to make sure.
+    `MOST_TEXT`), and with the items that can still win; beyond that you must make sure of it.
 
-    With a domain, its members take part, each with 0 unless an answer is added. Those without an
-    answer are drawn once, at the release, and the names of all others are remembered for that.
+    With a domain, all its members can be named, each with 0 unless an answer is added. Those
+    without an answer are drawn once, at the release, and the names of all others are remembered for
+    that.
 
     What it holds is as secret as the answers, and its copies hold the same noise: release only one.
-    It belongs to the process that made it, whose threads may use it together; to another process it
-    goes by pickle or as Arrow. An interruption loses nothing, unless it comes in the short moment
-    in which what was drawn is put in: then the selector cannot be used any more.
+    It belongs to the process that made it, whose threads may use it together; send it to another
+    process by pickle or as Arrow. An interruption loses nothing, unless it comes in the short
+    moment in which what was drawn is put in: then the selector cannot be used any more.
 
     Args:
         parameters: What is released and how private it is.
@@ -64,9 +65,9 @@ class Selector:
             can still win are kept then, and `release_with_estimates` takes the place of `release`.
 
     Raises:
-        ParameterTypeError: `parameters` is no `TopK`.
+        ParameterTypeError: `parameters` is not a `TopK`.
         ParameterError: The share cannot be used, or the winners cannot be measured with these
-            parameters: with a threshold or Laplace noise a release says how many already.
+            parameters: with a threshold or Laplace noise a release already has counts.
         DomainError: The domain cannot be used, or has no more than k members.
 
     >>> selector = Selector(TopK(k=2, epsilon=1))
@@ -149,7 +150,7 @@ class Selector:
             answers: One number per item; see `topgap.top_k` for what may hold them.
             items: Their names, in the same order, if the answers have none of their own. Without
                 names items go by their position, counted from 0 through all parts; with a domain
-                they must have names, and those that are no members are left out.
+                they must have names, and those that are not members are left out.
             threads: How many look at the answers at once; see `topgap.top_k`.
 
         Raises:
@@ -166,7 +167,7 @@ class Selector:
         check_bound(answers, self.parameters)  # before any answer is looked at
         if isinstance(answers, Counts) and answers.domain not in (None, self.domain):
             raise DomainError(
-                "These counts are of another domain than the selector's; make the selector with "
+                "These counts are of another domain than the selector's; create the selector with "
                 "domain=counts.domain."
             )
         from_data = isinstance(answers, Counts) and answers.domain_from_data
@@ -191,7 +192,7 @@ class Selector:
             other: A selector with equal parameters, which has not been released.
 
         Raises:
-            ParameterTypeError: `other` is no selector.
+            ParameterTypeError: `other` is not a selector.
             ParameterError: Together they have counts of more items of each person than the noise is
                 for: a person may be in both.
             ItemsError: An item is in both, or items go by their position in either.
@@ -207,20 +208,20 @@ class Selector:
         ('ash',)
         """
         if not isinstance(other, Selector):
-            raise ParameterTypeError(f"Only a Selector is merged, not {type(other).__name__}.")
+            raise ParameterTypeError(f"Only a Selector can be merged, not {type(other).__name__}.")
         if other is self:
             raise SelectorError("A selector cannot be merged with itself.")
         if (other._parameters, other._shares) != (self._parameters, self._shares):
-            raise SelectorError("Selectors are merged only if their parameters are equal.")
+            raise SelectorError("Selectors can be merged only if their parameters are equal.")
         if other.domain != self.domain:
-            raise SelectorError("Selectors are merged only if their domains are equal.")
+            raise SelectorError("Selectors can be merged only if their domains are equal.")
         first, second = sorted((self, other), key=id)  # one way round, or two may wait
         with first._in_use(), second._in_use():
             self._check_open()
             other._check_open()
             ours, theirs = self._pool, other._pool
             if theirs.named is False or (theirs.named and ours.named is False):
-                raise ItemsError("Items that go by their position cannot be merged; name them.")
+                raise ItemsError("Items without names cannot be merged; name them.")
             if ours.shares_items_with(theirs):
                 raise ItemsError(TWICE)
             both = Counts(items_per_person=other._bound) if other._bound > 0 else {}
@@ -260,7 +261,9 @@ class Selector:
         """
         gaps = read_flag(gaps, "gaps")
         if self._shares is not None:
-            raise SelectorError("This selector measures its winners: use release_with_estimates().")
+            raise SelectorError(
+                "This selector measures its named items; use release_with_estimates()."
+            )
         with self._in_use():
             if self._used_up != _RELEASED:
                 self._charge_and_rank(ledger, dataset, gaps=gaps)
@@ -289,8 +292,8 @@ class Selector:
         shares = self._shares
         if shares is None:
             raise SelectorError(
-                "This selector does not measure its winners: make it with selection_share, as in "
-                "Selector(parameters, selection_share='1/2')."
+                "This selector does not measure its named items; create it with selection_share, "
+                "as in Selector(parameters, selection_share='1/2')."
             )
         with self._in_use():
             if self._used_up != _RELEASED:
@@ -350,8 +353,8 @@ class Selector:
         """See whether what has been released was charged there, or is to be charged nowhere."""
         if _account(ledger, dataset) not in (None, self._charged):
             raise SelectorError(
-                "This selector has been released, and not by this ledger and data set; charge "
-                "it by Ledger.charge if it costs there, too."
+                "This selector was released already, but not with this ledger and data set; if "
+                "it costs there too, use Ledger.charge."
             )
 
     def _rank(self) -> Ranking:
@@ -401,7 +404,7 @@ class Selector:
         Args:
             parameters: Those of the selectors that wrote it.
             table: The Arrow table, or what Arrow can make one of. It does not know how many items
-                of each person were counted: that is your word then.
+                of each person were counted: you state it then.
             domain: Theirs, if they have one.
             selection_share: Theirs, if their winners are to be measured.
 
@@ -424,7 +427,7 @@ class Selector:
         return f"<Selector of {self._parameters}, {self._used_up or 'open'}>"
 
     def __copy__(self) -> NoReturn:
-        raise SelectorError("A selector is not copied, for its noise is released once.")
+        raise SelectorError("A selector cannot be copied, because its noise is released only once.")
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         self.__copy__()
@@ -447,7 +450,9 @@ class Selector:
         self._pool.check_process()
         with self._lock:
             if self._busy:
-                raise SelectorError("This selector is in use by what was interrupted to call it.")
+                raise SelectorError(
+                    "This selector is in use by the code that this call interrupted."
+                )
             self._busy = True
             try:
                 yield
@@ -456,7 +461,7 @@ class Selector:
 
     def _check_open(self) -> None:
         if self._used_up is not None:
-            raise SelectorError(f"This selector has been {self._used_up}; make a new one.")
+            raise SelectorError(f"This selector has been {self._used_up}; create a new one.")
 
     def _use_up(self, how: str) -> None:
         """Forget what is secret, and say from now on what became of it."""
@@ -490,7 +495,7 @@ def _share(parameters: TopK, selection_share: "Number") -> Shares:
     if parameters.threshold is not None or parameters.noise != "exponential":
         raise ParameterError(
             "selection_share is for a plain top k: with a threshold, or with Laplace noise, the "
-            "release says how many already."
+            "release already has counts."
         )
     return Shares.of(parameters, selection_share)
 

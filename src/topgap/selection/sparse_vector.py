@@ -32,7 +32,7 @@ class SparseVector:
             (2c)^(2/3), or 1 to c^(2/3) when monotonic, of which three decimals are kept.
 
     Raises:
-        ParameterTypeError: A parameter is of a type that is no exact number.
+        ParameterTypeError: A parameter is of a type that is not an exact number.
         ParameterError: A parameter's value cannot be used; the sentence says what to do.
 
     >>> parameters = SparseVector(threshold=500, answers=8, epsilon=1, monotonic=True)

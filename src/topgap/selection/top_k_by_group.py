@@ -113,7 +113,7 @@ def top_k_by_group(
 
     Raises:
         ParameterError, ParameterTypeError, AnswersError, AnswersTypeError: As of `topgap.top_k`.
-        ItemsError, DomainError, BudgetExceeded, LedgerError, KernelError: As there.
+        ItemsError, DomainError, BudgetExceeded, LedgerError, KernelError: As of `topgap.top_k`.
 
     >>> regions = {"North": {"flu": 10**9, "cold": 0}, "South": {"flu": 0, "cold": 10**9}}
     >>> lists = top_k_by_group(regions, k=1, epsilon=1)

@@ -98,8 +98,8 @@ def top_k_by_group_with_estimates(
 
     Raises:
         ParameterError, ParameterTypeError, AnswersError: As of `topgap.top_k_by_group`.
-        AnswersTypeError, ItemsError, DomainError: As there.
-        BudgetExceeded, LedgerError, KernelError: As there.
+        AnswersTypeError, ItemsError, DomainError: As of `topgap.top_k_by_group`.
+        BudgetExceeded, LedgerError, KernelError: As of `topgap.top_k_by_group`.
 
     >>> regions = {"North": {"flu": 10**9, "cold": 0}, "South": {"flu": 0, "cold": 10**6}}
     >>> made = top_k_by_group_with_estimates(regions, k=1, epsilon=1, monotonic=True)

@@ -90,7 +90,7 @@ def top_k_with_estimates(
     Raises:
         ParameterError, ParameterTypeError: A parameter cannot be used; the sentence says why.
         AnswersError, AnswersTypeError, ItemsError, DomainError: As of `topgap.top_k`.
-        BudgetExceeded, LedgerError, KernelError: As there; nothing is released on an error.
+        BudgetExceeded, LedgerError, KernelError: As of `topgap.top_k`; nothing is released.
 
     >>> trees = {"ash": 10**9, "elm": 0, "oak": 10**6}
     >>> made = top_k_with_estimates(trees, k=2, epsilon=1, monotonic=True)

@@ -55,7 +55,8 @@ def to_domain(domain: object) -> Domain | None:
         return domain
     if isinstance(domain, FromData):
         raise DomainError(
-            "Answers that come in parts take no FROM_DATA; without a domain, their items are it."
+            "Answers that come in parts do not take FROM_DATA; leave domain out to use their own "
+            "items."
         )
     return Domain(domain)  # type: ignore[arg-type]  # which it checks
 
@@ -70,11 +71,13 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
     """
     check_domain_size(domain.size, parameters.fewest_winners)
     if parameters.k > MOST_ITEMS:
-        raise ParameterError(f"k must be at most {MOST_ITEMS:,}, for so many items can be listed.")
+        raise ParameterError(
+            f"k must be at most {MOST_ITEMS:,}, the most items that can be listed."
+        )
     if parameters.kernel is None:
         raise ParameterError(
             "Drawing the members of a domain that have no answer needs noise that the kernel's "
-            "integers can hold; take a larger epsilon or a coarser resolution."
+            "integers can hold; use a larger epsilon or a coarser resolution."
         )
     threshold = parameters.threshold_units
     reaching = domain.size
@@ -83,13 +86,13 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
     has_many = reaching > _MANY  # and fewer can all be drawn, if they are equal
     if has_many and leaves_ties(parameters):
         raise ParameterError(
-            "With such small noise too many items of the domain would be equal; take a smaller "
+            "With such small noise too many items of the domain would be equal; use a smaller "
             "epsilon."
         )
     if has_many and threshold is not None and parameters.k > _MANY:
         raise ParameterError(
             "Noise alone would lift more than a million items of the domain over the threshold; "
-            "take a higher threshold, or a smaller k."
+            "use a higher threshold, or a smaller k."
         )
 
 

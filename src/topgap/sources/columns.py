@@ -6,7 +6,7 @@ from topgap.display.text import to_line
 from topgap.errors import SourceError
 
 _MOST_NAMES = 8
-LISTS_COLUMNS = "--list-columns (topgap.counting.list_columns) shows which it has"
+LISTS_COLUMNS = "--list-columns (topgap.counting.list_columns) lists them"
 """What the error for a missing column says where it must not list the names itself."""
 
 

@@ -62,7 +62,7 @@ def refuse_address(path: str) -> None:
         near = _find_near_scheme(scheme[1])
         hint = f"; did you mean {near}://?" if near and "://" in path else "."
         raise SourceError(
-            f"Only files are read, and this is a network address ({scheme[1][:20]}){hint}"
+            f"Only files can be read, and this is a network address ({scheme[1][:20]}){hint}"
         )
 
 

@@ -3,9 +3,10 @@
     top_k(source, k, epsilon, item=…, count=…)   the largest of all rows, read part by part
     top_k_with_estimates(source, …)              how many, too: Estimates of their own counts
 
-A row is an item and its count: a Parquet file, an Arrow file or stream, or whatever else hands over
-Arrow's batches. The rows' items are the public list. Who lists them from the people's data has no
-protection for who is in it: an item that only one person has gives that person away, whatever ε is.
+A row is an item and its count: a Parquet file, an Arrow file or stream, or any other source of
+Arrow batches. The rows' items are the public list. If you list them from the people's data, it
+is not protected who is in them: an item that only one person has gives that person away, whatever ε
+is.
 """
 
 from topgap.sources.progress import Progress

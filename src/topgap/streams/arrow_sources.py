@@ -64,7 +64,7 @@ def open_source(source: Any, wanted: ColumnPair, at_end: ExitStack) -> list[Part
     if not hasattr(source, "__arrow_c_stream__"):
         raise SourceError(
             f"{name_type(source)} cannot be streamed; give the path of a Parquet or Arrow "
-            f"file, a data frame (of a lazy one, collect it), or whatever streams Arrow, such as "
+            f"file, a data frame (of a lazy one, collect it), or any other Arrow stream, such as "
             f"RecordBatchReader.from_batches."
         )
     label, size = "The stream", None
@@ -99,9 +99,7 @@ def _hide_library_errors(label: str) -> Generator[None, None, None]:
     except MemoryError:
         raise SourceError(f"{label} does not fit in memory.") from None
     except Exception:
-        raise SourceError(
-            f"{label} cannot be read: it is damaged, or not what it seems to be."
-        ) from None
+        raise SourceError(f"{label} cannot be read: it is damaged or in another format.") from None
 
 
 def _iterate(label: str, batches: Any, size: Callable[[Any], float] = len) -> Batches:
@@ -246,7 +244,7 @@ def _open_pipe(pipe: Any, label: str) -> Part:
         reader = pa.ipc.open_stream(pipe)
     except pa.ArrowException:
         raise SourceError(
-            f"{label} is no Arrow stream; a Parquet or Arrow file is read by its name alone."
+            f"{label} is not an Arrow stream; give a Parquet or Arrow file by its name."
         ) from None
     return Part(label, reader.schema, None, lambda: _iterate(label, reader), can_be_reread=False)
 

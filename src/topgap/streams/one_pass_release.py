@@ -71,7 +71,7 @@ def top_k(
         epsilon: As there.
         item: The column that says what is counted: text, whole numbers, decimals or dates. No other
             column is read from a file, but for `count`.
-        count: The column with the counts: integers, floats or decimals, of any size.
+        count: Column with the counts: integers, floats or decimals, of any size.
         domain: The domain, a `topgap.Domain` or a list; the rows' items are it unless given. Names
             are compared as in a dict.
         resolution: As there.

@@ -98,7 +98,7 @@ class Rows:
             fewest_winners: How many winners there are at least.
 
         Returns:
-            How many items take part, and how many of them have a count other than 0.
+            The number of items, and how many of them have a count other than 0.
 
         Raises:
             AnswersError, ItemsError, SourceError: Something would be refused.

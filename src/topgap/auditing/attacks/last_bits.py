@@ -52,7 +52,7 @@ def _make_even_numbers() -> Attack:
     neighbour[::2] -= 1
     return Attack(
         "even numbers",
-        "Noise of 2^53 and more is an even number, so an odd gap is the answers' doing.",
+        "Noise of 2^53 and more is an even number, so an odd gap comes from the answers.",
         "odd gaps, of 19",
         answers,
         neighbour,
@@ -71,7 +71,7 @@ def _make_balances() -> Attack:
     golden = 0.6180339887498949  # whose multiples make fractions of all sizes
     return Attack(
         "balances",
-        "Noise of 2^16 and more is a multiple of 2^-36, so a bit of 2^-37 is the answers' doing.",
+        "Noise of 2^16 and more is a multiple of 2^-36, so a bit of 2^-37 comes from the answers.",
         "gaps with a last bit of 1, of 19",
         answers,
         answers - np.arange(1_200) * golden % 1,

@@ -32,7 +32,7 @@ def render(results: Sequence[AttackResult], form: str) -> bytes:
     """
     require_matplotlib()
     if not results:
-        raise ParameterError("There is no attack to draw; play one first.")
+        raise ParameterError("There is no attack to plot; run one first.")
     rows = list(dict.fromkeys(each.name for each in results))
     columns = list(dict.fromkeys(each.target for each in results))
     figure = new_figure(1 + 3.6 * len(columns), 0.7 + 2.7 * len(rows))

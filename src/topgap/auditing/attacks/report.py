@@ -27,9 +27,9 @@ def to_text(results: Sequence[AttackResult], failure: Fraction, *, width: int = 
         *dict.fromkeys(f"{each.name}: {each.what}" for each in results),
         "A coin picks one of two data sets that differ by one person, and an observer guesses "
         "from the release which it was, or passes.",
-        "allowed: what ε allows the observer to get right, in the long run; a coin gets 50%.",
-        f"{_RANGE}: of the chance that a guess is right; all these ranges hold at once, but with "
-        f"probability {float(failure):.2g}.",
+        "allowed: the share of right guesses that ε allows in the long run; a coin gets 50%.",
+        f"{_RANGE}: of the probability that a guess is right; the probability that one of these "
+        f"ranges is wrong is at most {float(failure):.2g}.",
         conclusion(results),
     ]
     table = format_text_table(_HEAD, [*map(_row, results)], left=(0, 1, 8))
@@ -39,7 +39,7 @@ def to_text(results: Sequence[AttackResult], failure: Fraction, *, width: int = 
 def conclusion(results: Sequence[AttackResult]) -> str:
     """The conclusion: whether all attacks had the expected result."""
     expected = all(each.as_expected for each in results)
-    return "All is as it should be." if expected else "NOT ALL IS AS IT SHOULD BE."
+    return "All results are as expected." if expected else "NOT ALL RESULTS ARE AS EXPECTED."
 
 
 def to_json(results: Sequence[AttackResult], failure: Fraction) -> str:

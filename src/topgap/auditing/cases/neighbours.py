@@ -86,7 +86,7 @@ def _check_case(given: Neighbours, which: str) -> Neighbours:
     threshold, with_sentinel = case.parameters.threshold, case.parameters.has_sentinel
     if threshold is not None and not with_sentinel:
         raise ParameterError(
-            f"{which}: an audit takes a threshold with exponential noise alone; leave it out."
+            f"{which}: an audit takes a threshold only with exponential noise; leave it out."
         )
     if threshold is not None and abs(threshold) >= LARGEST_ANSWER:
         raise ParameterError(f"{which}: its threshold must lie between -10^100 and 10^100.")
@@ -101,7 +101,9 @@ def _check_case(given: Neighbours, which: str) -> Neighbours:
         raise ParameterError(f"{which}: its answers must lie between -10^100 and 10^100.")
     if len(here) != len(there) or len(here) + with_sentinel <= case.parameters.k:
         enough = "at least k" if with_sentinel else "more than k"
-        raise ParameterError(f"{which}: both sides must have as many answers, and {enough}.")
+        raise ParameterError(
+            f"{which}: both sides must have the same number of answers, and {enough}."
+        )
     moves = [b - a for a, b in zip(here, there, strict=True)]
     if not any(moves):
         raise ParameterError(f"{which}: both sides are the same; one person must move an answer.")

@@ -62,7 +62,7 @@ def read_promise(parameters: TopK, winners: int | None, cost: Cost) -> Fraction:
     """What is promised of outputs with so many winners; for any number of them, ε.
 
     Raises:
-        ParameterError, ParameterTypeError: The cost is no exact number, or below 0.
+        ParameterError, ParameterTypeError: The cost is not an exact number, or below 0.
 
     >>> read_promise(TopK(4, 1, monotonic=True, threshold=5), 1, TopK.cost)
     Fraction(1, 2)
@@ -71,7 +71,7 @@ def read_promise(parameters: TopK, winners: int | None, cost: Cost) -> Fraction:
         return parameters.epsilon
     promised = read_number(cost(parameters, winners), "cost")
     if promised < 0:
-        raise ParameterError("cost must give 0 or more for every number of winners.")
+        raise ParameterError("cost must return 0 or more for every number of winners.")
     return promised
 
 

@@ -24,7 +24,7 @@ class OffGrid(NamedTuple):
 
     Attributes:
         steps: The number in steps of the resolution, rounded down.
-        lowest_bit: The exponent of its lowest bit that is set; None if it is no binary fraction.
+        lowest_bit: The exponent of its lowest bit that is set; None if it is not a binary fraction.
     """
 
     steps: int
@@ -119,18 +119,18 @@ def explain_impossible(outcome: Outcome, items: int) -> str | None:
         return "an item named twice"
     for gap in outcome.gaps or ():
         if isinstance(gap, OffGrid):
-            return "a gap that is no multiple of the resolution"
+            return "a gap that is not a multiple of the resolution"
         if isinstance(gap, int) and gap < 0:
             return "a negative gap"
     if outcome.misstates_cost:
-        return "a release that says it cost something else than its number of winners does"
+        return "a release whose stated cost does not match its number of items"
     return _explain_impossible_values(outcome)
 
 
 def _explain_impossible_values(outcome: Outcome) -> str | None:
     values = outcome.values or ()
     if any(isinstance(value, OffGrid) for value in values):
-        return "a value that is no multiple of the resolution"
+        return "a value that is not a multiple of the resolution"
     steps = [value.steps if isinstance(value, tuple) else value for value in values]
     gaps = [gap.steps if isinstance(gap, tuple) else gap for gap in outcome.gaps or ()]
     if any(

@@ -212,7 +212,7 @@ def _result(future: "Future[TaskResult]") -> TaskResult:
     try:
         return future.result()
     except BrokenProcessPool:
-        raise AuditError("A process ended in the midst of the audited function.") from None
+        raise AuditError("A process ended while it ran the audited function.") from None
 
 
 def _prepare_worker() -> None:

@@ -120,19 +120,16 @@ class Audit:
             else ""
         )
         of_winners = (
-            " With a threshold, outputs with fewer than k winners promise less than ε: what they "
-            "are said to cost."
+            " With a threshold, outputs with fewer than k items promise less than ε: their stated "
+            "cost."
             if any(each.threshold for each in self.mechanisms)
             else ""
         )
         law = [
-            f"law: did winners come as often as their exact probability says{of_gaps}{of_values}? "
-            '"kept" means that none of these came too often or too rarely on any data set.'
+            f"law: were items named as often as their exact probability says{of_gaps}{of_values}? "
+            '"kept" means that no frequency was too high or too low on any data set.'
         ]
-        rest = [
-            "Where the law would take too long to compute it was not looked at; there, just what "
-            "is impossible was looked for."
-        ]
+        rest = ["Where the law takes too long to compute, only impossible results were looked for."]
         against = [
             f"{each.name}: {sentence}"
             for each in self.mechanisms
@@ -142,18 +139,16 @@ class Audit:
         return [
             *(law if any(each.laws for each in self.mechanisms) else []),
             *(rest if any(each.law_compared[1] for each in self.mechanisms) else []),
-            "ε shown: data with and without one person can be told apart so well at least, in the "
-            "case that comes nearest to its promise. More than 100% of it is a broken promise; "
-            f"less proves nothing.{of_winners}",
-            f"An audit calls something that is right violated with probability at most "
-            f"{float(self.failure):.2g}, for which {self.tails:,} tails have "
-            f"{float(self.failure / self.tails):.2g} each.",
+            "ε shown: a lower bound on the privacy loss, in the case that comes nearest to its "
+            f"promise. More than 100% is a violation; less proves nothing.{of_winners}",
+            f"The false-positive probability of the audit is at most {float(self.failure):.2g}: "
+            f"{float(self.failure / self.tails):.2g} for each of {self.tails:,} tests.",
             *against,
             *conclude(self.mechanisms),
         ]
 
     def __repr__(self) -> str:
-        verdict = "all as it should be" if self.as_expected else "not as it should be"
+        verdict = "as expected" if self.as_expected else "not as expected"
         return f"<Audit of {self.releases:,} releases: {verdict}>"
 
 

@@ -45,10 +45,10 @@ def conclude(mechanisms: Sequence[MechanismAudit]) -> list[str]:
     releases = f"{count_private_releases(mechanisms):,} releases"
     if any(each.yours for each in private):
         if all(each.shows_anything for each in private):
-            return [f"Nothing speaks against it in {releases}, which is no proof."]
-        return [f"{releases} are too few to show anything; ask for more."]
+            return [f"No violation found in {releases} (this is not a proof)."]
+        return [f"{releases} are too few to show anything; run more."]
     found = f"; {len(broken)} of {len(broken)} broken on purpose were found" if broken else ""
-    return [f"All is as it should be: no violation in {releases}{found}."]
+    return [f"As expected: no violation found in {releases}{found}."]
 
 
 def count_private_releases(mechanisms: Sequence[MechanismAudit]) -> int:
@@ -61,8 +61,8 @@ def _explain_law(found: Sequence[MechanismAudit]) -> str:
     if not all(each.yours for each in found):
         return ""
     return (
-        " It is not topgap's law; nothing speaks against its ε. If it need not have that law, give "
-        "--privacy-only (law=False)."
+        " Its law is not topgap's; no violation of its ε was found. If it need not have that law, "
+        "give --privacy-only (law=False)."
     )
 
 

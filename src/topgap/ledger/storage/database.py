@@ -129,8 +129,8 @@ class Database:
             size = self.path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):
             raise LedgerError(
-                f"There is no ledger {self.label}; make one with Ledger.add_dataset or with topgap "
-                f"budget init."
+                f"There is no ledger {self.label}; create one with Ledger.add_dataset or with "
+                f"topgap budget init."
             ) from None
         except OSError as error:  # such as a directory that may not be entered
             raise LedgerError(f"{self.label} cannot be opened: {error.strerror}.") from None
@@ -149,8 +149,8 @@ class Database:
         self._check_size(status.st_size)
         if status.st_nlink > 1:
             raise LedgerError(
-                f"{self.label} has another name too, by a hard link; take that away, for a ledger "
-                f"is safe by one name only."
+                f"{self.label} also has another name, by a hard link; remove that, because a "
+                f"ledger is safe only under one name."
             )
 
     @contextmanager
@@ -267,7 +267,7 @@ def check_version(connection: sqlite3.Connection, label: str) -> int:
     """
     if _is_new(connection):
         raise LedgerError(
-            f"{label} is empty; begin it with Ledger.add_dataset or with topgap budget init."
+            f"{label} is empty; create it with Ledger.add_dataset or with topgap budget init."
         )
     if _pragma(connection, "application_id") != schema.APPLICATION:
         raise LedgerError(f"{label} is a database of another program; name a ledger.")
@@ -301,7 +301,7 @@ def check_tables(connection: sqlite3.Connection, label: str) -> None:
     if not has_our_tables(connection):
         raise LedgerError(
             f"{label} has lost some of the tables, indices and triggers that topgap makes, or got "
-            f"others, which could change what is written; nothing was written: take away what was "
+            f"others, which could change what is written; nothing was written: remove what was "
             f"added, or {RESTORE_ADVICE}."
         )
 

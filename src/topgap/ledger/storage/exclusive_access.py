@@ -243,7 +243,8 @@ def retry_while_busy(
         waited = time.monotonic() - begun
         if waited >= seconds or not task.is_wanted:
             raise LedgerError(
-                f"{label} has been in use by others for {seconds:g} seconds; try again."
+                f"{label} has been in use by other processes for {seconds:g} seconds; try again "
+                f"later."
             )
         # Of different lengths, or those who wait would come all at once; and shorter for those
         # who have waited longer, but not ever shorter: many who only ask would leave no time

@@ -7,17 +7,17 @@ from pathlib import Path
 from topgap.errors import LedgerError
 from topgap.ledger.entry import RESTORE_ADVICE
 
-NO_LEDGER = f"is no ledger, or damaged; if it was one, {RESTORE_ADVICE}"
+NO_LEDGER = f"is not a ledger, or is damaged; if it was one, {RESTORE_ADVICE}"
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _REASONS = {
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
     sqlite3.SQLITE_READONLY: "cannot be written: it or its directory is read-only",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: it or its directory may not be used so",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: access to it or to its directory is denied",
     sqlite3.SQLITE_PERM: "cannot be opened: the system does not permit it",
     sqlite3.SQLITE_IOERR: "cannot be used: the system reports an input or output error",
     sqlite3.SQLITE_NOTADB: NO_LEDGER,
     # SQLite says this, too, of a sound file that the disk does not give out.
-    sqlite3.SQLITE_CORRUPT: f"is damaged, or its disk is; see to that, or {RESTORE_ADVICE}",
+    sqlite3.SQLITE_CORRUPT: f"is damaged, or its disk is; check the disk, or {RESTORE_ADVICE}",
 }
 
 
@@ -39,8 +39,8 @@ def translate_error(error: Exception, path: Path, label: str) -> LedgerError:
     code = _code(error)
     if code == sqlite3.SQLITE_READONLY and os.path.exists(f"{path}-journal"):
         return LedgerError(
-            f"{label} was left by a crash in the middle of a charge; it is put right when "
-            f"somebody uses it who may write to it and to its directory."
+            f"{label} was left by a crash in the middle of a charge; it is repaired when somebody "
+            f"uses it who may write to it and to its directory."
         )
     if code is None:  # such as text that is none
         code = sqlite3.SQLITE_CORRUPT
