@@ -113,6 +113,8 @@ def fuzz_showing(given: dict[str, Any], call: Judge) -> None:
     assert type(call(name + "to_text", (), release.to_text)) is str
     call("topgap.TopK.cost", PARAMETERS, release.parameters.cost, given["made"])
     at_once = {"simultaneous": True, "size": given["size"]}
+    bars = call(name + "bars", PARAMETERS, release.bars, given["level"])
+    assert bars is None or len(bars) in (0, len(release))
     counts = call(name + "counts", (ReleaseError,), release.counts, given["level"])
     wide = call(name + "counts", (ReleaseError,), release.counts, given["level"], **at_once)
     assert (counts is not None) == (wide is not None) == release.has_counts
@@ -320,6 +322,8 @@ def fuzz_estimating(given: dict[str, Any], call: Judge) -> None:
     assert scale is None or len(scale.spans) == k
     ordered = call(name + "in_order", PARAMETERS, made.in_order, level)
     assert all(0 <= each.low <= each.value <= each.high for each in ordered or ())
+    bars = call(name + "bars", PARAMETERS, made.bars, level)
+    assert bars is None or len(bars) == k
     doubts = call(name + "in_doubt", PARAMETERS, made.in_doubt, level)
     assert doubts is None or len(doubts) == k
     asking = (*PARAMETERS, ReleaseError)

@@ -32,8 +32,8 @@ def format_fitted_table(
     >>> table, left_out = format_fitted_table(head, rows, {2}, columns=26, dispensable=[1])
     >>> print(table)
     entry  note
-        1  for the board
-           of the year
+        1  for the board of
+           the year
     >>> left_out
     ['left']
     """

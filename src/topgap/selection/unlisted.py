@@ -96,15 +96,16 @@ def check_domain(domain: Domain, parameters: TopK) -> None:
         )
 
 
-def check_found(items: int, fewest: int) -> None:
+def check_found(items: int, k: int) -> None:
     """Refuse data with too few items, where they are the domain: of any other the size is public.
 
     Raises:
         DomainError: They have no more than so many.
     """
-    if items <= fewest:
-        few = f"too few different items for k = {fewest}" if fewest else "no items"
-        raise DomainError(f"The data have {few}.")
+    if items <= k:
+        if not k:
+            raise DomainError("The data have no items.")
+        raise DomainError(f"The data have too few different items for k = {k}.")
 
 
 def leaves_ties(parameters: TopK) -> bool:

@@ -60,7 +60,8 @@ def refuse_address(path: str) -> None:
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]+):/", path)
     if scheme and ("://" in path or not os.path.lexists(path)):
         near = _find_near_scheme(scheme[1])
-        hint = f"; did you mean {near}://?" if near and "://" in path else "."
+        is_mistyped = near is not None and near != scheme[1].lower() and "://" in path
+        hint = f"; did you mean {near}://?" if is_mistyped else "."
         raise SourceError(
             f"Only files can be read, and this is a network address ({scheme[1][:20]}){hint}"
         )
