@@ -210,7 +210,7 @@ def test_a_terminal_shows_counts_and_bars_and_nothing_of_an_empty_list() -> None
     assert first.split()[:7] == ["1", "flu", "1200", "2000", "1.4", "1997", "2003"]
     assert "█" in text
     assert "Cut at 500: 2 items reached it." in text
-    assert "█" not in shown(release, 50)
+    assert "█" not in shown(release, 44)
     empty = shown(Release(few, None, [], [], value_units=[]))
     assert empty.startswith("Cut at 500: no item reached it.")
     assert not any(sign in empty for sign in ("█", "rank", "uncertain", "±"))
