@@ -125,8 +125,8 @@ the page have too, are not biased.
         """An interval for each winner's answer, which covers it with probability `level`.
 
         It leaves equal probabilities to either side. Where a winner's place is in doubt, the
-        estimate may be off by more than its standard error says: there the interval reaches as far
-        as that of the measurement alone, which holds whoever should have won. docs/estimates.md has
+        error may be larger than the standard error says: there the interval extends as far as that
+        of the measurement, which covers whoever should have won. docs/estimates.md has
         the coverage that was measured, near ties and far from them. Either end is half a step
         farther out than noise without rounding asks for.
 

@@ -83,7 +83,7 @@ def _digits(number: int) -> str:
 
 
 def format_rounded(number: float, spread: float) -> str:
-    """The number as far as its digits mean something, when it is off by about `spread`.
+    """The number as far as its digits mean something, when its error is about `spread`.
 
     >>> [format_rounded(1234.5678, spread) for spread in (2.34, 234.0, 0.0)]
     ['1234.6', '1235', '1234.5678']

@@ -85,7 +85,7 @@ def draw(rows: Sequence[Row], k: int, title: str, above: "Axes", below: "Axes") 
             label = f"median error: {_label(of_bound[0])}"
             draw_line(below, epsilons, medians, label=label, **style)
     has_log_errors = any(0 < row.measured_error.value < LARGEST for row in rows)
-    label_axes(above, below, title, "chance, or part", has_log_errors=has_log_errors)
+    label_axes(above, below, title, "probability, or part", has_log_errors=has_log_errors)
 
 
 def _label(bound: BoundRow) -> str:
