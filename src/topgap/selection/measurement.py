@@ -75,7 +75,7 @@ measure with.
 
     @property
     def rate(self) -> Fraction:
-        """The error of a measurement is x steps with a probability proportional to e^−(rate·|x|)."""
+        """The error of a measurement is x steps with probability proportional to e^−(rate·|x|)."""
         parameters = self.selection
         return self.measurement_epsilon * parameters.resolution / parameters.sensitivity
 
