@@ -4,7 +4,9 @@ from contextlib import chdir
 from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow.parquet import write_table
 from typer.testing import CliRunner
 
 from tests.cli.command import ASKED, Ended, is_one_sentence
@@ -36,11 +38,12 @@ def test_the_page_says_what_was_typed_and_no_column_of_the_data(folder: Path) ->
     (folder / "codes.csv").write_text("item,label\nflu,Influenza\n")
     text = words(page_of(folder, *SAID, "--labels", "codes.csv"))
     assert "A clinic · 2025 · published 20 November 2026" in text
-    assert "The 2 diagnoses with the most patients. For each item, the patients who have" in text
+    assert "The 2 diagnoses with the most patients. Everyone counts once for each item." in text
+    assert text.startswith(" The top 2 diagnoses ")
     assert "flu Influenza" in text
     assert "Source: Registrations." in text
     default = words(page_of(folder))
-    assert "The 2 items with the most people. For each item, the people who have it" in default
+    assert "The 2 items with the most people. Everyone counts once for each item." in default
     assert f"published {date.today().day} " in default
     assert " published 20" not in words(page_of(folder, "--date", "none"))
     (folder / "named.csv").write_text((folder / "visits.csv").read_text().replace("who", "Pat-ID"))
@@ -84,6 +87,39 @@ def test_what_is_wrong_is_refused_before_anything_is_charged(
     assert is_one_sentence(ended.err) or option[0] in ended.err
     assert not (folder / "r.html").exists()
     assert Ledger(folder / "budget.db").history() == ()
+
+
+@pytest.mark.parametrize("stated", [
+    ("--no-monotonic",), ("--all-rows", "--no-monotonic"), ("--all-rows", "--monotonic"),
+    ("--all-rows", "--neighbours", "replace"), ("--all-rows", "--dataset", "replaced"),
+])  # fmt: skip
+def test_numbers_that_may_be_negative_are_not_put_in_order(
+    folder: Path, stated: tuple[str, ...]
+) -> None:
+    write_table(pa.table({"what": ["flu", "cold"], "people": [-2.5, 7.0]}), folder / "r.parquet")
+    (folder / "items.txt").write_text("flu\ncold\n")
+    ledger = Ledger(folder / "budget.db")
+    ledger.add_dataset("visits", 3)
+    ledger.add_dataset("replaced", 3, neighbours="replace")
+    asked = ["r.parquet", "--item", "what", "--count", "people", "-k", 1, "--epsilon", 1, "-q",
+             "--estimate", "--report", "r.html", "--ledger", "budget.db", "--yes"]  # fmt: skip
+    asked += [] if "--dataset" in stated else ["--dataset", "visits"]
+    asked += [] if "--all-rows" in stated else ["--domain", "items.txt"]
+    with chdir(folder):
+        command = ["release", *map(str, asked), *stated, "--in-order"]
+        ended = CliRunner().invoke(app, command)
+    assert ended.exit_code == 2
+    assert "--in-order is for counts" in ended.stderr
+    assert not (folder / "r.html").exists()
+    assert ledger.history() == ()
+
+
+def test_a_long_epsilon_is_written_as_the_locale_does(folder: Path) -> None:
+    least = "0." + "0" * 37 + "1"
+    asked = (folder / "visits.csv", "--epsilon", least, "--locale", "de", "--report", "r.html")
+    ended = within(folder, *asked[1:])
+    assert ended.code == 0, ended.err
+    assert least.replace(".", ",") in words(Page((folder / "r.html").read_text(encoding="utf-8")))
 
 
 def test_the_labels_are_not_overwritten(folder: Path) -> None:

@@ -33,6 +33,12 @@ def test_a_page_holds_its_release_and_reads_in_order(release: Release) -> None:
     assert release is COUNTED["hostile"] or not has_unformatted(page)
 
 
+def test_intervals_of_counts_in_order_hold_for_numbers_not_below_zero() -> None:
+    ordered = words(Page(to_html(REACHED, in_order=True)))
+    assert ordered.count(", if true numbers are not below 0.") == 2
+    assert "if true numbers" not in words(Page(to_html(REACHED)))
+
+
 def test_the_table_says_count_error_interval_and_gap() -> None:
     page = Page(to_html(REACHED))
     assert page.rows == [

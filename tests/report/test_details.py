@@ -1,8 +1,12 @@
 """What a publisher says on a page: its texts, labels and locale, and the card for machines."""
 
 import json
+import pickle
 import re
+from copy import deepcopy
+from dataclasses import replace
 from datetime import date
+from decimal import Context, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +28,13 @@ from topgap import (
     Release,
     SourceError,
     TopK,
+    TopKByGroup,
     __version__,
 )
+from topgap.domains import DomainDescription
 from topgap.report import (
     Details,
+    label_file,
     numerals,
     read_estimates,
     read_grouped,
@@ -88,7 +95,7 @@ def test_texts_are_limited_and_are_text(name: str) -> None:
     ({"date": "20.11.2026"}, ParameterError), ({"date": 7}, ParameterTypeError),
     ({"labels": [1]}, ParameterTypeError), ({"labels": {1: "a"}}, ParameterTypeError),
     ({"labels": {"a": "x" * 301}}, ParameterError), ({"in_order": 1}, ParameterTypeError),
-    ({"locale": "../x"}, ParameterError),
+    ({"locale": "../x"}, ParameterError), ({"labels": {"a": "1", " a": "2"}}, ParameterError),
 ])  # fmt: skip
 def test_other_details_are_checked(wrong: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
@@ -116,6 +123,53 @@ def test_numbers_are_written_as_the_locale_does() -> None:
     assert "ε = 0,7" in german.text("strong")
     assert "published 1. März 2026" in words(german)
     assert read_release(to_html(large, locale="de")) == large
+    said = words(german)  # its sentences are English: 2,014 would be read as thousands
+    assert "≈ 2.014 times" in said
+    assert "costs ε = 0.7." in said
+    estimated = words(Page(to_html(CERTAIN, locale="de")))
+    assert "costs ε = 1: 0.5 to select, and 0.125 for each measurement." in estimated
+    assert "0,125" in estimated
+
+
+@pytest.mark.parametrize("locale", ["en", "de", "fr"])
+def test_a_long_number_keeps_its_digits(locale: str) -> None:
+    write = numerals.Numerals(locale).write
+    point = write("0.1")[1]
+    with localcontext(Context(prec=5)):
+        assert write("0." + "1" * 40) == f"0{point}{'1' * 40}"
+        whole, part = write(f"{'7' * 40}.{'1' * 40}").split(point * (locale != "en") or ".")
+    assert (re.sub(r"\D", "", whole), part) == ("7" * 40, "1" * 40)
+
+
+def test_without_a_title_the_page_says_what_is_named() -> None:
+    for details, title in (
+        (Details(), "The largest items"),
+        (Details(item_word="diagnoses"), "The top 4 diagnoses"),
+        (Details(item_word="diagnoses", title="Health"), "Health"),
+    ):
+        html = to_html(CERTAIN, details)
+        assert Page(html).text("h1") == Page(html).text("title") == title
+        assert card(html)["name"] == card(html)["deployment"]["basic"]["name"] == title
+    cut = to_html(REACHED, item_word="diagnoses")  # the threshold may name fewer than k
+    assert Page(cut).text("h1") == "The top diagnoses"
+
+
+def test_the_fold_of_parameters_speaks_of_a_domain_only_if_there_is_one() -> None:
+    assert "<h2>Parameters</h2>" in to_html(CERTAIN)
+    public = DomainDescription("the whole numbers from 1 to 9", 9)
+    release = Release(TopK(1, 1), None, [1], [7], domain=public)
+    assert "<h2>Parameters and domain</h2>" in to_html(release)
+
+
+def test_details_can_be_pickled_copied_and_hashed() -> None:
+    details = Details(title="Diagnoses", labels={"J10": "Influenza"}, date="2026-11-20")
+    for same in (pickle.loads(pickle.dumps(details)), deepcopy(details)):  # noqa: S301 - our own
+        assert same == details
+        assert hash(same) == hash(details)
+        assert same.label("J10") == "Influenza"
+    assert details != Details(title="Diagnoses", date="2026-11-20")
+    with pytest.raises(TypeError):
+        details.labels["J10"] = "another"  # type: ignore[index]
 
 
 def test_without_babel_english_works_and_others_say_what_is_missing(
@@ -144,7 +198,8 @@ def test_a_card_says_what_it_is_and_names_no_item(
     assert deployment["privacy_loss"]["privacy_parameters"]["epsilon"] == float(shown.epsilon or 0)
     assert deployment["basic"]["publication_date"] == held["datePublished"] == "2026-11-20"
     assert deployment["implementation"]["software"] == f"topgap {__version__}"
-    assert "order of the ranks" in deployment["accounting"]["post_processing"]
+    changed = deployment["accounting"]["post_processing"]
+    assert changed == "None" if shown in (EVERYDAY, NONE) else "order of the ranks" in changed
     assert {"k", "sensitivity", "monotonic"} <= {*deployment["implementation"]["parameters"]}
     assert "flu" not in json.dumps(held)
 
@@ -160,6 +215,36 @@ def test_a_card_says_what_epsilon_is_of() -> None:
     assert "publisher" not in to_card(EVERYDAY)
     with pytest.raises(ParameterTypeError):
         to_card({})  # type: ignore[arg-type]
+
+
+def test_a_card_and_its_page_have_the_same_neighbours() -> None:
+    parts = TopKByGroup(k=1, epsilon=1)
+    one = Release(parts.each, None, [125], ["flu"])
+    for shown in (CERTAIN, EVERYDAY, one, GroupedRelease(parts, {"North": one}), VALUES):
+        said = to_card(shown)["deployment"]["privacy_loss"]["privacy_unit_details"]
+        differ = said.removeprefix("Neighbouring data sets differ by ")
+        assert f"Compare any two data sets that differ by {differ}" in words(Page(to_html(shown)))
+    assert "as long as that moves" in to_card(one)["deployment"]["privacy_loss"][
+        "privacy_unit_details"
+    ]  # fmt: skip
+
+
+def test_a_card_says_what_is_not_protected() -> None:
+    def unprotected(shown: Release, **details: str) -> str:
+        found = to_card(shown, Details(**details))["deployment"]["dp_variant"]  # type: ignore[arg-type]
+        return str(found["unprotected_quantities"])
+
+    said = replace(EVERYDAY, caveats=("The list was public.",))
+    assert unprotected(EVERYDAY) == "None"
+    assert unprotected(EVERYDAY, caveat="The size is shown.") == "The size is shown."
+    assert unprotected(said, caveat="And the size.") == "The list was public. And the size."
+
+
+def test_a_card_says_what_is_composed() -> None:
+    elsewhere = to_card(ESTIMATED["normal, elsewhere"])["deployment"]["accounting"]
+    assert "made elsewhere" in elsewhere["composition"]
+    assert "all that is published" not in elsewhere["composition"]
+    assert "all that is published" in to_card(CERTAIN)["deployment"]["accounting"]["composition"]
 
 
 # A file of labels.
@@ -191,6 +276,30 @@ def test_another_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes,
         read_labels(tmp_path / "missing.csv")
     with pytest.raises(SourceError, match="cannot be read"):
         read_labels(tmp_path)
+
+
+def test_a_file_without_a_size_is_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_file, "_MOST_BYTES", 10**6)
+    if Path("/dev/zero").exists():
+        with pytest.raises(SourceError, match="more than 1 MB"):
+            read_labels("/dev/zero")
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\x0c", "\x1c"])
+def test_only_the_ends_of_lines_of_csv_end_a_line(tmp_path: Path, sign: str) -> None:
+    (tmp_path / "codes.csv").write_text(f"J10,In{sign}fluenza\rI10,Other\r", encoding="utf-8",
+                                        newline="")  # fmt: skip
+    assert read_labels(tmp_path / "codes.csv") == {"J10": f"In{sign}fluenza", "I10": "Other"}
+
+
+def test_items_of_labels_are_compared_as_cells_are(tmp_path: Path) -> None:
+    (tmp_path / "codes.csv").write_text(" J10 ,Influenza\nCafe\u0301,Coffee\n", encoding="utf-8")
+    assert read_labels(tmp_path / "codes.csv") == {"J10": "Influenza", "Café": "Coffee"}
+    details = Details(labels={" J10 ": "Influenza", "Cafe\u0301": "Coffee"})
+    assert [details.label(each) for each in ("J10", "J10\u00a0", "Café", "Cafe\u0301", "j10")] == [
+        "Influenza", "Influenza", "Coffee", "Coffee", None,
+    ]  # fmt: skip
+    assert details.label((" J10", "north")) == "Influenza, north"
 
 
 def test_pages_of_older_versions_are_read() -> None:

@@ -127,7 +127,7 @@ def test_the_keyboard_reaches_everything(browser: Browser) -> None:
         ("a", "What ε promises", "solid"),
         ("summary", "What ε promises", "solid"),
         ("summary", "What the numbers say, and what they do not", "solid"),
-        ("summary", "Parameters and domain", "solid"),
+        ("summary", "Parameters", "solid"),
         ("summary", "How to cite", "solid"),
         ("summary", "For machines: JSON", "solid"),
     ]

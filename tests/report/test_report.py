@@ -142,7 +142,7 @@ def test_the_parameters_are_exact_and_explained() -> None:
     for name, value in values.items():
         assert re.search(rf"{re.escape(name)} {re.escape(value)} ", text), name
     assert "ε ≈ 1.396" in text  # e^(1/3)
-    assert "at most 58.3 % sure" in text  # e^(1/3) : 1 is 58.26 %
+    assert "at most 58.3% sure" in text  # e^(1/3) : 1 is 58.26 %
     assert "replaced by another" in text
     assert "The item that came out largest." in text
     assert "one person added or removed." in Page(to_html(EVERYDAY)).text()

@@ -21,7 +21,9 @@ from topgap.release import (
     format_threshold,
 )
 from topgap.report.details import Details
-from topgap.report.summary import summarize_groups, summarize_release
+from topgap.report.group_words import describe_neighbours_of_groups
+from topgap.report.summary import choose_title, summarize_groups, summarize_release
+from topgap.report.words import describe_neighbours
 
 Shown = Release | Estimates | GroupedRelease | GroupedEstimates
 
@@ -58,6 +60,7 @@ def to_card(result: Shown, details: Details | None = None) -> dict[str, Any]:
         raise ParameterTypeError(
             f"A page shows a Release or Estimates, or those of groups, not {type(result).__name__}."
         )
+    title = choose_title(find_parameters(result), details)
     day = details.date.isoformat() if isinstance(details.date, date) else None
     card = {
         "@context": [
@@ -65,7 +68,7 @@ def to_card(result: Shown, details: Details | None = None) -> dict[str, Any]:
             {"deployment": {"@id": f"{_REGISTRY}deployment", "@type": "@json"}},
         ],
         "@type": "Dataset",
-        "name": details.title,
+        "name": title,
         "description": summary,
         "publisher": _drop_missing({"@type": "Organization", "name": details.publisher}, "name"),
         "datePublished": day,
@@ -74,22 +77,24 @@ def to_card(result: Shown, details: Details | None = None) -> dict[str, Any]:
             {"@type": "Dataset", "description": details.source_note}, "description"
         ),
         "measurementTechnique": f"{_name_mechanism(result)}, under pure ε-differential privacy",
-        "deployment": _describe_deployment(result, details, summary, day),
+        "deployment": _describe_deployment(result, details, title, summary, day),
     }
     return {name: value for name, value in card.items() if value is not None}
 
 
 def _describe_deployment(
-    result: Shown, details: Details, summary: str, day: str | None
+    result: Shown, details: Details, title: str, summary: str, day: str | None
 ) -> dict[str, Any]:
     """The fields of the registry, by its groups."""
-    parameters = _read_each(result)
+    parameters = find_parameters(result)
     grouped = isinstance(result, GroupedRelease | GroupedEstimates)
     domain = result.release.domain if isinstance(result, Estimates) else result.domain
+    neighbours = (describe_neighbours_of_groups if grouped else describe_neighbours)(parameters)
+    caveats = [*_list_caveats(result), *([] if details.caveat is None else [details.caveat])]
     publisher = details.publisher
     return {
         "basic": {
-            "name": details.title,
+            "name": title,
             "description": summary,
             "data_product_type": "Summary statistics",
             **({"publication_date": day} if day else {}),
@@ -98,12 +103,11 @@ def _describe_deployment(
         "dp_variant": {
             "variant_name": "Pure DP",
             **({"data_domain": format_domain(domain)} if domain is not None else {}),
-            "unprotected_quantities": " ".join(_list_caveats(result)) or "None",
+            "unprotected_quantities": " ".join(caveats) or "None",
         },
         "privacy_loss": {
             "privacy_unit": "Person-level",
-            "privacy_unit_details": "Neighbouring data sets differ by one person "
-            + ("added or removed." if parameters.monotonic else "added, removed or replaced."),
+            "privacy_unit_details": f"Neighbouring data sets differ by {neighbours}.",
             "privacy_parameters": {"epsilon": _write_number(find_epsilon(result))},
             **_describe_epsilon(result),
         },
@@ -114,9 +118,12 @@ def _describe_deployment(
         },
         "accounting": {
             "post_processing": "Numbers are made at least 0 and put in the order of the ranks."
-            if details.in_order
+            if details.in_order and _has_figures(result)
             else "None",
-            "composition": "ε is that of all that is published here, by basic composition.",
+            "composition": "The measurements were made elsewhere; their ε is added to that of the "
+            "ranking, by basic composition."
+            if _is_measured_elsewhere(result)
+            else "ε is that of all that is published here, by basic composition.",
         },
         "implementation": {
             "mechanisms": _name_mechanism(result),
@@ -127,7 +134,8 @@ def _describe_deployment(
     }
 
 
-def _read_each(result: Shown) -> TopK:
+def find_parameters(result: Shown) -> TopK:
+    """Return the parameters of the list, or of each of the lists."""
     if isinstance(result, GroupedRelease | GroupedEstimates):
         return result.parameters.each
     return result.release.parameters if isinstance(result, Estimates) else result.parameters
@@ -137,15 +145,27 @@ def _list_caveats(result: Shown) -> list[str]:
     return [*(result.release.caveats if isinstance(result, Estimates) else result.caveats)]
 
 
+def _has_figures(result: Shown) -> bool:
+    """Whether the page shows numbers beside the items, and not gaps or names alone."""
+    if isinstance(result, Estimates | GroupedEstimates):
+        return True
+    lists = result.values() if isinstance(result, GroupedRelease) else [result]
+    return any(each.has_counts and len(each) for each in lists)
+
+
+def _is_measured_elsewhere(result: Shown) -> bool:
+    return isinstance(result, Estimates) and result.epsilon is None
+
+
 def _name_mechanism(result: Shown) -> str:
-    parameters = _read_each(result)
+    parameters = find_parameters(result)
     if parameters.noise == "laplace":
         name = "Top-k of counts with discrete Laplace noise"
     else:
         name = "Report noisy max with gap, with exponential noise"
     if parameters.has_sentinel:
         name += ", cut by a noisy threshold"
-    if isinstance(result, Estimates) and result.epsilon is None:
+    if _is_measured_elsewhere(result):
         return f"{name}; measurements made elsewhere"
     if isinstance(result, Estimates | GroupedEstimates):
         return f"{name}; discrete Laplace noise on each measurement"
@@ -172,7 +192,7 @@ def _write_number(number: Fraction) -> float | str:
 def _describe_epsilon(result: Shown) -> dict[str, str]:
     """What has to be said of ε, in the field of the registry for that."""
     said = ""
-    if isinstance(result, Estimates) and result.epsilon is None:
+    if _is_measured_elsewhere(result):
         said = "ε is that of the selection; what the measurements cost comes on top."
     elif isinstance(result, Release | GroupedRelease) and result.spent < result.epsilon:
         said = f"The threshold ended lists early: ε = {format_exact(result.spent)} was spent."

@@ -42,7 +42,8 @@ def _explain_numbers(found: Findings, text: Mapping[str, str]) -> list[tuple[str
             (
                 f"{text['percent']} interval",
                 f"In {text['often']} such publications it contains the true number of an "
-                f"item{text['if_clear']}. It is wider where noise may have decided a place.",
+                f"item{text['if_clear']}{text['if_not_negative']}. It is wider where noise may "
+                f"have decided a place.",
             ),
             *([_GAP_BESIDE_ESTIMATES] if found.has_gaps and "measurement_error" in text else []),
         ]

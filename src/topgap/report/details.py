@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from topgap.display.items import format_item
 from topgap.display.text import to_line, to_text
+from topgap.domains.cell_text import normalize_text
 from topgap.errors import ParameterError, ParameterTypeError
 from topgap.report.numerals import find_numerals
+
+ITEM_WORD = "items"
+"""What the items are, unless the publisher says it."""
 
 LONGEST_LABEL = 300
 _MOST = {
@@ -30,7 +35,8 @@ class Details:
     """What a page says about the publication. Nothing of it may come from the data.
 
     Attributes:
-        title: The heading.
+        title: The heading; "The largest items" if there is none, or "The top 5 diagnoses" with an
+            item_word.
         counted: One sentence that says what the numbers are, such as "How many patients have each
             diagnosis."
         publisher: Who publishes.
@@ -41,7 +47,8 @@ class Details:
             has itself stand there anyway.
         labels: A text beside each item, such as the name of a code; keys are items as text. A tuple
             has the label of its whole text ("Germany, /start"); if there is none, those of its
-            members. Labels are public: never take them from the data.
+            members. White space at the ends of items does not count. Labels are public: never
+            take them from the data.
         person_word: Whom the numbers count, in the plural, such as "patients"; None if they count
             no persons.
         item_word: What the items are, in the plural, such as "diagnoses".
@@ -60,16 +67,16 @@ class Details:
     'Influenza, north'
     """
 
-    title: str = "The largest items"
+    title: str | None = None
     counted: str | None = None
     publisher: str | None = None
     period: str | None = None
     date: "date | str | None" = None
     source_note: str | None = None
     caveat: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     person_word: str | None = None
-    item_word: str = "items"
+    item_word: str = ITEM_WORD
     locale: str = "en"
     in_order: bool = False
 
@@ -85,14 +92,20 @@ class Details:
         object.__setattr__(self, "labels", MappingProxyType(_check_labels(self.labels)))
         find_numerals(self.locale)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the fields: a view of a dict cannot be pickled."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        return partial(type(self), **given | {"labels": dict(self.labels)}), ()
+
     def label(self, item: object) -> str | None:
         """Return the label of an item; None if it has none."""
         if not self.labels:
             return None
-        whole = self.labels.get(format_item(item))
+        whole = self.labels.get(normalize_text(format_item(item)))
         if whole is not None or type(item) is not tuple:
             return whole
-        members = [(self.labels.get(to_text(each)), to_text(each)) for each in item]
+        texts = [to_text(each) for each in item]
+        members = [(self.labels.get(normalize_text(text)), text) for text in texts]
         if not any(label for label, _ in members):
             return None
         return ", ".join(label or text for label, text in members)
@@ -120,11 +133,13 @@ def _check_labels(labels: object) -> dict[str, str]:
         raise ParameterTypeError(
             f"labels must map items to their labels, not be {type(labels).__name__}."
         )
-    found: dict[Any, Any] = dict(labels)
-    for item, label in found.items():
+    found: dict[str, str] = {}
+    for item, label in labels.items():
         if not isinstance(item, str) or not isinstance(label, str):
             raise ParameterTypeError("labels must map text to text: items as they are shown.")
         _check_text(label, "A label", LONGEST_LABEL)
+        if found.setdefault(normalize_text(item), label) != label:
+            raise ParameterError("labels must give each item one label; one item has two.")
     return found
 
 

@@ -1,6 +1,5 @@
 """The texts of the page of many groups that differ from those of one list."""
 
-from collections.abc import Callable
 from fractions import Fraction
 
 from topgap.display.numbers import (
@@ -18,7 +17,7 @@ from topgap.report.details import Details
 from topgap.report.number_words import describe_counts, describe_estimates
 from topgap.report.numerals import find_numerals
 from topgap.report.summary import name_number, summarize_groups
-from topgap.report.words import describe_release
+from topgap.report.words import describe_neighbours, describe_release, write_english
 
 
 def describe_groups(
@@ -60,9 +59,9 @@ def describe_groups(
         "summary": summarize_groups(result, details),
         "groups": write(name_number(len(result))),
         "epsilon": exact(result.epsilon),
-        "factor": write(format_likelihood_factor(result.epsilon)),
-        "belief": write(format_surest_belief(result.epsilon)),
-        "together": _describe_cost(result, exact),
+        "factor": write_english(format_likelihood_factor(result.epsilon)),
+        "belief": write_english(format_surest_belief(result.epsilon)),
+        "together": _describe_cost(result),
         "spent": exact(result.spent) if isinstance(result, GroupedRelease) else "",
         "last_gap": _describe_last_gap(each),
         "none": "",
@@ -74,10 +73,7 @@ def describe_groups(
         "scale_formula": text["scale_formula"]
         .replace("(ε to select)", "ε")
         .replace("ε", "(ε of one list)"),
-        "neighbours": text["neighbours"].replace(
-            " or replaced by another,",
-            " or replaced by another, who may be in other groups if true numbers are counts,",
-        ),
+        "neighbours": describe_neighbours_of_groups(each),
         "groups_per_person": write(str(parameters.groups_per_person)),
         "epsilon_of_one": exact(each.epsilon),
         "epsilon_of_one_meaning": _describe_share(result),
@@ -89,9 +85,22 @@ def describe_groups(
     }
 
 
-def _describe_cost(
-    result: GroupedRelease | GroupedEstimates, exact: Callable[[Fraction], str]
-) -> str:
+def describe_neighbours_of_groups(each: TopK) -> str:
+    """Return by what neighbouring data sets differ, of which each group gets a list.
+
+    >>> describe_neighbours_of_groups(TopK(k=1, epsilon=1, monotonic=True))
+    'one person added or removed'
+    """
+    return describe_neighbours(each).replace(
+        " or replaced by another,",
+        " or replaced by another, who may be in other groups if true numbers are counts,",
+    )
+
+
+def _describe_cost(result: GroupedRelease | GroupedEstimates) -> str:
+    def exact(number: Fraction) -> str:
+        return write_english(format_short(number))
+
     epsilon = exact(result.epsilon)
     if isinstance(result, GroupedEstimates):
         return (

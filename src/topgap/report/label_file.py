@@ -1,9 +1,11 @@
 """Labels from a file of two columns: `read_labels`."""
 
 import csv
+import io
 from pathlib import Path
 
 from topgap.display.text import format_path
+from topgap.domains.cell_text import normalize_text
 from topgap.errors import SourceError
 from topgap.report.details import LONGEST_LABEL
 
@@ -15,8 +17,8 @@ def read_labels(path: "str | Path") -> dict[str, str]:
     r"""Return the labels of a CSV file with two columns: an item as text, and its label.
 
     Commas, tabs or semicolons separate them: whichever parts the first line in two. A header does
-    no harm, for it labels no item; so every line is read. Labels are public: never take them from
-    the data.
+    no harm, for it labels no item; so every line is read. White space at the ends does not count.
+    Labels are public: never take them from the data.
 
     Args:
         path: A file in UTF-8.
@@ -33,12 +35,14 @@ def read_labels(path: "str | Path") -> dict[str, str]:
     """
     shown = format_path(path)
     try:
-        if Path(path).stat().st_size > _MOST_BYTES:
+        with Path(path).open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)  # the size of a device or a pipe is not known
+        if len(content) > _MOST_BYTES:
             raise SourceError(
                 f"{shown} has more than {_MOST_BYTES // 10**6} MB; keep only "
                 f"the labels that you need."
             )
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceError(
             f"{shown} is not a text file in UTF-8; save the labels as CSV in UTF-8."
@@ -50,13 +54,14 @@ def read_labels(path: "str | Path") -> dict[str, str]:
 
 
 def _parse(text: str, shown: str) -> dict[str, str]:
-    lines = text.splitlines()
+    lines = io.StringIO(text, newline="")  # which ends lines as CSV does, and nowhere else
     first = next((line for line in lines if line.strip()), "")
+    lines.seek(0)
     delimiter = next((each for each in _DELIMITERS if _split(first, each) == 2), None)
     if delimiter is None:
         raise SourceError(f"{shown} must have two columns in each line: an item and its label.")
     labels: dict[str, str] = {}
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         for row in reader:
             if not row:
@@ -66,7 +71,7 @@ def _parse(text: str, shown: str) -> dict[str, str]:
                 raise SourceError(
                     f"{where} there must be two columns, an item and its label, not {len(row)}."
                 )
-            item, label = row[0], row[1].strip()
+            item, label = normalize_text(row[0]), row[1].strip()
             if not label:
                 continue
             if len(label) > LONGEST_LABEL:

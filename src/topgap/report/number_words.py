@@ -15,7 +15,7 @@ from topgap.numbers.parse import Number, read_level
 from topgap.release import Release, describe_room
 from topgap.report.details import Details
 from topgap.report.numerals import find_numerals
-from topgap.report.words import Write, capitalize, describe_release, format_error
+from topgap.report.words import Write, capitalize, describe_release, format_error, write_english
 
 
 def describe_counts(release: Release, level: "Number", details: Details) -> dict[str, str]:
@@ -62,7 +62,7 @@ def describe_estimates(estimates: Estimates, level: "Number", details: Details) 
         "at_once": _describe_coverage(len(estimates), share),
         "measurement_error": write(_format_range(estimates.measurement_errors)),
         **(
-            _describe_cost_of_selection(estimates, write)
+            _describe_cost_of_selection(estimates)
             if estimates.epsilon is None
             else _describe_shares(estimates, write)
         ),
@@ -89,23 +89,23 @@ def _describe_level(level: "Number", write: Write) -> dict[str, str]:
 def _describe_shares(estimates: Estimates, write: Write) -> dict[str, str]:
     whole, each = estimates.epsilon or Fraction(0), estimates.noise.epsilon or Fraction(0)
     selecting = estimates.release.epsilon
-    total, to_select, to_measure, scale = (
-        write(format_short(each)) for each in (whole, selecting, each, estimates.noise.scales[0])
-    )
+    total, to_select, to_measure = (format_short(each) for each in (whole, selecting, each))
     return {
-        "epsilon": total,
-        "factor": write(format_likelihood_factor(whole)),
-        "belief": write(format_surest_belief(whole)),
-        "together": f"All of it together costs ε = {total}: {to_select} to select, and "
-        f"{to_measure} for each measurement.",
-        "epsilon_to_select": to_select,
-        "epsilon_to_measure": to_measure,
-        "measurement_scale": scale,
+        "epsilon": write(total),
+        "factor": write_english(format_likelihood_factor(whole)),
+        "belief": write_english(format_surest_belief(whole)),
+        "together": write_english(
+            f"All of it together costs ε = {total}: {to_select} to select, and {to_measure} for "
+            f"each measurement."
+        ),
+        "epsilon_to_select": write(to_select),
+        "epsilon_to_measure": write(to_measure),
+        "measurement_scale": write(format_short(estimates.noise.scales[0])),
     }
 
 
-def _describe_cost_of_selection(estimates: Estimates, write: Write) -> dict[str, str]:
-    epsilon = write(format_short(estimates.release.epsilon))
+def _describe_cost_of_selection(estimates: Estimates) -> dict[str, str]:
+    epsilon = write_english(format_short(estimates.release.epsilon))
     return {
         "of_what": " for the ranking; the cost of the measurements is added",
         "published": "The ranking with its gaps",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from copy import copy
 from datetime import date
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from functools import cache
 
 from topgap.errors import MissingExtraError, ParameterError, ParameterTypeError
@@ -78,6 +78,7 @@ def _load_babel(locale: str) -> tuple[Callable[[str], str], Callable[[date], str
         places = len(number.partition(".")[2])
         exactly = copy(pattern)
         exactly.frac_prec = (places, places)
-        return str(exactly.apply(Decimal(number), found))
+        with localcontext(Context(prec=len(number))):  # Babel rounds to the context's digits
+            return str(exactly.apply(Decimal(number), found))
 
     return group, lambda day: str(format_date(day, "long", locale=found))

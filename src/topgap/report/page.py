@@ -18,12 +18,13 @@ from topgap.estimates import Estimates, GroupedEstimates
 from topgap.numbers.parse import LEVEL, Number
 from topgap.parameters import LARGE_EPSILON
 from topgap.release import GroupedRelease, Release
-from topgap.report.card import find_epsilon, to_card
+from topgap.report.card import find_epsilon, find_parameters, to_card
 from topgap.report.caveats import render_caveats
 from topgap.report.details import Details
 from topgap.report.group_page import render_groups
 from topgap.report.number_words import describe_counts, describe_estimates
 from topgap.report.parts import describe_bars, render_parameters
+from topgap.report.summary import choose_title
 from topgap.report.table import render_table
 from topgap.report.templates import Content, fill_template, read_file
 from topgap.report.words import describe_domain, describe_release
@@ -85,7 +86,11 @@ def to_html(
         raise ParameterTypeError(
             f"A page shows a Release or Estimates, or those of groups, not {type(result).__name__}."
         )
-    text = {**content.words, **_render_head(details)}
+    text = {
+        **content.words,
+        **_render_head(details),
+        "title": choose_title(find_parameters(result), details),
+    }
     caveats = [*content.caveats, *([] if details.caveat is None else [details.caveat])]
     if find_epsilon(result) > LARGE_EPSILON:
         caveats.insert(0, _LARGE)
@@ -225,7 +230,6 @@ def _render_head(details: Details) -> dict[str, str]:
     day = details.write_date()
     byline = [details.publisher, details.period, None if day is None else f"published {day}"]
     return {
-        "title": details.title,
         "byline": " · ".join(each for each in byline if each is not None),
         "source_note": details.source_note or "",
     }
@@ -234,12 +238,11 @@ def _render_head(details: Details) -> dict[str, str]:
 def _render_folds(content: Content, view: str) -> Iterator[str]:
     """Yield what is folded away: for those who want to know more."""
     text, parameters = content.words, content.parameters
+    named = "Parameters and domain" if parameters["domain"] else "Parameters"
     folds = {
         ("privacy", "What ε promises"): fill_template("privacy.html", text),
         ("meaning", "What the numbers say, and what they do not"): content.meaning,
-        ("parameters", "Parameters and domain"): fill_template(
-            "parameters.html", text, **parameters
-        ),
+        ("parameters", named): fill_template("parameters.html", text, **parameters),
         ("citing", "How to cite"): fill_template("citing.html", text, **parameters),
         ("data", "For machines: JSON"): content.data + view,
     }

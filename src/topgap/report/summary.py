@@ -1,10 +1,27 @@
-"""The one sentence below the title: what is named, and of whom."""
+"""The title, and the one sentence below it: what is named, and of whom."""
 
 from topgap.estimates import GroupedEstimates
 from topgap.parameters import TopK
 from topgap.release import GroupedRelease, Release, format_threshold
-from topgap.report.details import Details
+from topgap.report.details import ITEM_WORD, Details
 from topgap.report.numerals import find_numerals
+
+
+def choose_title(parameters: TopK, details: Details) -> str:
+    """Return the publisher's title, or one that says what is named.
+
+    >>> choose_title(TopK(k=5, epsilon=1), Details())
+    'The largest items'
+    >>> choose_title(TopK(k=5, epsilon=1), Details(item_word="diagnoses"))
+    'The top 5 diagnoses'
+    """
+    if details.title is not None:
+        return details.title
+    if details.item_word == ITEM_WORD:
+        return "The largest items"
+    has_number = parameters.threshold is None and parameters.k > 1
+    number = find_numerals(details.locale).write(f"{parameters.k} ") if has_number else ""
+    return f"The top {number}{details.item_word}"
 
 
 def summarize_release(release: Release, details: Details) -> str:
@@ -51,7 +68,7 @@ def _name_largest(parameters: TopK, items: int | None, details: Details) -> str:
     """Name the items: so many, or all that are above the threshold."""
     write, word = find_numerals(details.locale).write, details.item_word
     if items == 1:
-        which = "The item" if word == "items" else f"Of all {word}, the one"
+        which = "The item" if word == ITEM_WORD else f"Of all {word}, the one"
     else:
         which = f"The {word}" if items is None else f"The {write(str(items))} {word}"
     if parameters.threshold is not None:

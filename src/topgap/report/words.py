@@ -32,6 +32,9 @@ from topgap.report.summary import describe_none, summarize_release
 Write = Callable[[str], str]
 """Writes the numbers in a text as a locale does."""
 
+write_english: Write = find_numerals("en").write
+"""Writes the numbers of English sentences, in which 2,718 would be read as thousands."""
+
 
 def describe_release(release: Release, details: Details) -> dict[str, str]:
     """Return the text for each name in a template.
@@ -48,6 +51,7 @@ def describe_release(release: Release, details: Details) -> dict[str, str]:
         "version": __version__,
         "skip_to": "ranking",
         "if_clear": "",
+        "if_not_negative": ", if true numbers are not below 0" if details.in_order else "",
         "last_place": "With one more item there would be no counts, so all of them may be biased "
         "downward.",
         "domain_caveat": "",
@@ -70,10 +74,10 @@ def describe_release(release: Release, details: Details) -> dict[str, str]:
         "of_what": "",
         "published": "The content of this page",
         "reading": "this",
-        "together": _describe_cost(release, write),
+        "together": _describe_cost(release),
         "spent": write(format_short(release.spent)),
-        "factor": write(format_likelihood_factor(parameters.epsilon)),
-        "belief": write(format_surest_belief(parameters.epsilon)),
+        "factor": write_english(format_likelihood_factor(parameters.epsilon)),
+        "belief": write_english(format_surest_belief(parameters.epsilon)),
         "resolution": write(format_short(parameters.resolution)),
         "rounding": ", and gaps afterwards" if release.gaps and release.values is None else "",
         "sensitivity": write(format_short(parameters.sensitivity)),
@@ -82,6 +86,15 @@ def describe_release(release: Release, details: Details) -> dict[str, str]:
         "certain_from": write(_format_certain_gap(parameters)),
         "one_in": str(ONE_IN),
     }
+
+
+def describe_neighbours(parameters: TopK) -> str:
+    """Return by what neighbouring data sets differ.
+
+    >>> describe_neighbours(TopK(k=1, epsilon=1, monotonic=True))
+    'one person added or removed'
+    """
+    return (_MONOTONIC if parameters.monotonic else _NOT_MONOTONIC)["neighbours"]
 
 
 def describe_domain(release: Release, details: Details) -> dict[str, str]:
@@ -154,8 +167,10 @@ def _describe_cut(release: Release, write: Write) -> dict[str, str]:
     }
 
 
-def _describe_cost(release: Release, write: Write) -> str:
-    epsilon, spent = (write(format_short(each)) for each in (release.epsilon, release.spent))
+def _describe_cost(release: Release) -> str:
+    epsilon, spent = (
+        write_english(format_short(each)) for each in (release.epsilon, release.spent)
+    )
     if release.spent == release.epsilon:
         return f"All of it together costs ε = {epsilon}."
     return (

@@ -141,6 +141,20 @@ def validate(request: ReleaseRequest) -> None:
     _check_output(request)
 
 
+def check_order(request: ReleaseRequest) -> None:
+    """Refuse to make numbers at least 0 that may truly be below it.
+
+    Raises:
+        typer.BadParameter: They may.
+    """
+    any_row = request.all_rows and (request.monotonic or request.neighbours == "replace")
+    if request.in_order and (request.monotonic is False or any_row):
+        raise typer.BadParameter(
+            "--in-order is for counts; with --no-monotonic, or --all-rows with --monotonic or "
+            "replace-one neighbours, true numbers may be below 0."
+        )
+
+
 def _note_values(values: list[str] | None) -> list[str] | str | None:
     """The values of an option: the only one, if it is given once."""
     if not values:
@@ -303,6 +317,7 @@ def _check_estimate(request: ReleaseRequest) -> None:
         raise typer.BadParameter("--level is for --estimate, --threshold or Laplace noise.")
     if request.in_order and not has_intervals:
         raise typer.BadParameter("--in-order is for --estimate, --threshold or Laplace noise.")
+    check_order(request)
 
 
 def _check_ledger(request: ReleaseRequest) -> None:

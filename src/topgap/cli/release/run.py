@@ -21,7 +21,7 @@ from topgap.cli.release.output import print_remarks, write_check, write_publicat
 from topgap.cli.release.publication import Publication
 from topgap.cli.release.remarks import describe_mechanism
 from topgap.cli.release.report_details import build_details
-from topgap.cli.release.request import ReleaseRequest, validate
+from topgap.cli.release.request import ReleaseRequest, check_order, validate
 from topgap.cli.release.source import open_source, read_table
 from topgap.domains import Domain
 from topgap.errors import LedgerError, TopgapError
@@ -48,6 +48,7 @@ def run_release(request: ReleaseRequest) -> None:
     details = build_details(request)
     ledger = _open_ledger(request)
     request = replace(request, neighbours=_resolve_neighbours(request, ledger))
+    check_order(request)  # the ledger's data set may have changed the answer
     level = LEVEL if request.level is None else read_level(request.level)
     mechanism = build_mechanism(request)
     files.check(
