@@ -4,6 +4,7 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,18 @@ from tests.checking.mutants import Mutant, mutated
 from tests.spark.nearly_noiseless import CERTAIN, is_about
 from topgap import GroupedRelease
 from topgap.counting import FROM_DATA, NOT_PROTECTED, count_events
-from topgap.errors import BudgetExceeded, DomainError, SparkError
+from topgap.errors import AnswersError, BudgetExceeded, DomainError, SparkError
 from topgap.ledger import Ledger
+from topgap.parameters import Neighbours
 from topgap.spark import (
     counted,
     drawing,
     event_request,
     groups,
+    top_k,
     top_k_events,
     top_k_events_with_estimates,
+    top_k_with_estimates,
 )
 
 on_cluster = pytest.mark.linux(reason="starts a cluster")
@@ -176,6 +180,34 @@ def test_a_list_of_tuples_and_lists_in_files(events: DataFrame, tmp_path: Path) 
             top_k_events(events, item="year", domain=domain, **ASKED)
 
 
+SPELLED: list[Any] = [Decimal("1.50"), Decimal("2.2"), 3, Decimal(4)]
+
+
+@on_cluster
+def test_named_items_are_spelled_as_in_the_domain(spark: SparkSession) -> None:
+    """Not by the column, whose digits are those of the longest of all items that anybody has."""
+    events: dict[str, Any] = {"k": 3, "epsilon": CERTAIN, "person": "who", "domain": SPELLED}
+    counts: dict[str, Any] = {"k": 3, "epsilon": CERTAIN, "count": "n", "domain": SPELLED}
+    in_groups: dict[str, Any] = {"by": "what", "groups": SPELLED[:1]}
+    for column in ("decimal(3,2)", "decimal(9,7)"):
+        rows = [(n, SPELLED[place], "all") for place in range(3) for n in range(9 - place)]
+        exact = [(who, Decimal(what), other) for who, what, other in rows]
+        had = spark.createDataFrame(exact, f"who int, what {column}, other string")
+        counted = had.groupBy("what").count().toDF("what", "n")
+        lists = top_k_events(had.withColumn("copy", had.what), item="copy", **events, **in_groups)
+        released = [
+            top_k_events(had, item="what", **events),
+            top_k_events(had, item="what", **events | {"domain": topgap.Domain(SPELLED)}),
+            top_k_events_with_estimates(had, item="what", **events).release,
+            top_k(counted, item="what", **counts),
+            top_k_with_estimates(counted, item="what", **counts).release,
+        ]
+        for items in (lists.groups, lists[SPELLED[0]].items, *(each.items for each in released)):
+            spelled = {repr(item) for item in items}
+            assert spelled <= {*map(repr, SPELLED)}
+            assert repr(items[0]) == repr(SPELLED[0])
+
+
 @on_cluster
 def test_a_check_draws_and_charges_nothing(
     events: DataFrame, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
@@ -231,6 +263,55 @@ def test_too_few_items_in_the_data_charge_nothing(events: DataFrame, ledger: Led
     with pytest.raises(DomainError, match="it is not taken from data"):
         top_k_events(events, 1, 1, item="what", together=2, **asked)
     assert ledger.history() == ()
+
+
+@on_cluster
+@pytest.mark.parametrize("has_ledger", [True, False])
+def test_no_items_are_refused_with_a_threshold(
+    events: DataFrame, ledger: Ledger, *, has_ledger: bool
+) -> None:
+    """As `topgap.top_k_events` does, with a ledger and without; few items are enough."""
+    charged = {"ledger": ledger, "dataset": "visits"} if has_ledger else {}
+    asked: dict[str, Any] = {"person": "who", "item": "what", "threshold": 2, **charged}
+    none = events.filter("1 = 0")
+    calls: list[tuple[Any, Any]] = [
+        (top_k_events, none), (topgap.top_k_events, none.toArrow()),
+    ]  # fmt: skip
+    for call, source in calls:
+        with pytest.raises(DomainError, match="The data have no items"):
+            call(source, 40, 1, domain=FROM_DATA, **asked)
+    with pytest.raises(AnswersError):
+        top_k_events(none, 40, 1, domain=none.select("what"), **asked)
+    assert ledger.history() == ()
+    assert len(top_k_events(events, 40, CERTAIN, domain=FROM_DATA, **asked)) == len(CODES)
+
+
+@on_cluster
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("stated", ["add-remove", "replace", None])
+def test_a_charge_is_that_of_the_call_without_spark(
+    events: DataFrame, tmp_path: Path, relation: Neighbours, stated: Neighbours | None
+) -> None:
+    """Cost, relation and what the entry notes of it."""
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.add_dataset("visits", 100, neighbours=relation)
+    asked: dict[str, Any] = {
+        "person": "who", "item": "what", "domain": [*CODES], "neighbours": stated,
+        "ledger": ledger, "dataset": "visits",
+    }  # fmt: skip
+    plain = events.toArrow()
+    calls: list[tuple[Any, Any]] = [
+        (topgap.top_k_events, topgap.spark.top_k_events),
+        (topgap.top_k_events_with_estimates, topgap.spark.top_k_events_with_estimates),
+    ]
+    for call, call_on_spark in calls:
+        call(plain, 2, 1, **asked)
+        call_on_spark(events, 2, 1, **asked)
+        first, second = ledger.history()[-2:]
+        for told in ("epsilon", "stated_epsilon", "stated_neighbours"):
+            assert getattr(first, told) == getattr(second, told)
+        noted = [entry.parameters["neighbours"] for entry in (first, second)]
+        assert noted == [stated or relation] * 2
 
 
 @on_cluster

@@ -28,7 +28,7 @@ from topgap.errors import AnswersTypeError, ParameterError, SourceError, SparkEr
 from topgap.selection.column_names import GROUP, ITEM
 from topgap.sources.columns import missing_column, quote
 
-PERSON = "person"
+PERSON, PLACE = "person", "place"
 INTEGERS = (ByteType, ShortType, IntegerType, LongType)
 _NAMES = (StringType, BooleanType, DateType, DecimalType, *INTEGERS)
 _NUMBERS = (DecimalType, FloatType, DoubleType, *INTEGERS)

@@ -16,6 +16,7 @@ from topgap.selection.column_names import ITEM, TIMES, VALUE
 from topgap.selection.unlisted import check_found
 from topgap.spark.columns import (
     PERSON,
+    PLACE,
     check_count,
     check_item,
     drop_unreadable,
@@ -26,7 +27,7 @@ from topgap.spark.columns import (
 from topgap.spark.contribution_bound import check_person, keep_items
 from topgap.spark.domain_frame import build_domain_frame
 from topgap.spark.groups import GroupColumns, Groups, count_events, read_counts
-from topgap.spark.listing import PLACE, UNLISTED, Listing, find_items
+from topgap.spark.listing import UNLISTED, Listing, find_items
 from topgap.spark.members import Occurring, count_distinct_persons
 from topgap.spark.rule import check_fit, read_rule, read_rule_of_counts
 
@@ -177,8 +178,10 @@ def plan_events(
     counts = events.groupBy(ITEM).agg(sql.count_distinct(PERSON).alias(VALUE))
     # Merged, because the other way Spark may take is to collect all counts on the driver.
     rows = items.frame.join(counts.hint("merge"), ITEM, "left").fillna(0, [VALUE])
+    if items.names is not None:
+        rows = rows.select(sql.col(PLACE).alias(ITEM), VALUE)
     listed = None if items.size is None else DomainDescription.of_list(items.size)
-    return Counted(rows, Listing(listed))
+    return Counted(rows, Listing(listed, names=items.names))
 
 
 def _take_from_data(

@@ -29,7 +29,7 @@ from topgap.domains import Domain, FromData
 from topgap.errors import DomainError
 from topgap.selection.column_names import ITEM
 from topgap.sources.columns import quote
-from topgap.spark.columns import INTEGERS, is_padded
+from topgap.spark.columns import INTEGERS, PLACE, is_padded
 
 _ARROW: dict[type[DataType], tuple[Any, tuple[type, ...]]] = {
     StringType: (pa.string(), (str,)),
@@ -54,10 +54,19 @@ ITEMS, GROUPS = Named("An item of the domain", "items"), Named("A group", "group
 
 
 class DomainFrame(NamedTuple):
-    """The items of a domain: a column `item`, each of them once; and how many, if that is known."""
+    """The items of a domain, each of them once.
+
+    Attributes:
+        frame: A column `item`; and `place`, if there are names.
+        size: How many there are, if that is known.
+        names: The items of a list by their places, as the list has them. The column's type, by
+            which Spark would write them, may come from the data: decimals have as many digits as
+            the longest of all.
+    """
 
     frame: DataFrame
     size: int | None = None
+    names: Sequence[Any] | None = None
 
 
 def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: int) -> DomainFrame:
@@ -75,12 +84,11 @@ def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: i
         return _from_range(domain, kind, spark, k)
     values = _to_list(domain)
     _check_size(len(values), k)
-    array = to_arrow_array(values, kind)
+    frame = build_numbered_frame({ITEM: (values, kind)}, PLACE, spark)
     if len({*values}) < len(values):
         [(repeated, _)] = Counter(values).most_common(1)
         raise DomainError(f"The domain has {quote(str(repeated))} more than once.")
-    schema = StructType([StructField(ITEM, kind, nullable=False)])
-    return DomainFrame(create_frame(pa.table({ITEM: array}), schema, spark), len(values))
+    return DomainFrame(frame, len(values), values)
 
 
 def build_numbered_frame(

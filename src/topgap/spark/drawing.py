@@ -148,7 +148,8 @@ def charge_and_estimate_groups(
 def _check_found(counted: Counted, collected: pa.Table, parameters: TopK) -> None:
     """Say that the data have too few items, if they are the domain and were not counted before.
 
-    All of them have been collected then. Of what a threshold leaves nothing can be said.
+    All of them have been collected then. With a threshold they were counted before, because what it
+    leaves says nothing of that.
     """
     if counted.listed.from_data and parameters.threshold is None:
         raise_reported_error(collected)

@@ -70,12 +70,19 @@ class EventRequest(NamedTuple):
         groups = read_groups(self.groups, self.source, self.by)
         if columns is not None:
             columns = columns._replace(groups=groups)
-        pending = parameters.prepare_charge(ledger, dataset, name, relation, **self.describe())
+        pending = parameters.prepare_charge(
+            ledger, dataset, name, neighbours=relation, **self.describe()
+        )
+
+        # What a threshold leaves does not say how many items there are.
+        count_domain = not check and (
+            pending is not NO_CHARGE or parameters.each.threshold is not None
+        )
 
         def plan(selection: TopK | TopKByGroup) -> Counted:
             return plan_events(
                 self.source, columns, selection, person=self.person, item=self.item, domain=domain,
-                together=self.together, count_domain=not check and pending is not NO_CHARGE,
+                together=self.together, count_domain=count_domain,
             )  # fmt: skip
 
         return parameters.check(plan, pending) if check else parameters.release(plan, pending)

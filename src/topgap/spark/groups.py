@@ -24,6 +24,7 @@ from topgap.selection.preparation import has_room
 from topgap.selection.unlisted import check_domain, check_found
 from topgap.spark.columns import (
     PERSON,
+    PLACE,
     check_count,
     check_item,
     drop_unreadable,
@@ -34,7 +35,7 @@ from topgap.spark.columns import (
 )
 from topgap.spark.contribution_bound import check_person, keep_groups, keep_items, mark_groups
 from topgap.spark.domain_frame import GROUPS, build_numbered_frame
-from topgap.spark.listing import PLACE, find_items
+from topgap.spark.listing import find_items
 from topgap.spark.members import Occurring, count_distinct_persons
 from topgap.spark.rule import Rule, check_fit, format_columns, read_rule, read_rule_of_counts
 

@@ -16,11 +16,9 @@ from topgap.selection.arrow_partition import to_names
 from topgap.selection.candidate_pool import Ranking
 from topgap.selection.column_names import ITEM
 from topgap.selection.unlisted import check_found
-from topgap.spark.columns import name_items
+from topgap.spark.columns import PLACE, name_items
 from topgap.spark.domain_frame import create_frame, to_arrow_array
 from topgap.spark.query import run_query
-
-PLACE = "place"
 
 
 class Listing(NamedTuple):

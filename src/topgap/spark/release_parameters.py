@@ -9,7 +9,7 @@ from topgap.estimates.result import Estimates
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.charging import LedgerLike, PendingCharge, prepare_charge
 from topgap.numbers.parse import Number
-from topgap.parameters import Neighbours, TopK
+from topgap.parameters import TopK
 from topgap.release import GroupedRelease, Release
 from topgap.selection.check import Check, describe_check
 from topgap.selection.measurement import GroupedShares, Shares
@@ -89,7 +89,6 @@ class ReleaseParameters:
         ledger: "LedgerLike | None",
         dataset: str | None,
         mechanism: str,
-        stated: Neighbours | None = None,
         **noted: Any,
     ) -> PendingCharge:
         """Prepare the charge for all of it.
@@ -99,14 +98,10 @@ class ReleaseParameters:
         """
         whole, shares = self.whole, self.shares
         if isinstance(whole, TopKByGroup) and isinstance(shares, GroupedShares):
-            return prepare_charge_for_groups(
-                ledger, dataset, mechanism, whole, shares, stated, **noted
-            )
+            return prepare_charge_for_groups(ledger, dataset, mechanism, whole, shares, **noted)
         if isinstance(whole, TopK) and isinstance(shares, Shares):
-            return prepare_charge_for_estimates(
-                ledger, dataset, mechanism, whole, shares, stated, **noted
-            )
-        return prepare_charge(ledger, dataset, mechanism, whole, stated, gaps=self.gaps, **noted)
+            return prepare_charge_for_estimates(ledger, dataset, mechanism, whole, shares, **noted)
+        return prepare_charge(ledger, dataset, mechanism, whole, gaps=self.gaps, **noted)
 
     def release(self, plan: Plan, pending: PendingCharge, *, look_at_rows: bool = False) -> Result:
         """Plan, try, charge, and draw.
