@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from tests.fuzz.hostile_values import MARK
-from topgap.errors import KernelError
+from topgap.errors import KernelError, LargeEpsilonWarning
 
 SECONDS = 30
 """No call on so little data may take longer, even on a busy machine."""
@@ -55,6 +55,7 @@ class Judge:
         try:
             with _limited(), warnings.catch_warnings():
                 warnings.simplefilter("error")
+                warnings.simplefilter("ignore", LargeEpsilonWarning)
                 made = function(*args, **kwargs)
         except allowed as error:
             self.refused[name] += 1

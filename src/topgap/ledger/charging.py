@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from topgap.display.numbers import format_likelihood_factor
 from topgap.display.text import to_line
 from topgap.errors import (
     ChargeMissingError,
@@ -210,14 +209,13 @@ def warn_of_large_epsilon(epsilon: Fraction) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_of_large_epsilon(Fraction(20))
     >>> print(caught[0].message)  # doctest: +NORMALIZE_WHITESPACE
-    ε = 20 is more than 10 and hardly private: with one person more, an output can become 485165195
-    times as likely.
+    ε = 20 is more than 10 and hardly private: one person can make an output e^20 times as likely.
     """
     if epsilon.numerator > LARGE_EPSILON * epsilon.denominator:
-        factor = format_likelihood_factor(epsilon)
+        written = format_short(epsilon)
         warnings.warn(
-            f"ε = {format_short(epsilon)} is more than {LARGE_EPSILON} and hardly private: with "
-            f"one person more, an output can become {factor} times as likely.",
+            f"ε = {written} is more than {LARGE_EPSILON} and hardly private: one person can make "
+            f"an output e^{written} times as likely.",
             LargeEpsilonWarning,
             stacklevel=find_user_stacklevel(),
         )
