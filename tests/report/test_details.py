@@ -4,7 +4,6 @@ import json
 import pickle
 import re
 from copy import deepcopy
-from dataclasses import replace
 from datetime import date
 from decimal import Context, localcontext
 from pathlib import Path
@@ -234,7 +233,7 @@ def test_a_card_says_what_is_not_protected() -> None:
         found = to_card(shown, Details(**details))["deployment"]["dp_variant"]  # type: ignore[arg-type]
         return str(found["unprotected_quantities"])
 
-    said = replace(EVERYDAY, caveats=("The list was public.",))
+    said = Release(TopK(1, 1), None, [1], ["flu"], caveats=("The list was public.",))
     assert unprotected(EVERYDAY) == "None"
     assert unprotected(EVERYDAY, caveat="The size is shown.") == "The size is shown."
     assert unprotected(said, caveat="And the size.") == "The list was public. And the size."

@@ -33,7 +33,7 @@ def test_a_page_holds_its_release(report: Report) -> None:
     assert f"ε = {pages.describe_epsilon(result)}." in INDEX
     again = to_html(result, report.details)
     assert READERS[KINDS[report.name]](again) == result
-    titles = (report.details.title, f"gallery/{report.name}.html")
+    titles = (str(report.details.title), f"gallery/{report.name}.html")
     for words in (*titles, report.source, report.question):
         assert words in INDEX
 

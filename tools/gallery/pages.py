@@ -51,7 +51,7 @@ def write_gallery(data: Path) -> list[Path]:
 def _entry(report: Report, result: Result) -> str:
     link = f"gallery/{report.name}.html"
     return f"""
-- [![The report: {report.details.title.lower()}](gallery/{report.name}-light.png)]({link})
+- [![The report: {str(report.details.title).lower()}](gallery/{report.name}-light.png)]({link})
 
     **[{report.details.title}]({link})**
 

@@ -37,19 +37,19 @@ def read_labels(path: "str | Path") -> dict[str, str]:
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)  # the size of a device or a pipe is not known
-        if len(content) > _MOST_BYTES:
-            raise SourceError(
-                f"{shown} has more than {_MOST_BYTES // 10**6} MB; keep only "
-                f"the labels that you need."
-            )
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it has no such name"
+        raise SourceError(f"{shown} cannot be read: {why}.") from None
+    if len(content) > _MOST_BYTES:
+        raise SourceError(
+            f"{shown} has more than {_MOST_BYTES // 10**6} MB; keep only the labels that you need."
+        )
+    try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceError(
             f"{shown} is not a text file in UTF-8; save the labels as CSV in UTF-8."
         ) from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it has no such name"
-        raise SourceError(f"{shown} cannot be read: {why}.") from None
     return _parse(text, shown)
 
 
