@@ -233,10 +233,10 @@ def test_a_card_says_what_is_not_protected() -> None:
         found = to_card(shown, Details(**details))["deployment"]["dp_variant"]  # type: ignore[arg-type]
         return str(found["unprotected_quantities"])
 
-    said = Release(TopK(1, 1), None, [1], ["flu"], caveats=("The list was public.",))
+    said = Release(TopK(1, 1), None, [1], ["flu"], domain_from_data=True)
     assert unprotected(EVERYDAY) == "None"
     assert unprotected(EVERYDAY, caveat="The size is shown.") == "The size is shown."
-    assert unprotected(said, caveat="And the size.") == "The list was public. And the size."
+    assert unprotected(said, caveat="And the size.") == f"{said.caveats[0]} And the size."
 
 
 def test_a_card_says_what_is_composed() -> None:
