@@ -283,8 +283,9 @@ def test_show_says_what_an_old_sum_is_true_for(folder: Path) -> None:
     shutil.copy(VERSION_1, folder / "old.db")
     shown = told(folder, "show", "old.db").out.splitlines()
     assert "add-remove" in shown[1]
-    assert shown[4].startswith("No neighbours were stated when visits got its total.")
-    assert shown[6].startswith("No neighbours were stated when blood α got its total.")
+    assert shown[5].startswith("The sum for add-remove is the bound for a person who is in all")
+    assert shown[7].startswith("No neighbours were stated when visits got its total.")
+    assert shown[9].startswith("No neighbours were stated when blood α got its total.")
     read = json.loads(told(folder, "export", "old.db").out)
     assert [each["neighbours_stated"] for each in read["datasets"]] == [False, False]
 
