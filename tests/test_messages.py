@@ -26,7 +26,7 @@ BANNED = {
 }
 """Words that a reader reads twice, as regular expressions, and what to say instead."""
 
-READ_APART = ("cli/", "events/", "spark/")
+READ_APART = ("spark/",)
 """Folders whose words are checked for their form only."""
 
 

@@ -137,7 +137,7 @@ def test_it_is_for_counts_alone_and_arrow_files_are_for_it_alone(tmp_path: Path)
     for arrow in (["counts.arrow"], ["counts.parquet", "--source-format", "arrow"]):
         ended = within(tmp_path, *arrow, *events, "--domain-range", "1:9")
         assert ended.code == 2
-        assert "for --all-rows alone" in ended.err
+        assert "only for --all-rows" in ended.err
 
 
 WRONG: dict[str, tuple[list[object], bytes, str]] = {

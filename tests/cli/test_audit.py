@@ -238,9 +238,9 @@ def test_attacks_that_go_otherwise_end_with_1(
 
 @pytest.mark.parametrize(("asked", "said"), [
     (["--function", "mine:nothing"], "mine has no function nothing."),
-    (["--function", "mine:number"], "mine.number is no function."),
+    (["--function", "mine:number"], "mine.number is not a function."),
     (["--function", "mine:Held"], "Held is a class; name a function or an object."),
-    (["--function", "mine.py:release"], "mine.py is no module; write mine:release."),
+    (["--function", "mine.py:release"], "mine.py is not a module; write mine:release."),
     (["--function", "mine:nobody"], "The function returned 0 winners where k = 1; return "),
     (["--function", "mine:endless"], "The function returned a gap that is not finite."),
     (["--function", "mine:gapless"],

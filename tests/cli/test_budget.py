@@ -346,17 +346,21 @@ def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[:5] == [
-        "data set      neighbours  total  reserved  spent  left  charges  settled  "
+        "data set            neighbours  total  reserved  spent  left  charges  settled  "
         "spent of the total",
-        "visits        add-remove      3         1      1     2        1        0  "
-        "██████░░░░░░░░░░░░░░  33%",
-        "stays 2026    replace       1/7       1/7    1/7     0        1        0  "
-        "████████████████████ 100%",
-        "none          add-remove      1         0      0     1        0        0  "
-        "░░░░░░░░░░░░░░░░░░░░   0%",
-        "sum of these  add-remove      4         1      1     3        1        0",
+        "visits              add-remove      3         1      1     2        1        0  "
+        "████░░░░░░░░░  33%",
+        "stays 2026          replace       1/7       1/7    1/7     0        1        0  "
+        "█████████████ 100%",
+        "none                add-remove      1         0      0     1        0        0  "
+        "░░░░░░░░░░░░░   0%",
+        "sum for add-remove  add-remove      4         1      1     3        1        0",
     ]
-    assert lines[6].startswith("A sum is the bound for a person who is in all of these")
+    assert lines[6] == (
+        "The sum for add-remove is the bound for a person who is in all data sets with these "
+        "neighbours; data sets with other neighbours are not in it. For a person who is in only "
+        "one of them, the bound is that of its own row."
+    )
     assert lines[8].startswith("Without a result: what they were charged for has crashed")
     assert len(lines) == 11
     assert re.fullmatch(
@@ -373,13 +377,32 @@ def test_show_tells_what_is_spent_and_left(folder: Path, ledger: Ledger) -> None
     ]  # fmt: skip
 
 
+def test_a_narrow_terminal_keeps_the_neighbours_and_the_bars_whole(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "b.db")
+    for name in ("visits", "stays of the year 2026"):
+        ledger.add_dataset(name, 3)
+        ledger.charge(name, "1/12345678901", mechanism="x")
+    of_one_kind = output.format_budgets(ledger.budgets(), [], 60)
+    assert "neighbours" not in of_one_kind.splitlines()[0]
+    assert "other neighbours" not in " ".join(of_one_kind.split())
+    ledger.add_dataset("blood", 1, neighbours="replace")
+    ledger.charge("blood", "1/2", mechanism="x")
+    for columns in (60, 70, 80, 90, 100, 120):
+        shown = output.format_budgets(ledger.budgets(), [], columns)
+        head = shown.splitlines()[0]
+        assert "neighbours" in head
+        assert max(map(len, shown.splitlines())) <= columns
+        if columns >= 80:
+            assert "██████░░░░░░░  50%" in shown
+
+
 @pytest.mark.parametrize(
     ("spent", "bar"),
     [
-        ("1e-9", "█" + "░" * 19 + "  <1%"),
-        ("1/2", "█" * 10 + "░" * 10 + "  50%"),
-        ("0.999999", "█" * 19 + "░" + "  99%"),
-        ("1", "█" * 20 + " 100%"),
+        ("1e-9", "█" + "░" * 12 + "  <1%"),
+        ("1/2", "█" * 6 + "░" * 7 + "  50%"),
+        ("0.999999", "█" * 12 + "░" + "  99%"),
+        ("1", "█" * 13 + " 100%"),
     ],
 )
 def test_the_bar_is_full_only_if_nothing_is_left(tmp_path: Path, spent: str, bar: str) -> None:
@@ -392,8 +415,8 @@ def test_the_bar_is_full_only_if_nothing_is_left(tmp_path: Path, spent: str, bar
 def test_numbers_too_long_for_a_table_are_told_about(folder: Path, ledger: Ledger) -> None:
     ledger.charge("visits", "1/12345678901", mechanism="x")
     shown = told(folder, "show", "budget.db").out
-    assert "≈8.1e-11" in shown
-    assert "≈3 " in shown
+    assert "≈8.1001e-11" in shown  # rounded up, for it is spent
+    assert "≈2.9999 " in shown  # rounded down, for it is left
     read = json.loads(told(folder, "show", "budget.db", "--format", "json").out)
     assert read["datasets"][0]["spent"] == "1/12345678901"
 
@@ -527,7 +550,7 @@ def test_a_result_can_be_recorded_later_and_once(folder: Path, ledger: Ledger) -
         (2, "mean.json"): "Charge 2 already has its result; a result is recorded only once.",
         (1, "mean.json"): "budget.db has no charge 1.",
         (3, "other.json"): "Charge 3 is of ε = 1, and the result cost more: 2.",
-        (3, "bad.json"): "bad.json is no JSON.",
+        (3, "bad.json"): "bad.json is not JSON.",
         (3, "none.json"): "none.json cannot be read: No such file or directory.",
     }
     for (number, name), sentence in refusals.items():

@@ -82,6 +82,8 @@ def test_the_list_of_commands_says_what_their_own_help_says() -> None:
 
 @pytest.mark.parametrize(("typed", "said"), [
     ("plan -k x", "'-k': x is not a whole number."),
+    ("plan -k 1_0", "'-k': 1_0 is not a whole number."),
+    ("plan -k ٢", "'-k': ٢ is not a whole number."),
     ("plan -k 1 --neighbours foo", "'--neighbours': foo is none of add-remove and replace."),
     ("release a.csv --format xlsx", "xlsx is none of table, csv, json and parquet."),
     ("demo --baskets 0", "'--baskets': 0 is less than 1."),

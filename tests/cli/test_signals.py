@@ -85,6 +85,7 @@ def test_a_signal_that_a_library_turns_into_an_error_is_told(
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"topgap: {said}.\n")
 
 
+KEPT = "ε = 1 was already charged to visits, as entry 2 of the ledger, and stays charged."
 INTERRUPTED = {
     "as the table is read": (
         "import topgap.events.event_table as place\n"
@@ -103,7 +104,21 @@ INTERRUPTED = {
     "as noise is drawn": (
         "import topgap.events.mechanism as place\n"
         "place.select_prepared = lambda *_, **more: signal.raise_signal(signal.{name})",
-        1, "was charged to visits before, as entry 2 of the ledger, and stays spent.",
+        1, KEPT,
+    ),
+    "before the result is recorded": (
+        "import topgap.ledger as place\n"
+        "place.Ledger._record_drawn = lambda *_: signal.raise_signal(signal.{name})",
+        1, f"{KEPT} Whether its result was recorded is in topgap budget history.",
+    ),
+    "after the result is recorded": (
+        "import topgap.ledger as place\n"
+        "record = place.Ledger._record_drawn\n"
+        "def instead(*given):\n"
+        "    record(*given)\n"
+        "    signal.raise_signal(signal.{name})\n"
+        "place.Ledger._record_drawn = instead",
+        1, f"{KEPT} Whether its result was recorded is in topgap budget history.",
     ),
 }  # fmt: skip
 
@@ -120,9 +135,51 @@ def test_a_signal_says_whether_anything_was_charged(
     charged = ("--ledger", "budget.db", "--dataset", "visits")
     ended = run_command(folder, before.format(name=name), *charged)
     assert (ended.returncode, ended.stdout) == (code, "")
-    first, second = ended.stderr.splitlines()
+    first, *more = ended.stderr.splitlines()
     assert first == f"topgap: {'Interrupted' if name == 'SIGINT' else 'Terminated'}."
-    assert second.endswith(said)
+    assert " ".join(line.removeprefix("topgap: ") for line in more) == said
+    assert ledger.budget("visits").charges == charges
+
+
+FAILING = {
+    "as the table is read": (
+        "import topgap.events.event_table as place\nplace.EventTable.prepare = fails",
+        0, "Nothing was charged.",
+    ),
+    "as noise is drawn": (
+        "import topgap.events.mechanism as place\nplace.select_prepared = fails", 1, KEPT,
+    ),
+    "as the release is written": (
+        "run.write_publication = fails", 1, "Charged to visits: ε = 1, which leaves 9. Receipt 2:",
+    ),
+}  # fmt: skip
+ERRORS = {
+    "MemoryError()": "There is not enough memory for this.",
+    "OSError(28, 'No space left on device')": "The system refuses: No space left on device.",
+    "ZeroDivisionError('ann has flu')": "This is a defect of topgap (ZeroDivisionError)",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", FAILING)
+@pytest.mark.parametrize("error", ERRORS)
+def test_any_error_says_whether_anything_was_charged(folder: Path, when: str, error: str) -> None:
+    """And no note on it by anybody else is printed, which could hold somebody's data."""
+    code, charges, said = FAILING[when]
+    before = (
+        "def fails(*given, **more):\n"
+        f"    error = {error}\n"
+        "    error.add_note('of ann')\n"
+        f"    raise error\n{code}"
+    )
+    ledger = Ledger(folder / "budget.db")
+    ledger.add_dataset("visits", 10)
+    ended = run_command(folder, before, "--ledger", "budget.db", "--dataset", "visits")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    first, second, *_ = ended.stderr.splitlines()
+    assert first.startswith(f"topgap: {ERRORS[error]}")
+    assert second.startswith(f"topgap: {said}")
+    assert "ann" not in ended.stderr
     assert ledger.budget("visits").charges == charges
 
 

@@ -44,14 +44,14 @@ def ledger(tmp_path: Path) -> Ledger:
 
 def test_epsilon_is_added_up_where_that_means_something(ledger: Ledger) -> None:
     text = format_budgets(ledger.budgets(), ledger.history())
-    (line,) = (line for line in text.splitlines() if line.startswith("sum of these"))
+    (line,) = (line for line in text.splitlines() if line.startswith("sum for"))
     assert line.split() == [
-        "sum", "of", "these", "add-remove", "11/3", "31/30", "31/30", "79/30", "2", "0",
+        "sum", "for", "add-remove", "add-remove", "11/3", "31/30", "31/30", "79/30", "2", "0",
     ]  # fmt: skip
-    assert "a person who is in all of these data sets" in text
+    assert "a person who is in all data sets with these neighbours; data sets with other" in text
     one = format_budgets([ledger.budget("visits")], [])
-    assert "sum of these" not in one
-    assert "A sum" not in one
+    assert "sum for" not in one
+    assert "The sum" not in one
 
 
 @pytest.mark.parametrize("columns", [80, 100, 200])

@@ -51,6 +51,15 @@ def test_it_is_said_once_and_of_the_line_of_the_user(tmp_path: Path, name: str) 
     assert [Path(each.filename) for each in caught] == [Path(__file__)]
 
 
+def test_what_is_charged_counts(tmp_path: Path) -> None:
+    """Of persons who are replaced, twice what was stated for one more or less."""
+    ledger = Ledger(tmp_path / "l.db")
+    ledger.add_dataset("stays", 100, neighbours="replace")
+    with pytest.warns(LargeEpsilonWarning, match="^ε = 12 is more") as caught:
+        top_k(COUNTS, 1, 6, monotonic=True, ledger=ledger, dataset="stays")
+    assert [Path(each.filename) for each in caught] == [Path(__file__)]
+
+
 def test_nothing_is_said_of_10_or_of_what_releases_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

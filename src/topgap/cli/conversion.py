@@ -4,12 +4,18 @@ Typer can do this with pydantic, which takes a quarter of a second to load and s
 integers. Here are the few types that the commands have, and a sentence for each.
 """
 
+import re
 import types
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+
+from topgap.display.text import to_line
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_MOST_SHOWN = 100  # characters of a value in a message
 
 
 def plain_type(hint: Any) -> Any:
@@ -36,7 +42,7 @@ def list_choices(kind: Any) -> tuple[str, ...]:
 
 
 def convert(value: Any, hint: Any) -> Any:
-    """Return the value of an option as its type says.
+    r"""Return the value of an option as its type says.
 
     Args:
         value: A text or several; or a default value, which is returned as it is.
@@ -52,6 +58,11 @@ def convert(value: Any, hint: Any) -> Any:
     ... except typer.BadParameter as error:
     ...     print(error)
     x is not a whole number.
+    >>> try:
+    ...     convert("\x1b" + "9" * 1_000, int)
+    ... except typer.BadParameter as error:
+    ...     print(len(str(error)), str(error)[:8])
+    123 \x1b9999
     """
     kind = plain_type(hint)
     if get_origin(kind) is list:
@@ -67,19 +78,28 @@ def _convert_one(value: Any, kind: Any, hint: Any) -> Any:
         return Path(value)
     choices = list_choices(kind)
     if choices and value not in choices:
-        raise typer.BadParameter(f"{value} is none of {_enumerate(choices)}.")
+        raise typer.BadParameter(f"{_shorten(value)} is none of {_enumerate(choices)}.")
     return value
 
 
 def _convert_whole(value: Any, hint: Any) -> int:
+    text = str(value)
     try:
-        number = int(value)
-    except ValueError:
-        raise typer.BadParameter(f"{value} is not a whole number.") from None
+        number = int(text) if _WHOLE.fullmatch(text) else None
+    except ValueError:  # Python reads no more than some thousands of digits
+        number = None
+    if number is None:
+        raise typer.BadParameter(f"{_shorten(text)} is not a whole number.")
     least = next((each.min for each in get_args(hint)[1:] if hasattr(each, "min")), None)
     if least is not None and number < least:
-        raise typer.BadParameter(f"{number} is less than {least}.")
+        raise typer.BadParameter(f"{_shorten(text)} is less than {least}.")
     return number
+
+
+def _shorten(value: object) -> str:
+    """What was typed, in one short line without control characters."""
+    line = to_line(str(value))
+    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 1]}…"
 
 
 def _enumerate(words: Sequence[str]) -> str:

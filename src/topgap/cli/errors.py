@@ -23,6 +23,7 @@ INTERRUPTED = 130
 _NARROWEST = 40
 _came: list[int] = []
 _waiting: list[str] = []
+_costs: list[str] = []
 
 
 def print_error(sentence: str) -> None:
@@ -47,10 +48,13 @@ def print_remark(sentence: str) -> None:
 def report_errors() -> Iterator[None]:
     """Turn an exception into a sentence on standard error and an exit code.
 
-    After a signal nothing else is printed, whatever became of the exception of its handler.
+    After a signal nothing else is printed about the exception, whatever became of that of its
+    handler. What was noted with `note_cost` follows in any case. Notes on the exception itself are
+    not printed: they could hold somebody's data.
     """
     import typer
 
+    _costs.clear()
     try:
         yield
     except (typer.BadParameter, typer.Exit, BrokenPipeError):
@@ -65,12 +69,19 @@ def report_errors() -> Iterator[None]:
             print_error(_describe(error))
         else:
             print_error("Interrupted." if code == INTERRUPTED else "Terminated.")
-        if code is not None or isinstance(error, TopgapError):
-            for note in getattr(error, "__notes__", ()):  # such as what has been charged
-                print_error(note)
+        for sentence in _costs:
+            print_error(sentence)
         if isinstance(error, OSError) and not isinstance(error, TopgapError):
             sys.stdout = None  # what is left to be shown may have nowhere to go
         raise typer.Exit(code or FAILED) from None
+
+
+def note_cost(*sentences: str) -> None:
+    """Have these sentences printed if the command ends with an error or a signal, whatever it is.
+
+    They are kept here and not as notes of the exception, on which libraries leave notes, too.
+    """
+    _costs[:] = sentences
 
 
 def _describe(error: BaseException) -> str:

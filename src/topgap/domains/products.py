@@ -29,8 +29,8 @@ class Product(Kind):
         )
         if any(isinstance(part, ListedTuples) for part in self.parts):
             raise DomainError(
-                "A list of tuples cannot be a part of a product; give a list for each column, "
-                "or write the whole tuples out."
+                "A list of tuples cannot be part of a product; give a list for each column, or "
+                "write the whole tuples out."
             )
         if len(self.parts) < 2:
             raise DomainError("A product has at least two parts; give a domain for each column.")

@@ -48,7 +48,7 @@ class EventTable:
         groups_per_person: In how many of them a person counts.
         items_per_person: How many items of each person count; None for all. Of precomputed counts
             that is the user's word.
-        reading: What else the functions of `topgap.counting` are told.
+        reading: Further parameters of the functions of `topgap.counting`.
     """
 
     source: Any

@@ -24,7 +24,7 @@ from topgap.selection.unlisted import check_domain
 
 
 class GroupedMechanism:
-    """A list for each public group, alone or with estimates; one charge pays for all of them.
+    """A list for each public group, alone or with estimates; one charge covers all of them.
 
     Args:
         parameters: Those of the whole.

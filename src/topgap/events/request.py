@@ -21,7 +21,7 @@ _DEFAULTS = {
     "by": None, "groups_per_person": 1, "table": None, "query": None, "rows_are_per_person": False,
     "count_in_database": False, "header": True, "delimiter": None,
 }  # fmt: skip
-"""What a file without columns cannot be told, and what is there if it is not."""
+"""What cannot be stated of a file without columns, and its value if it is not stated."""
 
 
 class EventRequest(NamedTuple):
@@ -120,8 +120,8 @@ class EventRequest(NamedTuple):
         formats = {form} if form is not None else {format_by_name(os.fspath(n)) for n in names}
         if formats != {"fimi"}:
             raise ParameterError(
-                "Name the columns with person and item. Only files of the FIMI format have none: "
-                "those that end in .dat, or others with format='fimi'."
+                "Name the columns with person and item; only files of the FIMI format have none "
+                "(those that end in .dat, or others with format='fimi')."
             )
         said = {**self._asdict(), **self.reading}
         for name, default in _DEFAULTS.items():

@@ -84,6 +84,7 @@ class LedgerCharge:
             list early.
         charge: The charge, once it has been made; after that with its result and settlement.
         may_be_charged: Whether the ledger was asked to make the charge, and may have made it.
+        is_drawn: Whether the release was drawn.
         is_recorded: Whether the result is in the ledger.
         before_charge: A function that is called right before the charge, and may raise.
 
@@ -113,6 +114,7 @@ class LedgerCharge:
         self.may_settle = may_settle
         self.charge: Charge | None = None
         self.may_be_charged = False
+        self.is_drawn = False
         self.is_recorded = False
         self.before_charge: Callable[[LedgerCharge], None] | None = None
 
@@ -142,6 +144,7 @@ class LedgerCharge:
             neighbours=self._neighbours,
         )
         result = self._run(draw)
+        self.is_drawn = True
         try:
             self.charge = self._ledger._record_drawn(self.charge, result)
             self.is_recorded = True
@@ -188,22 +191,24 @@ def prepare_charge(
     True
     """
     account = open_ledger(ledger, dataset)
-    warn_of_large_epsilon(parameters.epsilon)
     if account is None:
+        warn_of_large_epsilon(parameters.epsilon)
         return NO_CHARGE
     listed = {**parameters.to_dict(), **more}
     neighbours = stated or relation_of(parameters)
     may_settle = parameters.least_cost < parameters.epsilon
-    return LedgerCharge(
+    pending = LedgerCharge(
         *account, parameters.epsilon, mechanism, listed, neighbours, may_settle=may_settle
     )
+    warn_of_large_epsilon(pending.cost)
+    return pending
 
 
 def warn_of_large_epsilon(epsilon: Fraction) -> None:
     """Warn if a release has an ε that hardly anybody would choose on purpose.
 
     Args:
-        epsilon: That of the whole release.
+        epsilon: That of the whole release, as it is charged.
 
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
@@ -264,8 +269,13 @@ def resolve_neighbours(
 
 def note_charge(error: BaseException, charge: "Charge") -> None:
     """Say in a note on an error that what was charged before it stays spent."""
+    error.add_note(describe_kept_charge(charge))
+
+
+def describe_kept_charge(charge: "Charge") -> str:
+    """Say that what was charged before an error stays charged."""
     epsilon, dataset = format_short(charge.epsilon), to_line(charge.dataset)
-    error.add_note(
+    return (
         f"ε = {epsilon} was already charged to {dataset}, as entry {charge.number} of the ledger, "
         f"and stays charged."
     )

@@ -1,13 +1,12 @@
 """Exact numbers as text, decimals where they are exact and otherwise fractions; and as floats."""
 
 import re
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from math import floor, gcd, inf, isfinite, log10, nextafter
 
 _MOST_DIGITS = 100_000
 _SHORT_DECIMAL = 12
-_FIVE_DIGITS = Context(prec=5, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(/[0-9]+)?")
 
 
@@ -31,7 +30,9 @@ def format_exact(number: Fraction) -> str:
     return digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
 
 
-def format_short(number: Fraction, longest: int | None = None) -> str:
+def format_short(
+    number: Fraction, longest: int | None = None, *, rounding: str = ROUND_HALF_EVEN
+) -> str:
     """A privacy parameter for people: a decimal where a short one is exact, otherwise a fraction.
 
     Everything that people read writes ε like this.
@@ -40,6 +41,7 @@ def format_short(number: Fraction, longest: int | None = None) -> str:
         number: What is written, exactly.
         longest: In so many characters; a longer one is rounded and says so. Any number unless
             given.
+        rounding: How a longer one is rounded, as the module `decimal` names it.
 
     >>> [format_short(Fraction(each)) for each in ("7/10", "1/3", "7", Fraction(1, 2**40))]
     ['0.7', '1/3', '7', '1/1099511627776']
@@ -51,7 +53,8 @@ def format_short(number: Fraction, longest: int | None = None) -> str:
         exactly = min(exactly, _format_fraction(number), key=len)
     if longest is None or len(exactly) <= longest:
         return exactly
-    rounded = _FIVE_DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
+    five_digits = Context(prec=5, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    rounded = five_digits.divide(Decimal(number.numerator), Decimal(number.denominator))
     return f"≈{rounded.normalize():g}"
 
 

@@ -11,7 +11,7 @@ from topgap.display.text import to_line
 from topgap.domains import DomainDescription
 from topgap.grouped_parameters import TopKByGroup
 from topgap.ledger.charging import LedgerCharge, PendingCharge, describe_cost
-from topgap.numbers.format import format_exact
+from topgap.numbers.format import format_short
 from topgap.parameters import MOST_WINNERS, TopK
 from topgap.release import NOT_PROTECTED, format_items_per_person, format_threshold
 
@@ -72,14 +72,14 @@ class Check:
         said = [
             "Nothing was drawn or charged.",
             f"Would be released: {self._describe_released()}, at "
-            f"ε = {format_exact(parameters.epsilon)}, sensitivity {parameters.sensitivity}"
+            f"ε = {format_short(parameters.epsilon)}, sensitivity {parameters.sensitivity}"
             f"{monotonic}.",
         ]
         if self.by is not None:
             said.append(self._describe_groups(self.by))
         if parameters.noise == "laplace":
             said.append(
-                f"Every answer would get Laplace noise of scale {format_exact(parameters.scale)}, "
+                f"Every answer would get Laplace noise of scale {format_short(parameters.scale)}, "
                 f"for at most {format_items_per_person(parameters)}."
             )
         if parameters.has_sentinel:
@@ -88,7 +88,7 @@ class Check:
             said.append(
                 f"Would be charged to {to_line(self.dataset)}: "
                 f"{describe_cost(self.cost, self.epsilon)}, which leaves "
-                f"{format_exact(self.left)}."
+                f"{format_short(self.left)}."
             )
         size = DomainDescription("", self.items).format_size()
         said.append(
@@ -104,7 +104,7 @@ class Check:
 
     def _describe_groups(self, by: TopKByGroup) -> str:
         """How many lists there would be, and what they cost together."""
-        whole = format_exact(self.epsilon)
+        whole = format_short(self.epsilon)
         if self.groups == 1:
             return f"The only group would get such a list, which costs ε = {whole}."
         return (
@@ -117,12 +117,12 @@ class Check:
         parameters, k = self.parameters, self.parameters.k
         least, follows = parameters.cost(0), []
         if k == 1:
-            cheaper = f". If it names no item, the release costs {format_exact(least)}"
+            cheaper = f". If it names no item, the release costs {format_short(least)}"
             return cheaper * (least < parameters.epsilon)
         if self.has_gaps:
             follows.append("their counts come with them")
         if least < parameters.epsilon:
-            follows.append(f"the release costs less: {format_exact(least)} if there is none")
+            follows.append(f"the release costs less: {format_short(least)} if there is none")
         return f". If fewer than {k:,} are named, {', and '.join(follows)}" if follows else ""
 
     def _describe_released(self) -> str:

@@ -112,12 +112,12 @@ class AuditRequest:
 
     @property
     def resolved_format(self) -> str | None:
-        """The format of the audit, by option or by name; None if neither tells."""
+        """The format of the audit, by option or by name; None if neither gives one."""
         return self.output_format or files.format_by_name(self.output)
 
     @property
     def plot_format(self) -> str:
-        """The format of the plot, as its name tells it."""
+        """The format of the plot, as its name gives it."""
         return "" if self.plot is None else self.plot.suffix.lower().removeprefix(".")
 
     @property

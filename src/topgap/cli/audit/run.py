@@ -101,7 +101,8 @@ def import_function(name: str) -> Callable[..., object]:
         if module_name.endswith(".py"):
             meant = module_name.removesuffix(".py").replace(os.sep, ".")
             raise ParameterError(
-                f"{to_line(module_name)} is no module; write {to_line(meant)}:{to_line(attribute)}."
+                f"{to_line(module_name)} is not a module; write "
+                f"{to_line(meant)}:{to_line(attribute)}."
             ) from None
         why = to_line(error).removesuffix(".")
         raise ParameterError(
@@ -112,5 +113,5 @@ def import_function(name: str) -> Callable[..., object]:
     if found is _NOTHING:
         raise ParameterError(f"{to_line(module_name)} has no function {to_line(attribute)}.")
     if not callable(found):
-        raise ParameterError(f"{to_line(f'{module_name}.{attribute}')} is no function.")
+        raise ParameterError(f"{to_line(f'{module_name}.{attribute}')} is not a function.")
     return found  # type: ignore[no-any-return]

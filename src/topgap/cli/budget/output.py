@@ -5,6 +5,7 @@ import json
 import shutil
 import sys
 from collections.abc import Collection, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from textwrap import fill
 from typing import Any
@@ -21,7 +22,7 @@ from topgap.ledger import Budget, Charge
 from topgap.numbers.format import format_short
 from topgap.parameters import MOST_WINNERS
 
-_BAR, _NARROWEST = 20, 40
+_BAR, _NARROWEST = 13, 40  # with its percentage, a bar is as wide as the head of its column
 _MOST_SHOWN = 10  # charges without a result
 _LONGEST = 12  # characters of an exact number in a table; files have all of them
 _WITHOUT_RESULT = (
@@ -33,9 +34,10 @@ _SHARED = (
     "One charge each for the lists of many groups, which share it, however many groups there are:"
 )
 _SUM = (
-    "A sum is the bound for a person who is in all of these data sets; for a person who is in one "
-    "of them only, the bound is that of its own row."
+    "The sum for {} is the bound for a person who is in all data sets with these neighbours{}. For "
+    "a person who is in only one of them, the bound is that of its own row."
 )
+_OTHERS = "; data sets with other neighbours are not in it"
 _UNSTATED = (
     "No neighbours were stated when {} got its total. All that topgap releases is true for one "
     "person added or removed (add-remove), so its sum is, if the sensitivities that were given and "
@@ -48,14 +50,15 @@ def check_output(request: ListRequest | ExportRequest) -> str:
 
     Raises:
         OutputError: The file cannot be written, or is the ledger.
-        typer.BadParameter: Neither option nor name tells the format.
+        typer.BadParameter: Neither the option nor the name gives a format.
     """
     if request.output is None:
         return request.output_format or request.formats[0]
     output_format = request.output_format or files.format_by_name(request.output)
     if output_format not in request.formats:
         raise typer.BadParameter(
-            f"the name of --output tells no format; give --format {' or '.join(request.formats)}."
+            f"the name of --output has no known format; give --format "
+            f"{' or '.join(request.formats)}."
         )
     files.check_beside_ledger([request.output], request.file)
     inputs = [glob.escape(str(request.file))]
@@ -99,18 +102,21 @@ def format_budgets(
     ]  # fmt: skip
     rows: list[list[str]] = [
         [
-            to_line(each.dataset), each.neighbours, _shorten(each.total), _shorten(each.reserved),
-            _shorten(each.spent), _shorten(each.left), str(each.charges), str(each.settled),
-            _format_bar(each),
+            to_line(each.dataset), each.neighbours, _shorten(each.total),
+            _shorten_up(each.reserved), _shorten_up(each.spent), _shorten_down(each.left),
+            str(each.charges), str(each.settled), _format_bar(each),
         ]
         for each in budgets
     ]  # fmt: skip
     sums = _add_up(budgets)
+    has_both = len({each.neighbours for each in budgets}) > 1
     parts = ["There is no data set yet."]
     if rows:
-        parts = _format_table(head, rows + sums, (0, 1, 8), (7, 3, 6, 1), columns)
-    if sums:
-        parts.append(f"\n{_fill(_SUM, columns)}")
+        dispensable = (7, 3, 6, 8) if has_both else (7, 3, 6, 1, 8)
+        parts = _format_table(head, rows + sums, (0, 1), dispensable, columns)
+    for _, neighbours, *_ in sums:
+        sentence = _SUM.format(neighbours, _OTHERS if has_both else "")
+        parts.append(f"\n{_fill(sentence, columns)}")
     unstated = [to_line(each.dataset) for each in budgets if not each.neighbours_stated]
     parts += [f"\n{_fill(_UNSTATED.format(each), columns)}" for each in unstated]
     shared = [line for each in charges if (line := _describe_shared(each))]
@@ -138,8 +144,13 @@ def _add_up(budgets: Sequence[Budget]) -> list[list[str]]:
                 (each.total, each.reserved, each.spent, each.left, each.charges, each.settled)
                 for each in alike
             ]
-            sums = [Fraction(sum(column)) for column in zip(*columns, strict=True)]
-            rows.append(["sum of these", neighbours, *map(_shorten, sums), ""])
+            total, reserved, spent, left, charges, settled = (
+                Fraction(sum(column)) for column in zip(*columns, strict=True)
+            )
+            rows.append([
+                f"sum for {neighbours}", neighbours, _shorten(total), _shorten_up(reserved),
+                _shorten_up(spent), _shorten_down(left), str(charges), str(settled), "",
+            ])  # fmt: skip
     return rows
 
 
@@ -203,8 +214,8 @@ def format_charges(charges: Sequence[Charge], columns: int | None = None) -> str
     rows = [
         [
             str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", to_line(each.dataset),
-            _shorten(each.epsilon), _describe_neighbours(each),
-            "" if each.settled is None else _shorten(each.settled), _describe_left(each),
+            _shorten_up(each.epsilon), _describe_neighbours(each),
+            "" if each.settled is None else _shorten_up(each.settled), _describe_left(each),
             _describe_mechanism(each), to_line(each.who),
             "none" if each.result is None else "recorded", to_line(each.note or ""),
         ]
@@ -224,8 +235,8 @@ def _describe_neighbours(charge: Charge) -> str:
 def _describe_left(charge: Charge) -> str:
     """What was left after the charge, and then after its settlement."""
     if charge.left_settled is None:
-        return _shorten(charge.left)
-    return f"{_shorten(charge.left)} → {_shorten(charge.left_settled)}"
+        return _shorten_down(charge.left)
+    return f"{_shorten_down(charge.left)} → {_shorten_down(charge.left_settled)}"
 
 
 def _describe_mechanism(charge: Charge) -> str:
@@ -233,7 +244,7 @@ def _describe_mechanism(charge: Charge) -> str:
     names = ("k", "item", "by", "items_per_person", "noise", "threshold")
     noted = {name: charge.parameters.get(name) for name in names}
     if noted["threshold"] is not None and noted["k"] == MOST_WINNERS:
-        del noted["k"]  # the threshold alone says how many
+        del noted["k"]  # only the threshold says how many
     more = [f", {name} = {to_line(value)}" for name, value in noted.items() if value is not None]
     sharing = describe_sharing(charge.parameters)
     return to_line(charge.mechanism) + "".join(more) + (sharing and f", for {sharing}")
@@ -241,6 +252,16 @@ def _describe_mechanism(charge: Charge) -> str:
 
 def _shorten(number: Fraction) -> str:
     return format_short(number, _LONGEST)
+
+
+def _shorten_up(number: Fraction) -> str:
+    """What is spent never looks like less."""
+    return format_short(number, _LONGEST, rounding=ROUND_CEILING)
+
+
+def _shorten_down(number: Fraction) -> str:
+    """What is left never looks like more."""
+    return format_short(number, _LONGEST, rounding=ROUND_FLOOR)
 
 
 def format_json(value: object) -> str:

@@ -74,7 +74,7 @@ def record(request: RecordRequest) -> None:
     """Record the result of a charge.
 
     Raises:
-        SourceError: The result cannot be read, or is no JSON.
+        SourceError: The result cannot be read, or is not JSON.
     """
     value = _read_json(request.result)
     ledger = _open(request.file, request.who)
@@ -147,7 +147,7 @@ def verify(request: VerifyRequest) -> None:
     if not receipts:
         print(
             "Keep the receipt elsewhere and give it next time (--receipt): without one, a ledger "
-            "that was written anew from its beginning cannot be told from the true one."
+            "that was written anew from its beginning cannot be distinguished from the true one."
         )
 
 
@@ -176,7 +176,7 @@ def _read_json(path: Path) -> Any:
     except OSError as error:
         raise SourceError(f"{label} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise SourceError(f"{label} is no JSON.") from None
+        raise SourceError(f"{label} is not JSON.") from None
 
 
 def _parse_result(value: Any) -> Any:

@@ -46,9 +46,9 @@ def run_demo(transactions: int, save: Path | None) -> None:
     right = len({*release.items} & {*sorted(counts, key=counts.__getitem__)[-K:]})
     console.print(
         "\nThis list may be published: it is ε-differentially private, gaps included, and the gaps "
-        f"cost nothing extra. Each count got noise of mean {parameters.scale}. Only because nobody "
-        f"is behind these baskets may it be told that {right} of the {K} truly are among the {K} "
-        f"most bought."
+        f"cost nothing extra. Each count got noise of mean {parameters.scale}. Nobody is "
+        f"behind these baskets, so this can be said, too: {right} of the {K} truly are among the "
+        f"{K} most bought."
     )
     if save is not None:
         shown = format_path(save)

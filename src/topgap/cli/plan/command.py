@@ -10,7 +10,7 @@ The plan simulates releases of public or made-up counts and compares them with t
 often the list is right, and how large the errors of the counts are. A plan is not private: never
 make it from data that must be protected.
 
-Without counts, from a domain alone, it shows how many people an item needs to be named.
+Without counts, from only a domain, it shows how many people an item needs to be named.
 """
 
 # Commands fit a terminal of 80 columns as they are; help wraps the sentences between them.
@@ -67,8 +67,8 @@ NOTES = """
 How to read the table: "names, gaps" is what topgap release gives, and "counts too" what it gives
 with --estimate. "list right" is the probability that all k named items are the k largest, "order
 too" that they are also in the right order, and "of k right" the mean number of named items that
-are among the k largest. "error measured" is the error of a count that is measured alone, and
-"with gaps" the error after the gaps improved it; both are root mean squares. Where the list is
+are among the k largest. "error measured" is the error of a count that is measured without the gaps,
+and "with gaps" the error after the gaps improved it; both are root mean squares. Where the list is
 often wrong, the gaps can make the error larger.
 
 With a domain, "of k empty" is the number of named items that nobody has, and "needed" the number

@@ -31,7 +31,7 @@ def write_plans(request: PlanRequest, plans: Sequence[Plan | ThresholdPlan]) -> 
 
 
 def write_domain_plan(request: PlanRequest, plan: DomainPlan) -> None:
-    """The same for a plan of a domain alone.
+    """The same for a plan of only a domain.
 
     Raises:
         OutputError: It cannot be written.

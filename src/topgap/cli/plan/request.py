@@ -230,7 +230,7 @@ class PlanRequest:
 
     @property
     def has_domain_options(self) -> bool:
-        """Whether options say which items the domain has, and not its size alone."""
+        """Whether options say which items the domain has, and not only its size."""
         lists = [
             self.domain, self.domain_column, self.domain_table, self.domain_encoding,
             self.domain_range, self.domain_pattern, self.domain_strings, self.max_length,
@@ -239,7 +239,7 @@ class PlanRequest:
 
     @property
     def has_counts(self) -> bool:
-        """Whether there are counts to plan with, and not a domain alone."""
+        """Whether there are counts to plan with, and not only a domain."""
         return bool(self.sources) or self.zipf is not None
 
     @property
@@ -254,12 +254,12 @@ class PlanRequest:
 
     @property
     def resolved_format(self) -> str | None:
-        """The format of the plan, by option or by name; None if neither tells."""
+        """The format of the plan, by option or by name; None if neither gives one."""
         return self.output_format or files.format_by_name(self.output)
 
     @property
     def plot_format(self) -> str:
-        """The format of the plot, as its name tells it."""
+        """The format of the plot, as its name gives it."""
         return "" if self.plot is None else self.plot.suffix.lower().removeprefix(".")
 
     @property
@@ -321,7 +321,7 @@ def _validate_source(request: PlanRequest) -> None:
         raise typer.BadParameter("--item names each column once.")
     if request.together is not None:
         raise typer.BadParameter(
-            "a plan does not count what goes together; give --together without SOURCE, or "
+            "a plan does not count combinations of items; give --together without SOURCE, or "
             "--domain-size."
         )
     if request.largest is not None:

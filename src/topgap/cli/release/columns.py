@@ -1,4 +1,4 @@
-"""`--list-columns`: which columns a source has, for the holder of the data alone."""
+"""`--list-columns`: which columns a source has, only for the holder of the data."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches

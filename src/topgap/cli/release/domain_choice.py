@@ -157,7 +157,7 @@ class DomainChoice:
             )
         if self.domain == "-":
             raise typer.BadParameter(
-                f"--{words.prefix} names a file; standard input is for SOURCE alone."
+                f"--{words.prefix} names a file; standard input is only for SOURCE."
             )
         for name in ("domain_column", "domain_table", "domain_encoding"):
             if getattr(self, name) is not None and self.domain is None:
@@ -170,7 +170,7 @@ class DomainChoice:
         is_text = self.domain_pattern is not None or self.domain_strings is not None
         if self.max_length is not None and not is_text:
             raise typer.BadParameter(
-                "--max-length is for --domain-pattern and --domain-strings alone."
+                "--max-length is only for --domain-pattern and --domain-strings."
             )
         if self.max_length is not None and not _LENGTH.fullmatch(self.max_length):
             raise typer.BadParameter("--max-length must be a whole number from 1, such as 20.")

@@ -77,7 +77,7 @@ class GroupedPublication:
     def cells(self) -> list[list[Any]]:
         """The table for programs: its head, and a row for each winner, with every digit.
 
-        A group without winners has a row with its name alone: else it would look like no group.
+        A group without winners has a row with only its name: else it would look like no group.
         """
         parts = [Publication(each, self.level).cells() for each in self.result.values()]
         with_rows = [part for part in parts if len(part) > 1] or parts[:1]

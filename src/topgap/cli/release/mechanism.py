@@ -53,7 +53,7 @@ def prepare_charge(
     Raises:
         BudgetExceeded, LedgerError: It could not be charged now.
     """
-    # How far a person moves a precomputed count is known for those neighbours alone that were
+    # How far a person moves a precomputed count is known only for those neighbours that were
     # named.
     stated = None if request.count is None else request.neighbours
     name = "topgap release --estimate" if request.estimate else "topgap release"

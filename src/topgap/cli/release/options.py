@@ -95,8 +95,8 @@ class ReleaseOptions:
         str | None,
         typer.Option(
             metavar="SQL",
-            help="One SELECT in place of a table. Each of its rows must depend on one person "
-            "alone: limits, windows, joins, subqueries, random functions and aggregates "
+            help="One SELECT in place of a table. Each of its rows must depend on only one "
+            "person: limits, windows, joins, subqueries, random functions and aggregates "
             "over more than one person are refused. With --ledger the release is charged "
             "before the query runs; try it with --check first.",
             rich_help_panel=DATA,
@@ -106,8 +106,8 @@ class ReleaseOptions:
         bool,
         typer.Option(
             "--rows-are-per-person",
-            help="Skip that check, also for views: you guarantee that each row depends on one "
-            "person alone.",
+            help="Skip that check, also for views: you guarantee that each row depends on only "
+            "one person.",
             rich_help_panel=DATA,
         ),
     ] = False
@@ -131,7 +131,7 @@ class ReleaseOptions:
             "--list-columns",
             help="List the columns of SOURCE, or its tables if there are several, and stop. "
             "Nothing is drawn or charged, and -k and --epsilon can be left out. The list is "
-            "for the data holder alone.",
+            "only for the data holder.",
             rich_help_panel=DATA,
         ),
     ] = False
@@ -307,7 +307,7 @@ class ReleaseOptions:
             "--check",
             help="Dry run: read everything as the release would, show what would be released and "
             "how much ε would remain, and stop. Nothing is drawn, charged or written. What "
-            "it shows of the data is for the data holder alone.",
+            "it shows of the data is only for the data holder.",
         ),
     ] = False
     yes: Annotated[

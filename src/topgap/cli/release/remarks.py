@@ -14,7 +14,7 @@ from topgap.release import format_domain, format_threshold
 def describe_mechanism(
     mechanism: Mechanism | GroupedMechanism, table: EventTable | None = None
 ) -> list[str]:
-    """Say what the mechanism does to the counts of a table, by public numbers alone.
+    """Say what the mechanism does to the counts of a table, by only public numbers.
 
     Args:
         mechanism: The mechanism.
@@ -67,7 +67,7 @@ def _describe_domain(domain: Domain, selection: TopK, *, in_each_group: bool) ->
 def describe_noise(parameters: TopK, *, in_each_group: bool = False) -> list[str]:
     """Say what a threshold costs and what a bound on the items of one person does to the noise.
 
-    By public numbers alone.
+    By only public numbers.
 
     Args:
         parameters: Those of the list.

@@ -87,7 +87,7 @@ InOrder = Annotated[
     typer.Option(
         "--in-order",
         help="Make the numbers of the page at least 0 and put them in the order of the ranks. It "
-        "is for counts, takes the published numbers alone and costs no ε; files keep the numbers "
+        "is for counts, uses only the published numbers and costs no ε; files keep the numbers "
         "as they were.",
         rich_help_panel=PANEL,
     ),

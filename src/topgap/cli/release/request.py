@@ -31,7 +31,7 @@ class ReleaseRequest(ReleaseOptions):
 
     @property
     def formats_by_name(self) -> set[SourceFormat | None]:
-        """The formats that the names of the sources tell; None for a name that tells none."""
+        """The formats by the names of the sources; None for a name that has none."""
         if self.is_database:
             return {None}
         return {
@@ -54,7 +54,7 @@ class ReleaseRequest(ReleaseOptions):
 
     @property
     def resolved_format(self) -> OutputFormat | None:
-        """The format of the output, by option or by name; None if neither tells."""
+        """The format of the output, by option or by name; None if neither gives one."""
         return self.output_format or files.format_by_name(self.output)
 
     @property
@@ -169,8 +169,8 @@ def _check_domain(request: ReleaseRequest) -> None:
     if request.together is not None:
         if request.count is not None:
             raise typer.BadParameter(
-                "precomputed counts do not say who had what; --together is for --person, or for "
-                "FIMI files."
+                "precomputed counts do not say which person has which item; --together is for "
+                "--person, or for FIMI files."
             )
         if request.domain_from_data:
             raise typer.BadParameter("--together needs public items, not --domain-from-data.")
@@ -194,7 +194,7 @@ def _check_source(request: ReleaseRequest) -> None:
             "say with --person and --item, or --item and --count, what to count."
         )
     elif "arrow" in {request.source_format, *request.formats_by_name}:
-        raise typer.BadParameter("Arrow files are read for --all-rows alone.")
+        raise typer.BadParameter("Arrow files are read only for --all-rows.")
     if request.count_in_database:
         _check_counting_there(request)
     if request.sensitivity is not None and request.count is None:
@@ -242,7 +242,7 @@ def _check_all_rows(request: ReleaseRequest) -> None:
     if formats - {"parquet", "arrow", None}:
         raise typer.BadParameter(
             "--all-rows is for Parquet and Arrow files (say so with --source-format if a name does "
-            "not tell); give the items of others with --domain."
+            "not show it); give the items of others with --domain."
         )
     other_options = [request.table, request.query, request.delimiter, request.encoding]
     changed = not request.header or request.memory != MEMORY or request.fold_case
@@ -268,7 +268,7 @@ def _check_fimi(request: ReleaseRequest) -> None:
     options = [request.person, request.count, request.table, request.query, request.delimiter]
     if request.item or any(each is not None for each in options) or not request.header:
         raise typer.BadParameter(
-            "a FIMI file is no table; give no --person, --item, --count, --table, --query, "
+            "a FIMI file is not a table; give no --person, --item, --count, --table, --query, "
             "--delimiter or --no-header."
         )
 
@@ -343,8 +343,8 @@ def _check_output(request: ReleaseRequest) -> None:
         raise typer.BadParameter("the report is an HTML page; its name must end in .html.")
     if request.resolved_format is None:
         raise typer.BadParameter(
-            "the name of --output tells no format; let it end in .csv, .json, .parquet or .txt, or "
-            "give --format; --report writes a page."
+            "the name of --output has no known format; let it end in .csv, .json, .parquet or "
+            ".txt, or give --format; --report writes a page."
         )
     if request.resolved_format == "parquet" and request.goes_to_terminal:
         raise typer.BadParameter("a Parquet file is not for a terminal; give --output.")

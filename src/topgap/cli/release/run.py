@@ -12,7 +12,7 @@ import typer
 
 from topgap.cli import files
 from topgap.cli.charges import confirm_charge, describe_charge
-from topgap.cli.errors import format_warnings, raise_lost_signal
+from topgap.cli.errors import format_warnings, note_cost, raise_lost_signal
 from topgap.cli.progress import Bar
 from topgap.cli.release.columns import write_columns
 from topgap.cli.release.grouped_publication import GroupedPublication
@@ -31,7 +31,12 @@ from topgap.events.event_table import EventTable, Result
 from topgap.events.grouped_mechanism import GroupedMechanism
 from topgap.events.mechanism import Mechanism
 from topgap.ledger import Ledger
-from topgap.ledger.charging import LedgerCharge, PendingCharge, resolve_neighbours
+from topgap.ledger.charging import (
+    LedgerCharge,
+    PendingCharge,
+    describe_kept_charge,
+    resolve_neighbours,
+)
 from topgap.numbers.parse import LEVEL, read_level
 from topgap.parameters import Neighbours
 from topgap.release import GroupedRelease, Release
@@ -158,22 +163,34 @@ def _resolve_neighbours(request: ReleaseRequest, ledger: Ledger | None) -> Neigh
 
 @contextmanager
 def _note_cost(pending: PendingCharge) -> Iterator[None]:
-    """Note on an error what was charged, if that is known."""
+    """After any error or signal, let the command say what was charged."""
     try:
         yield
-    except LedgerError:  # which says it, if that is known
+    except (typer.BadParameter, typer.Exit):  # before any charge
         raise
-    except (TopgapError, KeyboardInterrupt, SystemExit) as error:
+    except BaseException as error:
         if isinstance(pending, LedgerCharge):
-            if pending.charge is not None and pending.is_recorded:
-                error.add_note(describe_charge(pending.charge))
-                error.add_note(
-                    "The release is in the ledger: topgap budget history with --format json has it."
-                )
-            elif not pending.may_be_charged or (
-                pending.charge is None and isinstance(error, TopgapError)
-            ):
-                error.add_note("Nothing was charged.")
-            elif pending.charge is None:  # a signal came as the ledger was written
-                error.add_note("It may have been charged: topgap budget history shows it.")
+            note_cost(*_describe_cost(pending, error))
         raise
+
+
+def _describe_cost(pending: LedgerCharge, error: BaseException) -> list[str]:
+    """What was charged before this error, as far as it is known."""
+    charge = pending.charge
+    if charge is None and isinstance(error, LedgerError):
+        return []  # its own sentence says it, if that is known
+    if charge is None and pending.may_be_charged and not isinstance(error, TopgapError):
+        return ["It may have been charged: topgap budget history shows it."]
+    if charge is None:
+        return ["Nothing was charged."]
+    if pending.is_recorded:
+        return [
+            describe_charge(charge),
+            "The release is in the ledger: topgap budget history with --format json has it.",
+        ]
+    if pending.is_drawn:
+        return [
+            describe_kept_charge(charge),
+            "Whether its result was recorded is in topgap budget history.",
+        ]
+    return [describe_kept_charge(charge)]

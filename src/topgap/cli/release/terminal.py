@@ -44,7 +44,7 @@ class TerminalTable:
     Where it is known how many, each bar ends at that number, and a line reaches to both ends of its
     interval. Otherwise each bar ends at the item's lead over the first item that is not named, and
     its full part is the item's own gap. It is lighter where the order is uncertain. Where there is
-    no room for bars, the gaps make room; or else a mark alone says that.
+    no room for bars, the gaps make room; or else only a mark says that.
 
     Attributes:
         publication: What is published.
