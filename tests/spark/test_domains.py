@@ -401,7 +401,7 @@ REFUSED: list[tuple[dict[str, Any], type[TopgapError], str]] = [
     ({"item": "n", "domain": Domain.product([1, 2], [3])}, DomainError, "of 2 columns"),
     ({"item": "n", "domain": Domain.subsets([1, 2, "x"], size=2)}, DomainError, "is a str"),
     ({"item": "n", "domain": [0, True, 2], "together": 2}, DomainError, "is a bool"),
-    ({"item": ["code", "n"]}, DomainError, "of 1 column, .* told by 2 columns"),
+    ({"item": ["code", "n"]}, DomainError, "has 1 column, .* have 2 columns"),
     ({"item": ["code", "n"], "domain": PAGES}, DomainError, "is a str, .* type integer"),
     ({"item": ["code", "n"], "domain": ["A01", "A02"]}, DomainError, "need a Domain.product"),
     ({"item": []}, ParameterError, "several in a list"),

@@ -440,7 +440,7 @@ def test_thresholds_laplace_noise_and_names_alone(spark: SparkSession, ledger: L
     ({"groups": [1, 2]}, DomainError, "A group is an int"),
     ({"by": "small", "groups": [1, 300]}, DomainError, "A group does not fit"),
     ({"by": ["region", "what"]}, ParameterError, "different columns"),
-    ({"by": ["region", "small"]}, DomainError, "The groups are of 1 column, and told by 2 columns"),
+    ({"by": ["region", "small"]}, DomainError, "The groups have 1 column, and by names 2 columns"),
     ({"person": "list"}, SourceError, "persons cannot be of Spark's type array"),
     ({"domain": ["c1"]}, DomainError, "at least 3 items"),
     ({"threshold": 10**40}, ParameterError, "The threshold is too large for the kernel"),

@@ -4,12 +4,12 @@
     top_k_events(df, k, epsilon, person=…, item=…, domain=…)  from events: who had what
     top_k_with_estimates(…), top_k_events_with_estimates(…)   how many, too
 
-Spark counts, and each partition gets its noise where it lies; the driver sees hardly more than
+Spark counts, and each partition draws its noise in place; the driver sees hardly more than
 k + 1 rows of each. A domain can be too large to write out: the driver draws those of its items that
 nobody has, once, and looks the few that may win up in the data. A call returns a `Release` or
 `Estimates`, and with `by` a list for each group; what Spark runs more than once for it, because a
 task failed or was slow, has the same noise each time. A session of Spark Connect will do, too.
-docs/spark.md tells why.
+docs/spark.md explains why.
 """
 
 from importlib.util import find_spec

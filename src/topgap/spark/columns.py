@@ -101,12 +101,12 @@ def select_columns(df: object, **wanted: object) -> Columns:
     They are selected by position, so that no name is parsed.
 
     Raises:
-        SourceError: `df` is no data frame that can be read to its end, or has no such column.
-        ParameterError: A name is no string, or two are the same.
+        SourceError: `df` is not a data frame that can be read to its end, or has no such column.
+        ParameterError: A name is not a string, or two are the same.
         SparkError: The session of the data frame has been stopped.
     """
     if not isinstance(df, DataFrame):
-        raise SourceError(f"{name_type(df)} is no data frame of Spark.")
+        raise SourceError(f"{name_type(df)} is not a data frame of Spark.")
     if _is_stopped(df.sparkSession):
         raise SparkError("The session of the data frame has been stopped; start another.")
     if is_connect(df.sparkSession) != is_remote():
@@ -183,7 +183,7 @@ def is_padded(field: StructField) -> bool:
 
 
 def check_count(field: StructField) -> None:
-    """Refuse a type that is no number.
+    """Refuse a type that is not a number.
 
     Raises:
         AnswersTypeError: It is none.

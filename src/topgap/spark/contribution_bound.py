@@ -66,7 +66,7 @@ def keep_items(
     """Keep at most so many different items of each person.
 
     Args:
-        events: Columns person and item, of members of the domain alone; rows may be repeated.
+        events: Columns person and item, of members of the domain only; rows may be repeated.
         kinds: The types of the columns that name an item.
         person: The type of the persons.
         bound: How many items are kept of a person.

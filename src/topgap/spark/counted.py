@@ -102,8 +102,7 @@ def plan_counts(
         occurring = Occurring(rows.select(ITEM), rule, kinds)
     elif len(parts) > 1:
         raise DomainError(
-            "Items that are told by several columns need a domain: a Domain.product with a "
-            "part for each."
+            "Items of several columns need a domain: a Domain.product with a part for each."
         )
     if check_items:
         rows = rows.groupBy(ITEM).agg(
@@ -165,7 +164,7 @@ def plan_events(
         return _take_from_data(count_distinct_persons(events), kinds, each, count=count_domain)
     if len(parts) > 1:
         raise DomainError(
-            "Items that are told by several columns need a Domain.product with a part for each, or "
+            "Items of several columns need a Domain.product with a part for each, or "
             "a list of tuples."
         )
     items = build_domain_frame(domain, kinds[0], source.sparkSession, each.fewest_winners)

@@ -73,7 +73,7 @@ def build_domain_frame(domain: object, kind: DataType, spark: SparkSession, k: i
     """Build a data frame of the domain's items, which are of this type.
 
     Raises:
-        DomainError: It is no list of more than k different items of this type.
+        DomainError: It is not a list of more than k different items of this type.
     """
     if isinstance(domain, DataFrame):
         return DomainFrame(_from_frame(domain, kind))
@@ -200,7 +200,7 @@ def _to_list(domain: Any) -> list[Any]:
     if isinstance(domain, FromData) or is_text or hasattr(domain, "columns"):
         shown = "text" if is_text else type(domain).__name__
         raise DomainError(
-            f"A {shown} is no domain here; give a list, a range, or a data frame of Spark."
+            f"A {shown} cannot be a domain here; give a list, a range, or a data frame of Spark."
         )
     try:
         for method in ("tolist", "to_pylist", "to_list"):
@@ -210,7 +210,7 @@ def _to_list(domain: Any) -> list[Any]:
         return [value.item() if isinstance(value, np.generic) else value for value in domain]
     except TypeError:
         raise DomainError(
-            f"{name_type(domain)} is no domain; give a list, a range, or a data frame of Spark."
+            f"{name_type(domain)} is not a domain; give a list, a range, or a data frame of Spark."
         ) from None
     except Exception as error:
         raise DomainError(
@@ -221,8 +221,8 @@ def _to_list(domain: Any) -> list[Any]:
 def _check_size(size: int, k: int) -> None:
     if size <= k:
         raise DomainError(
-            f"k = {k} winners need at least {k + 1} items; the domain has {size}: "
-            f"give more items or take a smaller k."
+            f"k = {k} needs at least {k + 1} items, and the domain has {size}; "
+            f"give more items or use a smaller k."
         )
 
 

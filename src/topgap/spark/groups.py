@@ -214,7 +214,7 @@ class _Selection:
         others: Further columns, by names of our own.
 
     Raises:
-        TopgapError: Something does not fit, by types and public facts alone.
+        TopgapError: Something does not fit, by types and public facts only.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ def _build_group_frame(
     parts = public.columns
     if parts != len(kinds):
         raise DomainError(
-            f"The groups are of {format_columns(parts)}, and told by {format_columns(len(kinds))}; "
+            f"The groups have {format_columns(parts)}, and by names {format_columns(len(kinds))}; "
             f"give a Domain.product with a part for each column, or a list of tuples."
         )
     names: Sequence[Any] = [*public]
@@ -309,5 +309,5 @@ def _check_threshold(parameters: TopKByGroup) -> None:
     units = parameters.each.threshold_units
     if units is not None and not has_room(parameters.each, units):
         raise ParameterError(
-            "The threshold is too large for the kernel; take one that the counts can reach."
+            "The threshold is too large for the kernel; use one that the counts can reach."
         )

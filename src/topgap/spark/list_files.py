@@ -66,13 +66,13 @@ def _read(path: Any, source: object, column: object) -> Domain:
         return Domain([read(text) for text in listed.texts])
     except (ValueError, ArithmeticError, KeyError):
         raise DomainError(
-            "The file has a line that is no value of the column's type in Spark, such as a text "
+            "The file has a line that is not a value of the column's type in Spark, such as a text "
             "for a column of numbers."
         ) from None
 
 
 def _find_type(source: object, column: object) -> Any:
-    """The type of the column, if there is one; what is wrong with it is told later."""
+    """The type of the column, if there is one; errors about it come later."""
     [name] = column if isinstance(column, list | tuple) and len(column) == 1 else [column]
     if isinstance(source, DataFrame) and isinstance(name, str):
         with suppress(Exception):

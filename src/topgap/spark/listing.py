@@ -1,4 +1,4 @@
-"""What is known of the items where no domain tells them: a list, or all that the data have."""
+"""The items where no domain is given: a list, or everything that the data have."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

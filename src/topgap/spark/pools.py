@@ -118,7 +118,7 @@ def release_lists(
     """Release the lists of all groups: those that the tasks drew, and those without a row.
 
     The latter are drawn here, with a key of their own. The tasks drew a list for every group of
-    which they had a row, and a group's rows lie in one partition.
+    which they had a row, and a group's rows are in one partition.
 
     Args:
         collected: The number of each group, and its list as text.

@@ -1,4 +1,4 @@
-"""Run a query of Spark, of whose errors nothing is told that quotes data."""
+"""Run a query of Spark; nothing in its errors that quotes data is shown."""
 
 import logging
 import threading
@@ -24,7 +24,8 @@ QUERY_LOGGERS = (
 
 _LIBRARIES = {"pyspark", "py4j", "grpc"}
 _UNREACHABLE = (
-    "The server of Spark Connect cannot be reached; see whether it runs, and make another session."
+    "The server of Spark Connect cannot be reached; check whether it runs, and create another "
+    "session."
 )
 
 _Result = TypeVar("_Result")
@@ -54,8 +55,7 @@ def run_query(query: Callable[[], _Result], on: SparkSession | None = None) -> _
             failed = SparkError("Spark could not run this; its own log says why.")
         else:
             failed = SparkError(
-                f"{name_type(error)} came up that topgap should have foreseen, which is a "
-                f"defect of topgap; please report it."
+                f"{name_type(error)} occurred, which is a defect of topgap; please report it."
             )
     if on is not None and isinstance(failed, SparkError) and is_reachable:
         with suppress(SparkError):

@@ -50,13 +50,9 @@ together=2)
         if type(together) is not int or together not in _SIZES:
             raise ParameterError("together must be 2, for pairs, or 3, for triples.")
         if isinstance(domain, DataFrame):
-            raise DomainError(
-                "What goes together needs a list or a topgap.Domain; a data frame is none of them."
-            )
+            raise DomainError("together needs a list or a topgap.Domain, not a data frame.")
         if isinstance(domain, FromData):
-            raise DomainError(
-                "What goes together needs a public domain; it is not taken from data."
-            )
+            raise DomainError("together needs a public domain; it cannot be taken from the data.")
         inner = Domain(domain)  # type: ignore[arg-type]  # which it checks
         if find_sets(inner) is not None:
             raise DomainError("The items of the domain are sets already; leave together out.")
@@ -86,7 +82,8 @@ def read_rule_of_counts(domain: object) -> Rule:
     items: Any = to_domain(domain)
     if find_sets(items) is not None:
         raise ParameterError(
-            "Precomputed counts do not say who had what; count sets of items from events."
+            "Precomputed counts do not say which person has which item; count sets of items from "
+            "events."
         )
     return Rule(items, items)
 
@@ -105,7 +102,7 @@ def check_fit(rule: Rule, kinds: Sequence[DataType], parameters: TopK) -> None:
     columns = rule.inner.columns
     if columns != len(kinds):
         raise DomainError(
-            f"The domain is of {format_columns(columns)}, and the items are told by "
+            f"The domain has {format_columns(columns)}, and the items have "
             f"{format_columns(len(kinds))}; give a Domain.product with a part for each column, or "
             f"a list of tuples."
         )
