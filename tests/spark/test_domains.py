@@ -434,7 +434,7 @@ def test_what_does_not_fit_is_refused_before_any_job_and_charges_nothing(
     counts: dict[str, Any] = {"k": 1, "epsilon": 1, "item": "code", "count": "n"}
     for domain, kind, said in [
         (Domain.range(0, 9), DomainError, "is an int"), (["A01"], DomainError, "at least 2"),
-        (Domain.subsets(CODES, size=2), ParameterError, "who had what"),
+        (Domain.subsets(CODES, size=2), ParameterError, "which person has which item"),
         (frame.select("code"), DomainError, "not a data frame"),
         (topgap.counting.FROM_DATA, DomainError, "FROM_DATA"),
     ]:  # fmt: skip
