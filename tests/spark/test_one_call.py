@@ -260,7 +260,7 @@ def test_too_few_items_in_the_data_charge_nothing(events: DataFrame, ledger: Led
             top_k_events(events, 40, 1, item=item, ledger=ledger, dataset="visits", **asked, **more)
     with pytest.raises(DomainError, match=said):
         top_k_events(events, 40, 1, item="what", **asked)
-    with pytest.raises(DomainError, match="it is not taken from data"):
+    with pytest.raises(DomainError, match="it cannot be taken from the data"):
         top_k_events(events, 1, 1, item="what", together=2, **asked)
     assert ledger.history() == ()
 
