@@ -71,7 +71,7 @@ def test_texts_by_a_rule(folder: Path, options: list[object], words: str) -> Non
     assert all(900 < gap < 1_100 for gap in found.gaps or ())
     assert str(found.domain) == words
     said, *_ = ended.err.splitlines()
-    assert said.startswith(f"The domain is {words}; an item needs a count of ")
+    assert said.startswith(f"The domain is {words}. An item needs a count of ")
     assert said.endswith(
         " to be named with probability 95%. A named item need not occur in the data."
     )
@@ -220,7 +220,7 @@ def test_a_query_is_charged_before_it_runs(folder: Path, ledger: Ledger) -> None
 
 USAGE: list[tuple[list[object], str]] = [
     ([*EVENTS, *LETTERS[:2]], "needs --max-length"),
-    ([*EVENTS, "--domain-range", "1:9", "--max-length", 3], "alone"),
+    ([*EVENTS, "--domain-range", "1:9", "--max-length", 3], "is only for --domain-pattern"),
     ([*EVENTS, *LETTERS[:2], "--max-length", "many"], "whole number"),
     ([*EVENTS, *LETTERS, "--domain-pattern", "x"], "just one of"),
     ([*EVENTS, *LETTERS, "--domain-from-data"], "just one of"),
@@ -230,7 +230,7 @@ USAGE: list[tuple[list[object], str]] = [
     ([*EVENTS, "--domain-range", "what=1:9"], "without COLUMN= before it"),
     ([*EVENTS, *LETTERS, "--together", 4], "must be 2, for pairs, or 3"),
     ([*EVENTS, "--domain-from-data", "--together", 2], "needs public items"),
-    (["--item", "what", "--count", "n", *LETTERS, "--together", 2], "do not say who"),
+    (["--item", "what", "--count", "n", *LETTERS, "--together", 2], "which person has which item"),
     ([*EVENTS, "--item", "what", *LETTERS], "each column once"),
     ([*EVENTS, "--item", "when", *LETTERS], "COLUMN=VALUE"),
     ([*EVENTS, "--item", "when", "--domain-pattern", "what=x+", "--max-length", "what=3"],

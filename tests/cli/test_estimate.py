@@ -410,7 +410,7 @@ def test_what_contradicts_itself_is_a_usage_error(folder: Path, wrong: list[str]
     (["--level", "95"], "level must be below 1"),
     (["--level", "0"], "level must be greater than 0"),
     (["--level", "-0.5"], "level must be greater than 0"),
-    (["--level", "0." + "9" * 400], "level must be below 1"),
+    (["--level", "0." + "9" * 400], "level must be at most 1 - 1e-100"),
     (["--level", "nan"], "level"),
 ])  # fmt: skip
 @pytest.mark.parametrize("asked", [ASKED, ROWS], ids=["a domain", "all rows"])

@@ -84,7 +84,7 @@ def test_each_group_gets_a_list(places: Path) -> None:
         "\u03b5 = 1 for all 3 groups together: each person is counted in at most 1 of them, "
         in (ended.err)
     )
-    assert "chosen by a public rule that looks at that person's rows alone" in ended.err
+    assert "chosen by a public rule that looks at that person's rows only" in ended.err
     assert ended.out.splitlines()[1].split()[:3] == ["North", "1", "flu"]
 
 
@@ -139,7 +139,7 @@ def test_counts_that_move_both_ways_need_twice_the_groups(places: Path) -> None:
         option = ["--neighbours"] * bool(more)
         ended = release(places, *asked, *option, *more, source="counts.parquet")
         assert ended.code == 0, ended.err
-        assert ("otherwise give twice the --groups-per-person" in ended.out) == said
+        assert ("otherwise double --groups-per-person" in ended.out) == said
 
 
 @pytest.mark.statistical(false_alarm=NEVER)

@@ -473,7 +473,7 @@ def test_a_sound_count_of_groups_is_not_found_broken() -> None:
     ({"groups": "missing.txt"}, DomainError, "The groups cannot be used: .* cannot be read"),
     ({"groups": Domain.range(0, 10**7)}, DomainError, "more than 1,000,000 groups"),
     ({"groups": Domain.subsets(GROUPS, size=2)}, DomainError, "Sets of items cannot be groups"),
-    ({"groups": Domain.product(["a"], ["b"])}, DomainError, "cannot be used: .* of 2 columns"),
+    ({"groups": Domain.product(["a"], ["b"])}, DomainError, "cannot be used: .* has 2 columns"),
     ({"groups_per_person": 0}, ParameterError, "groups_per_person must be"),
     ({"groups_per_person": 1.0}, ParameterTypeError, "groups_per_person must be"),
     ({"by": None}, ParameterError, "groups needs by"),

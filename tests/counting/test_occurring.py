@@ -222,12 +222,12 @@ def test_errors_of_the_watcher_and_of_the_block_pass_through() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], type[TopgapError], str]] = [
-    ({"item": ["when", "what"], "domain": Domain.range(0, 9)}, DomainError, "of 1 column"),
+    ({"item": ["when", "what"], "domain": Domain.range(0, 9)}, DomainError, "has 1 column"),
     ({"item": ["what", "what"], "domain": RULE}, ParameterError, "each column once"),
     ({"item": ["what", "who"], "domain": RULE}, ParameterError, "different columns"),
     ({"item": [], "domain": RULE}, ParameterError, "item must name"),
     ({"item": 7, "domain": RULE}, ParameterError, "item must name"),
-    ({"domain": Domain.product(RULE, RULE)}, DomainError, "of 2 columns"),
+    ({"domain": Domain.product(RULE, RULE)}, DomainError, "has 2 columns"),
     ({"domain": RULE, "together": 4}, ParameterError, "together must be 2"),
     ({"domain": RULE, "together": True}, ParameterError, "together must be 2"),
     ({"domain": Domain.subsets(RULE, size=4)}, ParameterError, "pairs and triples"),

@@ -454,7 +454,7 @@ def test_what_is_not_there_or_not_allowed(postgresql: PostgresServer) -> None:
     postgresql.execute('CREATE TABLE "Empty" (who int)')
     assert count(postgresql, "empty", domain=DOMAIN) == {"flu": 0, "cold": 0, "gout": 0}
     assert "no table 'nope'; it has 'Empty', 'empty'" in refused(postgresql, table="nope")
-    assert "needs a table" in refused(postgresql)
+    assert "Say which table of" in refused(postgresql)
     assert "no column 'what'; it has 'who'" in refused(postgresql, table="Empty")
     assert "may not read this table" in refused(postgresql, table="secret")
     assert "not both" in refused(postgresql, table="visits", query="SELECT 1")
