@@ -26,6 +26,7 @@ BANNED = {
 }
 """Words that a reader reads twice, as regular expressions, and what to say instead."""
 
+
 def find_faults(message: Message) -> list[str]:
     """What is wrong with the words of a message."""
     text = message.text

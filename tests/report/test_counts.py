@@ -114,7 +114,7 @@ def test_hostile_names_do_nothing() -> None:
 
 
 @pytest.mark.parametrize("release", ALL.values(), ids=ALL)
-@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("width", [PHONE, pytest.param(DESK, marks=pytest.mark.deep)])
 def test_it_fits_its_window(browser: Browser, release: Release, width: int) -> None:
     browser.show(release, width=width, caveat="word " * 30 + "x" * 300)
     browser.check_fit(width)

@@ -254,7 +254,9 @@ def test_a_level_that_is_none_is_refused(level: object) -> None:
 
 
 @pytest.mark.parametrize("made", ESTIMATED.values(), ids=ESTIMATED)
-@pytest.mark.parametrize("width", [PHONE, 700, DESK])
+@pytest.mark.parametrize(
+    "width", [PHONE, *(pytest.param(width, marks=pytest.mark.deep) for width in (700, DESK))]
+)
 def test_it_loads_in_peace_and_fits_its_window(
     browser: Browser,
     made: Estimates,

@@ -18,7 +18,7 @@ from topgap.margins import leads
 
 
 @pytest.mark.parametrize("release", SHOWN.values(), ids=SHOWN)
-@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("width", [PHONE, pytest.param(DESK, marks=pytest.mark.deep)])
 def test_it_loads_in_peace_and_fits_its_window(
     browser: Browser, release: Release, width: int
 ) -> None:

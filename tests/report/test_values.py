@@ -128,7 +128,7 @@ def test_other_pages_have_nothing_of_it() -> None:
 
 
 @pytest.mark.parametrize("release", VALUED.values(), ids=VALUED)
-@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("width", [PHONE, pytest.param(DESK, marks=pytest.mark.deep)])
 def test_it_fits_its_window(browser: Browser, release: Release, width: int) -> None:
     browser.show(release, width=width, caveat="word " * 30 + "x" * 300)
     browser.check_fit(width)
