@@ -146,7 +146,7 @@ def test_queries_and_views_that_are_refused(postgresql: PostgresServer) -> None:
         assert "P-0042" not in sentence
         assert "\n" not in sentence
     for view in ("limited", "above", "joined", "numbered", "kept", "of_view"):
-        with pytest.raises(SourceError, match=r"vouch|leave it out|instead|not known"):
+        with pytest.raises(SourceError, match=r"confirm that|leave it out|instead|not known"):
             counting.count_events(postgresql.address, table=view, **ASKED)
 
 

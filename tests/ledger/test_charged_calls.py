@@ -1028,9 +1028,9 @@ MUTANTS: list[tuple[Any, Mutant, Look]] = [
                        "    return pending.charge_then_run(lambda: made)"),
      look_at_order),
     (mechanism, Mutant("looks before it asks",
-                       "    pending = prepare_charge(",
-                       "    prepare(parameters, answers, items)\n"
-                       "    pending = prepare_charge("),
+                       "        pending = prepare_charge(",
+                       "        prepare(parameters, answers, items)\n"
+                       "        pending = prepare_charge("),
      look_at_refusals),
     (top_k_with_estimates, Mutant("charges for the selection alone",
                              "return prepare_charge(ledger, dataset, mechanism, whole, stated, "

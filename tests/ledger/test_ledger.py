@@ -784,7 +784,7 @@ MUTANTS: list[tuple[Any, Mutant, Any]] = [
                     "if receipt not in (None, found):",
                     "if False:"), one_history),
     (recording, Mutant("records for another price",
-                    "if cost > parse_epsilon(charged.epsilon):", "if False:"),
+                    "if cost > promised:", "if False:"),
      one_history),
     (ledger, Mutant("sets totals anew", "for known in log.datasets():",
                     "for known in ():"), one_history),
