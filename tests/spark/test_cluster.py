@@ -444,7 +444,7 @@ COUNTS = "array('Zaphod') AS list, 'Zaphod' AS what, 5 AS n, 1.5D AS float, bina
     ({"item": "n", "count": "what"}, AnswersTypeError, "string"),
     ({"item": "list"}, SourceError, "type array"), ({"item": "float"}, SourceError, "type double"),
     ({"item": "bytes"}, SourceError, "type binary"),
-    ({"source": [1]}, SourceError, "A list is no data frame"),
+    ({"source": [1]}, SourceError, "A list is not a data frame"),
     ({"source": pd.DataFrame({"what": [1]})}, SourceError, "not a data frame of Spark"),
 ])  # fmt: skip
 def test_what_cannot_be_released_is_refused_before_any_job(

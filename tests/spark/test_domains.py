@@ -398,7 +398,7 @@ def test_the_run_appears_where_nothing_else_does_and_no_item_twice(
 REFUSED: list[tuple[dict[str, Any], type[TopgapError], str]] = [
     ({"domain": Domain.range(0, 9)}, DomainError, "is an int, .* type string"),
     ({"item": "n"}, DomainError, "is a str, .* type integer"),
-    ({"item": "n", "domain": Domain.product([1, 2], [3])}, DomainError, "of 2 columns"),
+    ({"item": "n", "domain": Domain.product([1, 2], [3])}, DomainError, "has 2 columns"),
     ({"item": "n", "domain": Domain.subsets([1, 2, "x"], size=2)}, DomainError, "is a str"),
     ({"item": "n", "domain": [0, True, 2], "together": 2}, DomainError, "is a bool"),
     ({"item": ["code", "n"]}, DomainError, "has 1 column, .* have 2 columns"),
